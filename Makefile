@@ -1,0 +1,34 @@
+# Everything a developer or an admin does from a checkout. Nothing needs to be set up beforehand but Swift 6.3.
+
+SOURCES := Package.swift Sources Tests Plugins migrations
+PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev pkg-config postgresql
+
+.PHONY: run test lint format bench build release packages
+
+run: release
+	.build/release/gatehouse dev
+
+build: packages
+	swift build
+
+release: packages
+	swift build -c release --product gatehouse
+
+# An import of a target that is not declared in Package.swift is an error: the arrows are enforced here.
+test: packages lint
+	swift build --build-tests --explicit-target-dependency-import-check error
+	swift test --skip-build
+
+lint:
+	swift format lint --strict --recursive --parallel $(SOURCES)
+
+format:
+	swift format --in-place --recursive --parallel $(SOURCES)
+
+bench: PACKAGES += wrk
+bench: release
+	swift build -c release --product gatehouse-bench
+	.build/release/gatehouse-bench
+
+packages:
+	@deploy/install-packages $(PACKAGES)

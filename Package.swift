@@ -1,0 +1,110 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+extension Target.Dependency {
+    static let crypto: Self = .product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras: Self = .product(name: "CryptoExtras", package: "swift-crypto")
+    static let hummingbird: Self = .product(name: "Hummingbird", package: "hummingbird")
+    static let lifecycle: Self = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let logging: Self = .product(name: "Logging", package: "swift-log")
+    static let metrics: Self = .product(name: "Metrics", package: "swift-metrics")
+    static let metricsCore: Self = .product(name: "CoreMetrics", package: "swift-metrics")
+    static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
+    static let httpTypes: Self = .product(name: "HTTPTypes", package: "swift-http-types")
+}
+
+/// A room of the house: a library target under `Sources/`.
+func room(_ name: String, path: String? = nil, imports dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: house)
+}
+
+/// A provider: a folder under `Plugins/` that sees `ProviderKit` alone.
+func plugin(_ name: String) -> Target {
+    room("\(name)Provider", path: "Plugins/\(name)", imports: ["ProviderKit"])
+}
+
+func tests(_ name: String, of dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+let plugins = ["Anonymous", "Email", "Phone", "Apple", "OpenIDConnect", "CustomToken", "MobileNetwork"]
+
+let package = Package(
+    name: "gatehouse",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "gatehouse", targets: ["Gatehouse"]),
+        .library(name: "GatehouseServer", targets: ["GatehouseServer"]),
+        .library(name: "ProviderKit", targets: ["ProviderKit"]),
+        .library(name: "GatehouseProviders", targets: plugins.map { "\($0)Provider" }),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    ],
+    targets: [
+        room("ProviderKit", imports: ["CIDN2"]),
+        room("Accounts", imports: ["ProviderKit"]),
+        room("Tokens", imports: ["Accounts", .crypto, .cryptoExtras]),
+        room("Passwords", imports: ["Accounts", "CArgon2", "CZxcvbn", .crypto]),
+        room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
+        .target(
+            name: "Migrations", dependencies: ["Postgres"], path: "migrations",
+            resources: [.embedInCode("0001_foundation.sql")], swiftSettings: house),
+        room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
+        room(
+            "Delivery",
+            imports: [
+                "Accounts", "CCurl", .lifecycle, .logging, .product(name: "Mustache", package: "swift-mustache"),
+            ]),
+        room(
+            "HTTPAPI",
+            imports: [
+                "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .logging,
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ]),
+        room(
+            "GatehouseServer",
+            imports: [
+                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Accounts", "Postgres", "Migrations",
+                "ProviderKit",
+                .hummingbird, .lifecycle, .logging, .metrics, .metricsCore, "Yams",
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "Gatehouse",
+            dependencies: ["GatehouseServer"] + plugins.map { .target(name: "\($0)Provider") },
+            swiftSettings: house),
+        room(
+            "GatehouseTesting",
+            imports: ["ProviderKit", "Accounts", "Postgres", "Migrations", .logging]),
+
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
+    ] + plugins.map(plugin) + [
+        tests("ProviderKitTests", of: ["ProviderKit"])
+    ],
+    swiftLanguageModes: [.v6]
+)
