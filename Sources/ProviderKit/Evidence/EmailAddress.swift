@@ -1,0 +1,85 @@
+internal import CIDN2
+internal import Foundation
+
+/// One plain e-mail address in the one form that Gatehouse stores, compares and shows: local part in NFC with ASCII
+/// letters in lower case, domain as IDNA 2008 A-labels in lower case.
+///
+/// A display name, a comment, a quoted local part, a domain literal or a domain without a dot is not one plain address.
+public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
+    /// `local@domain`, at most 254 bytes (RFC 5321, 4.5.3.1).
+    public let value: String
+
+    /// What stands before the `@`.
+    public var localPart: Substring { value[..<(value.lastIndex(of: "@") ?? value.endIndex)] }
+
+    /// The domain's A-label form.
+    public var domain: Substring { value[(value.lastIndex(of: "@") ?? value.startIndex)...].dropFirst() }
+
+    /// - Returns: `nil` when the text is not one plain address.
+    public init?(_ typed: String) {
+        guard typed.utf8.count <= 1024 else { return nil }
+        let parts = typed.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, let local = Self.normalisedLocalPart(parts[0]), let domain = Self.aLabels(parts[1])
+        else {
+            return nil
+        }
+        value = "\(local)@\(domain)"
+        guard value.utf8.count <= 254 else { return nil }
+    }
+
+    /// The address itself: treat it as personal data and keep it out of logs.
+    public var description: String { value }
+
+    private static func normalisedLocalPart(_ typed: Substring) -> String? {
+        let composed = String(typed).precomposedStringWithCanonicalMapping
+        let scalars = composed.unicodeScalars.map { $0.isASCII ? $0.lowercased : $0 }
+        let local = String(String.UnicodeScalarView(scalars))
+        guard (1...64).contains(local.utf8.count), scalars.allSatisfy(isPlain) else { return nil }
+        let atoms = local.split(separator: ".", omittingEmptySubsequences: false)
+        return atoms.allSatisfy { !$0.isEmpty } ? local : nil
+    }
+
+    /// `atext` of RFC 5322 with the dot, and RFC 6531's letters beyond ASCII; nothing invisible.
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII {
+            return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || ".!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(scalar)
+        }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .spaceSeparator:
+            return false
+        default:
+            return !scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    /// IDNA 2008 look-up form, non-transitional (RFC 5891, 5; UTS 46).
+    private static func aLabels(_ typed: Substring) -> String? {
+        var output: UnsafeMutablePointer<UInt8>?
+        let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue | IDN2_USE_STD3_ASCII_RULES.rawValue)
+        let code = String(typed).withCString(encodedAs: UTF8.self) { idn2_lookup_u8($0, &output, flags) }
+        guard code == IDN2_OK.rawValue, let output else { return nil }
+        defer { idn2_free(output) }
+        let domain = String(cString: output).lowercased()
+        let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count >= 2, labels.allSatisfy(isHostLabel), labels.last?.contains(where: \.isLetter) == true else {
+            return nil
+        }
+        return domain
+    }
+
+    /// A host name's label (RFC 1123, 2.1).
+    private static func isHostLabel(_ label: Substring) -> Bool {
+        (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+            && label.utf8.allSatisfy {
+                ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2D
+            }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var lowercased: Unicode.Scalar {
+        ("A"..."Z").contains(self) ? Unicode.Scalar(UInt8(truncatingIfNeeded: value) | 0x20) : self
+    }
+}
