@@ -1,0 +1,34 @@
+package import Foundation
+
+/// What an admin does to accounts.
+package struct Administration: Sendable {
+    private let store: any TransactionalStore
+
+    package init(store: any TransactionalStore) {
+        self.store = store
+    }
+
+    package func dossier(of uid: UUID, in application: Application) async throws -> AccountDossier? {
+        try await store.dossier(uid, application: application.id)
+    }
+
+    /// Ends every session of an account that is disabled.
+    ///
+    /// Deletion goes its own way, whether or not it is.
+    package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
+        try await store.transaction { store in
+            guard try await store.lockAccount(uid, application: application.id) != nil else {
+                throw AccountsError.accountNotFound(uid)
+            }
+            try await store.setDisabled(disabled, uid: uid, application: application.id)
+            if disabled {
+                _ = try await store.endSessions(.all, of: uid, because: .accountDisabled, application: application.id)
+            }
+        }
+    }
+
+    /// - Returns: whether the account has a password at all.
+    package func requirePasswordChange(uid: UUID, in application: Application) async throws -> Bool {
+        try await store.requirePasswordChange(uid: uid, application: application.id)
+    }
+}

@@ -1,0 +1,44 @@
+package import ProviderKit
+
+/// What people see and change of their own account.
+package struct Profile: Sendable {
+    /// Longest display name, in bytes of UTF-8.
+    package static let longestName = 256
+    /// Largest metadata, in bytes of JSON.
+    package static let largestMetadata = 16 * 1024
+
+    private let store: any AccountsStore
+
+    package init(store: any AccountsStore) {
+        self.store = store
+    }
+
+    package func user(of caller: Caller) async throws -> User {
+        guard let user = try await store.user(caller.uid, application: caller.application.id) else {
+            throw AccountsError.invalidToken
+        }
+        return user
+    }
+
+    /// Metadata is an object and takes the place of what was there; what is `nil` stays.
+    package func update(displayName: String?, metadata: JSONValue?, of caller: Caller) async throws -> User {
+        if let displayName {
+            try Self.check(displayName: displayName)
+        }
+        if let metadata {
+            guard case .object = metadata else {
+                throw AccountsError.invalidParameter("metadata", reason: "is not an object")
+            }
+        }
+        let user = try await store.updateProfile(
+            of: caller.uid, displayName: displayName, metadata: metadata, application: caller.application.id)
+        guard let user else { throw AccountsError.invalidToken }
+        return user
+    }
+
+    static func check(displayName: String) throws(AccountsError) {
+        guard !displayName.isEmpty, displayName.utf8.count <= longestName else {
+            throw .invalidParameter("displayName", reason: "is empty or longer than \(longestName) bytes")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package import Foundation
+
+/// Everything that the use cases refuse, one stable case each; `HTTPAPI` gives them their codes and statuses.
+package enum AccountsError: Error, Sendable, Equatable {
+    case missingParameter(String)
+    /// - `reason` is for people and never repeats the value.
+    case invalidParameter(String, reason: String)
+    case missingEmailOrPassword
+    case tooWeakPassword([PasswordWeakness])
+    case unsupportedProvider(String)
+    case providerDisabled(Refusal)
+    case invalidCredentials
+    case identityTemporarilyLocked(retryAfter: Duration)
+    case unverifiedIdentity
+    case existingIdentity
+    case invalidToken
+    case invalidRefreshToken
+    case tokenTooOld
+    case sessionNotFound
+    case accountDisabled
+    case accountDeleted(purgeAfter: Date, restoreToken: String)
+    /// For admins alone: outside, an account that doesn't exist looks like a bad token.
+    case accountNotFound(UUID)
+    case identityNotFound
+    case receiptNotFound
+    case rateLimited(retryAfter: Duration)
+    /// A bounded queue is full: hashing or the database's.
+    case overloaded(retryAfter: Duration)
+    /// The database can't be reached, or did not say whether it carried a write out.
+    case unavailable
+    /// A sealed value that this key, at this place, doesn't open.
+    case unreadableSecret
+}

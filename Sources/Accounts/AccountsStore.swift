@@ -1,0 +1,34 @@
+/// Where accounts are kept.
+///
+/// The same calls work alone, each a statement of its own, and inside a transaction.
+package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, PasswordStore, ProofStore, DeletionStore,
+    MessageOutbox
+{}
+
+/// A store that can do several things at once or not at all.
+package protocol TransactionalStore: AccountsStore {
+    /// Runs the body in a transaction, anew after a `StoreConflict`. No network access inside.
+    func transaction<Result: Sendable>(
+        _ body: @Sendable (any AccountsStore) async throws -> Result
+    ) async throws -> Result
+}
+
+/// The rows are no longer what the caller decided on; nothing was written.
+package struct StoreConflict: Error {
+    package init() {}
+}
+
+/// How often a decision is made anew before the request is answered with `AccountsError.unavailable`.
+private let mostDecisions = 8
+
+/// Runs a decision on fresh rows until they hold still.
+package func decidingAgain<Result>(_ decision: () async throws -> Result) async throws -> Result {
+    for _ in 0..<mostDecisions {
+        do {
+            return try await decision()
+        } catch is StoreConflict {
+            continue
+        }
+    }
+    throw AccountsError.unavailable
+}

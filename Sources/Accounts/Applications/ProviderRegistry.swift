@@ -1,0 +1,110 @@
+package import ProviderKit
+
+/// What a provider may be used for in an application.
+package enum ProviderMode: String, Sendable, CaseIterable {
+    /// Sign-up, sign-in and linking.
+    case open
+    /// No sign-up.
+    case existing
+    /// Only linked to an account that is signed in another way.
+    case linkOnly
+    case off
+}
+
+/// A provider as one application has configured it.
+package struct ConfiguredProvider: Sendable {
+    /// The `provider` value of its identities.
+    package let name: String
+    package let kind: String
+    package let displayName: String
+    package let flow: ProviderFlow
+    package let mode: ProviderMode
+    /// Only `nil` where the mode is `off`: what is off may lack settings that it would need.
+    package let provider: (any Provider)?
+    private let type: any Provider.Type
+
+    package init(name: String, displayName: String?, mode: ProviderMode, provider: any Provider) {
+        self.init(name: name, displayName: displayName, mode: mode, type: Swift.type(of: provider), provider: provider)
+    }
+
+    /// One that is off.
+    package init(name: String, displayName: String?, off type: any Provider.Type) {
+        self.init(name: name, displayName: displayName, mode: .off, type: type, provider: nil)
+    }
+
+    private init(
+        name: String, displayName: String?, mode: ProviderMode, type: any Provider.Type, provider: (any Provider)?
+    ) {
+        self.name = name
+        self.mode = mode
+        self.provider = provider
+        self.type = type
+        self.displayName = displayName ?? type.displayName
+        kind = type.kind
+        flow = type.flow
+    }
+
+    var hasPasswords: Bool { type is any PasswordProvider.Type }
+}
+
+/// The providers of one application, and the kinds that the server has installed.
+package struct ProviderRegistry: Sendable {
+    private let installedKinds: Set<String>
+    private let configured: [ConfiguredProvider]
+
+    package init(installedKinds: Set<String>, configured: [ConfiguredProvider]) {
+        self.installedKinds = installedKinds
+        self.configured = configured
+    }
+
+    /// In configuration's order.
+    package var enabled: [ConfiguredProvider] {
+        configured.filter { $0.mode != .off }
+    }
+
+    package var all: [ConfiguredProvider] { configured }
+
+    /// The provider of a kind's own route; the body need name it only where several of the kind are configured.
+    package func provider(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> ConfiguredProvider {
+        guard installedKinds.contains(kind) else { throw .unsupportedProvider(kind) }
+        let candidates = configured.filter { $0.kind == kind }
+        if let name {
+            guard let named = candidates.first(where: { $0.name == name }) else { throw .unsupportedProvider(name) }
+            return try usable(named)
+        }
+        guard let first = candidates.first else { throw .providerDisabled(.off(kind)) }
+        guard candidates.count == 1 else { throw .missingParameter("provider") }
+        return try usable(first)
+    }
+
+    /// The provider of that configured name, whatever its kind.
+    package func named(_ name: String) throws(AccountsError) -> ConfiguredProvider {
+        guard let named = configured.first(where: { $0.name == name }) else { throw .unsupportedProvider(name) }
+        return try usable(named)
+    }
+
+    /// The one provider whose identities have passwords.
+    package func passwordProvider() throws(AccountsError) -> (ConfiguredProvider, any PasswordProvider) {
+        let candidates = configured.filter(\.hasPasswords)
+        guard let candidate = candidates.first(where: { $0.mode != .off }) ?? candidates.first else {
+            throw .providerDisabled(.off("password"))
+        }
+        guard let provider = try usable(candidate).provider as? any PasswordProvider else {
+            throw .providerDisabled(.off(candidate.name))
+        }
+        return (candidate, provider)
+    }
+
+    private func usable(_ provider: ConfiguredProvider) throws(AccountsError) -> ConfiguredProvider {
+        guard provider.mode != .off else { throw .providerDisabled(.off(provider.name)) }
+        return provider
+    }
+}
+
+extension Refusal {
+    static func off(_ provider: String) -> Refusal {
+        Refusal(
+            rule: "provider.off", reason: "\(provider) is not enabled for this application",
+            remedies: ["Sign in with one of the providers that GET /auth/providers lists."])
+    }
+}

@@ -1,0 +1,65 @@
+package import Foundation
+internal import ProviderKit
+
+/// Leaving, and coming back within the grace period.
+package struct AccountDeletion: Sendable {
+    private let store: any TransactionalStore
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+
+    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
+        self.store = store
+        self.signIn = signIn
+        self.tokens = tokens
+    }
+
+    /// Ends every session at once and starts the grace period.
+    /// - Returns: the receipt under which anybody can ask how far the deletion is.
+    package func request(_ uid: UUID, in application: Application) async throws -> UUID {
+        let receipt = UUID()
+        try await store.transaction { store in
+            guard try await store.lockAccount(uid, application: application.id) == .live else {
+                throw AccountsError.accountNotFound(uid)
+            }
+            let purgeAfter = try await store.requestDeletion(
+                of: uid, receipt: receipt, gracePeriod: application.policy.deletionGracePeriod,
+                application: application.id)
+            _ = try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
+            let addresses = try await store.verifiedEmails(of: uid, application: application.id)
+            try await store.enqueue(
+                addresses.map { Message(.accountDeleted, to: $0, until: purgeAfter) }, application: application.id)
+        }
+        return receipt
+    }
+
+    /// - Throws: `AccountsError.invalidToken`.
+    package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
+        guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        let (session, outcome) = try await store.transaction { store in
+            guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
+                let uid = proof.uid, case .deleted? = try await store.lockAccount(uid, application: application.id),
+                try await store.restore(uid, application: application.id)
+            else { throw AccountsError.invalidToken }
+            let addresses = try await store.verifiedEmails(of: uid, application: application.id)
+            try await store.enqueue(addresses.map { Message(.accountRestored, to: $0) }, application: application.id)
+
+            let provider = try application.providers.named(proof.provider)
+            let evidence = VerifiedIdentity(providerUid: proof.providerUid, methods: proof.methods)
+            let session = tokens.newSession(methods: proof.methods, client: client, in: application)
+            return (
+                session,
+                try await signIn.open(
+                    session, with: evidence, of: provider, in: application, store: store)
+            )
+        }
+        return try await signIn.finish(outcome, session: session, in: application)
+    }
+
+    /// - Throws: `AccountsError.receiptNotFound`.
+    package func status(of receipt: UUID, in application: Application) async throws -> ErasureStatus {
+        guard let status = try await store.erasure(receipt: receipt, application: application.id) else {
+            throw AccountsError.receiptNotFound
+        }
+        return status
+    }
+}

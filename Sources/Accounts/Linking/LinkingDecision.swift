@@ -1,0 +1,53 @@
+package import Foundation
+package import ProviderKit
+
+/// What evidence means, given the rows.
+package enum LinkingVerdict: Sendable, Equatable {
+    /// The identity is known and its account is live.
+    case signIn(KnownIdentity)
+    /// The identity is new and joins the one live account that owns an address it proves.
+    case join(uid: UUID, claiming: [EmailAddress])
+    /// A new account; `claiming` are the proven addresses that nobody owns.
+    case create(claiming: [EmailAddress])
+    /// The proof is right and leads to an account in its grace period.
+    case deleted(uid: UUID, purgeAfter: Date)
+    case disabled
+    case refuse(Refusal)
+}
+
+/// The linking rules for a sign-in without a session, as the table of the contract's section 4 has them.
+///
+/// Pure, so that a verdict can be tested by cases, explained to a person and replayed by an admin.
+package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
+    guard policy.mode != .off else { return .refuse(.off("This provider")) }
+    guard policy.mode != .linkOnly else { return .refuse(.linkOnly) }
+    if let identity = state.identity {
+        return verdict(for: identity.status, uid: identity.uid) ?? .signIn(identity)
+    }
+    guard policy.mode == .open else { return .refuse(.noSignUp) }
+
+    let proven = evidence.addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address)
+    let owners = state.owners.filter { owner in proven.contains { $0.value == owner.address } }
+    let unowned = proven.filter { address in !owners.contains { $0.address == address.value } }
+    guard policy.automatic == .verified, let owner = owners.first, owners.allSatisfy({ $0.uid == owner.uid }) else {
+        return .create(claiming: unowned)
+    }
+    return verdict(for: owner.status, uid: owner.uid) ?? .join(uid: owner.uid, claiming: unowned)
+}
+
+private func verdict(for status: AccountStatus, uid: UUID) -> LinkingVerdict? {
+    switch status {
+    case .live: nil
+    case .disabled: .disabled
+    case .deleted(let purgeAfter): .deleted(uid: uid, purgeAfter: purgeAfter)
+    }
+}
+
+extension Refusal {
+    static let linkOnly = Refusal(
+        rule: "provider.link-only", reason: "This provider can only be linked to an account that is signed in",
+        remedies: ["Sign in with another provider, then link this one."])
+    static let noSignUp = Refusal(
+        rule: "provider.no-sign-up", reason: "This provider opens no new accounts",
+        remedies: ["Sign in with another provider, then link this one."])
+}

@@ -1,0 +1,39 @@
+package import Foundation
+
+/// A message as it left, or under `gatehouse dev` would have left.
+package struct DeliveredMessage: Sendable, Codable, Equatable {
+    package enum Kind: String, Sendable, Codable {
+        case email, sms
+    }
+
+    package let id: UUID
+    package let kind: Kind
+    package let application: String
+    package let from: String
+    package let to: String
+    package let subject: String?
+    package let text: String
+    package let html: String?
+    package let sentAt: Date
+
+    package init(
+        id: UUID, kind: Kind, application: String, from: String, to: String, subject: String?, text: String,
+        html: String?, sentAt: Date
+    ) {
+        self.id = id
+        self.kind = kind
+        self.application = application
+        self.from = from
+        self.to = to
+        self.subject = subject
+        self.text = text
+        self.html = html
+        self.sentAt = sentAt
+    }
+}
+
+/// What `gatehouse dev` keeps instead of sending it.
+package protocol Inbox: Sendable {
+    /// The newest first.
+    func messages() -> [DeliveredMessage]
+}

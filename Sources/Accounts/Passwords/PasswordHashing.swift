@@ -1,0 +1,47 @@
+/// A password hash in PHC string form, the pepper's key id included when there is one:
+/// `$argon2id$v=19$m=65536,t=2,p=4[,keyid=…]$salt$hash`.
+package struct PasswordHash: Sendable, Hashable {
+    package let phc: String
+
+    package init(phc: String) {
+        self.phc = phc
+    }
+}
+
+/// What hashing a typed password against stored hashes told.
+package struct PasswordMatch: Sendable, Equatable {
+    /// The first of the given hashes that the password matches.
+    package let hash: PasswordHash
+    /// The hash was made with other parameters, or under another pepper, than those in force.
+    package let isOutdated: Bool
+
+    package init(hash: PasswordHash, isOutdated: Bool) {
+        self.hash = hash
+        self.isOutdated = isOutdated
+    }
+}
+
+/// Slow, memory-hard hashing behind a bounded queue.
+///
+/// Every call throws `AccountsError.overloaded` at once when the queue is full and `CancellationError` when the
+/// caller's task is cancelled while it waits.
+package protocol PasswordHashing: Sendable {
+    /// The new hash takes over the salt and parameters of `sibling`, so that one run later checks a password against
+    /// both.
+    func hash(_ password: String, sharingSaltOf sibling: PasswordHash?) async throws -> PasswordHash
+
+    /// Always costs exactly one run of the function: with no hashes at all, over a dummy of the parameters in force.
+    /// Hashes that don't share the first one's salt and parameters are not looked at.
+    func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch?
+}
+
+/// Why a new password is refused; the raw values are `details.reasons[]` of the contract.
+package enum PasswordWeakness: String, Sendable, CaseIterable {
+    case tooShort, tooLong, tooGuessable
+}
+
+package protocol PasswordPolicy: Sendable {
+    /// - Parameter personalWords: the person's own name and address, which make a password that holds them guessable.
+    /// - Returns: an empty list for a password that may be used.
+    func weaknesses(of password: String, personalWords: [String]) async -> [PasswordWeakness]
+}

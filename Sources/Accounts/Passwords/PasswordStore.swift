@@ -1,0 +1,114 @@
+package import Foundation
+package import ProviderKit
+
+/// Under which failures to prove one subject are counted: a pseudonym, since most of what is typed at a login is
+/// nobody's here.
+package struct AttemptKey: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+/// Everything that bears on a password for one subject, read at once.
+package struct PasswordState: Sendable {
+    package var identity: KnownIdentity?
+    package var hash: PasswordHash?
+    package var mustChange: Bool
+    /// The pending registration of a free address, or the decoy of a taken one.
+    package var registration: PasswordHash?
+    /// Some account has the identity or owns the address.
+    package var isTaken: Bool
+    /// How long the subject is still locked.
+    package var lockedFor: Duration?
+
+    package init(
+        identity: KnownIdentity?, hash: PasswordHash?, mustChange: Bool, registration: PasswordHash?, isTaken: Bool,
+        lockedFor: Duration?
+    ) {
+        self.identity = identity
+        self.hash = hash
+        self.mustChange = mustChange
+        self.registration = registration
+        self.isTaken = isTaken
+        self.lockedFor = lockedFor
+    }
+}
+
+/// A registration that awaits its token.
+package struct NewRegistration: Sendable {
+    package let id: UUID
+    package let provider: String
+    package let subject: PasswordSubject
+    package let hash: PasswordHash
+    package let displayName: String?
+    /// Kept for a taken address only so that it looks like any other.
+    package let isDecoy: Bool
+
+    /// As long as the token that confirms it.
+    package static let lifetime: Duration = .seconds(86400)
+}
+
+package struct Registered: Sendable {
+    package let hash: PasswordHash
+    package let displayName: String?
+
+    package init(hash: PasswordHash, displayName: String?) {
+        self.hash = hash
+        self.displayName = displayName
+    }
+}
+
+/// An identity of an account that has, or may have, a password.
+package struct PasswordIdentity: Sendable {
+    package let id: UUID
+    package let providerUid: String
+    package let email: EmailAddress?
+    package let hash: PasswordHash?
+
+    package init(id: UUID, providerUid: String, email: EmailAddress?, hash: PasswordHash?) {
+        self.id = id
+        self.providerUid = providerUid
+        self.email = email
+        self.hash = hash
+    }
+}
+
+package protocol PasswordStore: Sendable {
+    func passwordState(
+        of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Int32
+    ) async throws -> PasswordState
+
+    /// Ten consecutive failures lock the subject for a minute, each further one twice as long, up to 15 minutes.
+    func recordFailure(_ attempts: AttemptKey, application: Int32) async throws
+
+    func clearFailures(_ attempts: AttemptKey, application: Int32) async throws
+
+    /// Takes the place of an earlier registration of the subject.
+    /// - Throws: `StoreConflict` when the address is no longer free, or no longer taken.
+    func register(_ registration: NewRegistration, application: Int32) async throws
+
+    /// Removes the registration that the proof is for; `nil` when another has taken its place.
+    func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered?
+
+    /// Forgets every registration that claims the address.
+    func discardRegistrations(of address: EmailAddress, application: Int32) async throws
+
+    func passwordIdentity(of uid: UUID, provider: String, application: Int32) async throws -> PasswordIdentity?
+
+    /// The same password under newer parameters.
+    /// - Throws: `StoreConflict` when it is another by now.
+    func rehash(
+        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Int32) async throws
+
+    /// Lifts an admin's wish for a new password.
+    ///
+    /// - Throws: `StoreConflict` when the hash is not `expected` any more; `nil` expects nothing.
+    func setPassword(
+        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Int32) async throws
+
+    /// Asks for a new password at the next sign-in.
+    /// - Returns: whether the account has one.
+    func requirePasswordChange(uid: UUID, application: Int32) async throws -> Bool
+}

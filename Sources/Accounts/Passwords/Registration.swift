@@ -1,0 +1,123 @@
+internal import Foundation
+package import ProviderKit
+
+/// Opening an account with an address and a password, in two steps: a registration, and the token mailed for it.
+///
+/// A registration is no identity. Whoever asks learns nothing: a taken address gets the same answer after the same
+/// work, its owner a notice, and the registrant a decoy that a later login treats like any unverified registration.
+package struct Registration: Sendable {
+    private let store: any TransactionalStore
+    private let hasher: any PasswordHashing
+    private let passwords: any PasswordPolicy
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+
+    package init(
+        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
+        tokens: SessionTokens
+    ) {
+        self.store = store
+        self.hasher = hasher
+        self.passwords = passwords
+        self.signIn = signIn
+        self.tokens = tokens
+    }
+
+    /// - Returns: the address as it is stored.
+    package func register(
+        typed: String, password: String, displayName: String?, in application: Application
+    ) async throws -> EmailAddress {
+        let (configured, provider) = try application.providers.passwordProvider()
+        guard configured.mode == .open else { throw AccountsError.providerDisabled(.noSignUp) }
+        let subject = try provider.subject(typed: typed)
+        try displayName.map(Profile.check(displayName:))
+        try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
+
+        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
+        try await decidingAgain {
+            let state = try await store.passwordState(
+                of: subject, provider: configured.name, attempts: attempts, application: application.id)
+            if state.isTaken && application.policy.revealExistingIdentities { throw AccountsError.existingIdentity }
+            let registration = NewRegistration(
+                id: .v7(), provider: configured.name, subject: subject,
+                hash: try await hasher.hash(password, sharingSaltOf: state.hash), displayName: displayName,
+                isDecoy: state.isTaken)
+            try await write(registration, linking: provider, in: application)
+        }
+        return subject.address
+    }
+
+    /// A decoy's token is issued like any other and mailed to nobody, so that both cases cost the same.
+    private func write(
+        _ registration: NewRegistration, linking provider: any PasswordProvider, in application: Application
+    ) async throws {
+        let subject = registration.subject
+        let token = tokens.opaque.make()
+        let message =
+            registration.isDecoy
+            ? Message(.registrationOfTakenAddress, to: subject.address)
+            : Message(
+                .confirmRegistration, to: subject.address, link: provider.link(for: .verification, token: token.text))
+        try await store.transaction { store in
+            try await store.register(registration, application: application.id)
+            try await store.issue(
+                .registration(token, id: registration.id, provider: registration.provider, subject: subject),
+                application: application.id)
+            try await store.enqueue([message], application: application.id)
+        }
+    }
+
+    /// Opens the account.
+    ///
+    /// The token is good once, for the password that was registered with it, and only while nobody has proven the
+    /// address in another way.
+    package func verify(_ text: String, from client: Client, in application: Application) async throws -> SignedIn {
+        guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        let session = tokens.newSession(methods: ["otp"], client: client, in: application)
+        let opened = try await store.transaction { store in
+            let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
+            guard let proof, let address = proof.address,
+                let registered = try await store.takeRegistration(of: proof, application: application.id)
+            else { throw AccountsError.invalidToken }
+            let provider = try application.providers.named(proof.provider)
+            let evidence = VerifiedIdentity(
+                providerUid: proof.providerUid,
+                addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
+                displayName: registered.displayName, methods: session.methods)
+            return try await open(
+                SessionOpening(
+                    session: session, evidence: evidence, provider: provider.name, application: application.id),
+                password: registered.hash, mode: provider.mode, policy: application.policy, store: store)
+        }
+        return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
+    }
+
+    /// Only ever a new account: where the address has an owner by now, the registrant's password must not reach it.
+    private func open(
+        _ opening: SessionOpening, password: PasswordHash, mode: ProviderMode, policy: ApplicationPolicy,
+        store: any AccountsStore
+    ) async throws -> OpenedSession {
+        let state = try await store.linkingState(
+            for: opening.evidence, provider: opening.provider, application: opening.application)
+        guard state.owners.isEmpty else { throw AccountsError.invalidToken }
+        let policy = LinkingPolicy(mode: mode, automatic: policy.automaticLinking)
+        guard case .create(let addresses) = decide(opening.evidence, state: state, policy: policy) else {
+            throw AccountsError.invalidToken
+        }
+        let opened = try await store.createAccount(opening, claiming: addresses)
+        let identity = try await store.passwordIdentity(
+            of: opened.user.uid, provider: opening.provider, application: opening.application)
+        guard let identity else { throw StoreConflict() }
+        try await store.setPassword(password, of: identity.id, replacing: nil, application: opening.application)
+        return opened
+    }
+}
+
+extension PasswordPolicy {
+    /// - Throws: `AccountsError.tooWeakPassword`.
+    func refuseWeak(_ password: String, of address: EmailAddress, displayName: String?) async throws {
+        let words = [address.value, displayName].compactMap { $0 }
+        let weaknesses = await weaknesses(of: password, personalWords: words)
+        guard weaknesses.isEmpty else { throw AccountsError.tooWeakPassword(weaknesses) }
+    }
+}

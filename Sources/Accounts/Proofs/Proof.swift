@@ -1,0 +1,83 @@
+package import Foundation
+package import ProviderKit
+
+/// What a one-time secret is good for.
+///
+/// A secret of one kind is worth nothing where another is asked for.
+package enum ProofKind: String, Sendable, CaseIterable {
+    /// Confirms a registration.
+    case registration
+    case passwordReset = "password-reset"
+    /// Brings an account in its grace period back.
+    case restore
+}
+
+/// A one-time secret to be issued; the database keeps its hash alone.
+package struct NewProof: Sendable {
+    package let kind: ProofKind
+    package let token: OpaqueToken
+    /// Whom the proof speaks for.
+    package let provider: String
+    package let providerUid: String
+    package var address: EmailAddress?
+    package var uid: UUID?
+    package var registration: UUID?
+    package var methods: [String] = []
+    package let lifetime: Duration
+
+    /// A day: mails are read late.
+    static func registration(
+        _ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject
+    ) -> NewProof {
+        NewProof(
+            kind: .registration, token: token, provider: provider, providerUid: subject.providerUid,
+            address: subject.address, registration: id, lifetime: .seconds(86400))
+    }
+
+    /// An hour: it replaces a password.
+    static func passwordReset(_ token: OpaqueToken, provider: String, subject: PasswordSubject) -> NewProof {
+        NewProof(
+            kind: .passwordReset, token: token, provider: provider, providerUid: subject.providerUid,
+            address: subject.address, lifetime: .seconds(3600))
+    }
+
+    /// Ten minutes: the right proof was given a moment ago and can be given again.
+    static func restore(_ token: OpaqueToken, of uid: UUID, by opening: SessionOpening) -> NewProof {
+        NewProof(
+            kind: .restore, token: token, provider: opening.provider, providerUid: opening.evidence.providerUid,
+            uid: uid, methods: opening.evidence.methods, lifetime: .seconds(600))
+    }
+}
+
+/// A one-time secret that has just been presented.
+package struct Proof: Sendable {
+    package let provider: String
+    package let providerUid: String
+    package let address: EmailAddress?
+    package let uid: UUID?
+    package let registration: UUID?
+    package let methods: [String]
+
+    package init(
+        provider: String, providerUid: String, address: EmailAddress?, uid: UUID?, registration: UUID?,
+        methods: [String]
+    ) {
+        self.provider = provider
+        self.providerUid = providerUid
+        self.address = address
+        self.uid = uid
+        self.registration = registration
+        self.methods = methods
+    }
+}
+
+package protocol ProofStore: Sendable {
+    /// A new registration or reset proof ends the previous one of its kind and subject.
+    func issue(_ proof: NewProof, application: Int32) async throws
+
+    /// What the secret stands for, without using it up.
+    func peek(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
+
+    /// Uses the secret up: of any number of callers at once, one gets the proof.
+    func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
+}

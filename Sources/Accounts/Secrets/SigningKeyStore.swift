@@ -1,0 +1,45 @@
+package import Foundation
+
+/// JWS algorithms that access tokens can be signed with (RFC 7518, RFC 8037).
+package enum SigningAlgorithm: String, Sendable, CaseIterable, Codable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
+    case edDSA = "EdDSA"
+}
+
+/// A signing key as the database keeps it.
+package struct StoredSigningKey: Sendable {
+    /// RFC 7638 thumbprint.
+    package var kid: String
+    package var algorithm: SigningAlgorithm
+    /// Modulus length for RS256, else 0.
+    package var bits: Int
+    package var sealedPrivateKey: [UInt8]
+    package var createdAt: Date
+    /// From then on it signs nothing new, but is still published.
+    package var retiredAt: Date?
+
+    package init(
+        kid: String, algorithm: SigningAlgorithm, bits: Int, sealedPrivateKey: [UInt8], createdAt: Date,
+        retiredAt: Date? = nil
+    ) {
+        self.kid = kid
+        self.algorithm = algorithm
+        self.bits = bits
+        self.sealedPrivateKey = sealedPrivateKey
+        self.createdAt = createdAt
+        self.retiredAt = retiredAt
+    }
+}
+
+package protocol SigningKeyStore: Sendable {
+    /// Every key that is not past its publication, the newest first.
+    func signingKeys(application: Int32) async throws -> [StoredSigningKey]
+
+    /// Makes this key the one that signs and retires the one that did, which stays published for `overlap`.
+    ///
+    /// `expected` is the `kid` that signs now, `nil` for none. Where another replica was faster nothing changes: the
+    /// outcome is to be read back with `signingKeys`.
+    func installSigningKey(
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Int32) async throws
+}

@@ -1,0 +1,16 @@
+package import Foundation
+
+/// The wall clock of this process.
+///
+/// What expires in the database is judged by the database's clock instead.
+package protocol TimeSource: Sendable {
+    func now() -> Date
+}
+
+package struct SystemTime: TimeSource {
+    package init() {}
+
+    package func now() -> Date {
+        Date()
+    }
+}

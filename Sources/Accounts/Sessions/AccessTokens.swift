@@ -1,0 +1,52 @@
+package import Foundation
+
+/// The claims of an access token (RFC 7519, RFC 9068 where it fits).
+package struct AccessTokenClaims: Sendable, Equatable {
+    package var issuer: String
+    package var audience: String
+    package var uid: UUID
+    package var sessionID: UUID
+    package var tokenID: UUID
+    /// Whole seconds since the epoch, as are the other two times.
+    package var issuedAt: Int
+    package var expiresAt: Int
+    package var authenticatedAt: Int
+    package var methods: [String]
+    package var provider: String
+    package var providerUid: String
+    package var email: String?
+    package var emailVerified: Bool?
+    package var phone: String?
+    package var phoneVerified: Bool?
+
+    package init(
+        issuer: String, audience: String, uid: UUID, sessionID: UUID, tokenID: UUID, issuedAt: Int, expiresAt: Int,
+        authenticatedAt: Int, methods: [String], provider: String, providerUid: String, email: String? = nil,
+        emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.uid = uid
+        self.sessionID = sessionID
+        self.tokenID = tokenID
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.authenticatedAt = authenticatedAt
+        self.methods = methods
+        self.provider = provider
+        self.providerUid = providerUid
+        self.email = email
+        self.emailVerified = emailVerified
+        self.phone = phone
+        self.phoneVerified = phoneVerified
+    }
+}
+
+/// Signs and checks an application's access tokens with that application's own keys.
+package protocol AccessTokens: Sendable {
+    func sign(_ claims: AccessTokenClaims, for application: Application) async throws -> String
+
+    /// Signature, `kid`, `alg`, `typ`, `iss`, `aud` and times; not whether the session still lives.
+    /// - Throws: `AccountsError.invalidToken`.
+    func verify(_ token: String, for application: Application) async throws -> AccessTokenClaims
+}

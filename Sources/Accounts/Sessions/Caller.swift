@@ -1,0 +1,55 @@
+package import Foundation
+
+/// Whoever a valid access token speaks for.
+package struct Caller: Sendable {
+    package let application: Application
+    package let uid: UUID
+    package let sessionID: UUID
+    package let authenticatedAt: Int
+    package let provider: String
+    package let providerUid: String
+}
+
+/// Tells whether sessions have ended, on this replica or another.
+package protocol Revocations: Sendable {
+    /// From memory while revocations are heard, else from the session's row.
+    /// - Throws: `AccountsError.unavailable` when neither can tell.
+    func isEnded(session: UUID, application: Int32) async throws -> Bool
+}
+
+/// Checks the bearer of a request.
+package struct BearerAuthentication: Sendable {
+    private let access: any AccessTokens
+    private let revocations: any Revocations
+    private let store: any AccountsStore
+    private let time: any TimeSource
+
+    package init(
+        access: any AccessTokens, revocations: any Revocations, store: any AccountsStore, time: any TimeSource
+    ) {
+        self.access = access
+        self.revocations = revocations
+        self.store = store
+        self.time = time
+    }
+
+    /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended.
+    package func caller(presenting token: String, in application: Application) async throws -> Caller {
+        let claims = try await access.verify(token, for: application)
+        guard try await !revocations.isEnded(session: claims.sessionID, application: application.id) else {
+            throw AccountsError.invalidToken
+        }
+        return Caller(
+            application: application, uid: claims.uid, sessionID: claims.sessionID,
+            authenticatedAt: claims.authenticatedAt, provider: claims.provider, providerUid: claims.providerUid)
+    }
+
+    /// - Throws: `AccountsError.tokenTooOld` for a caller who authenticated too long ago. A guest, who has nothing to
+    ///   authenticate with again, is never asked.
+    package func requireRecent(_ caller: Caller) async throws {
+        let age = Int64(time.now().timeIntervalSince1970) - Int64(caller.authenticatedAt)
+        guard age > caller.application.policy.recentAuthentication.components.seconds else { return }
+        let user = try await store.user(caller.uid, application: caller.application.id)
+        guard user?.isAnonymous == true else { throw AccountsError.tokenTooOld }
+    }
+}

@@ -1,0 +1,106 @@
+package import Foundation
+
+/// Where a request comes from, as the person will read it in the list of their sessions.
+package struct Client: Sendable, Equatable {
+    package var device: String?
+    /// The address behind trusted proxies.
+    package var address: String
+
+    package init(device: String?, address: String) {
+        self.device = device
+        self.address = address
+    }
+}
+
+/// A session to be opened.
+///
+/// Everything that is random was drawn beforehand, so that one statement writes it.
+package struct NewSession: Sendable {
+    package let id: UUID
+    package let refreshToken: OpaqueToken
+    package let methods: [String]
+    package let client: Client
+    package let refreshLifetime: Duration
+    package let sessionLifetime: Duration
+
+    package init(refreshToken: OpaqueToken, methods: [String], client: Client, policy: ApplicationPolicy.Tokens) {
+        id = .v7()
+        self.refreshToken = refreshToken
+        self.methods = methods
+        self.client = client
+        refreshLifetime = policy.refreshLifetime
+        sessionLifetime = policy.sessionLifetime
+    }
+}
+
+/// A live session as tokens are made from it.
+package struct SessionGrant: Sendable {
+    package var sessionID: UUID
+    package var uid: UUID
+    package var authenticatedAt: Date
+    package var methods: [String]
+    package var provider: String
+    package var providerUid: String
+    /// The account's first verified addresses.
+    package var email: String?
+    package var phone: String?
+
+    package init(
+        sessionID: UUID, uid: UUID, authenticatedAt: Date, methods: [String], provider: String, providerUid: String,
+        email: String?, phone: String?
+    ) {
+        self.sessionID = sessionID
+        self.uid = uid
+        self.authenticatedAt = authenticatedAt
+        self.methods = methods
+        self.provider = provider
+        self.providerUid = providerUid
+        self.email = email
+        self.phone = phone
+    }
+}
+
+/// A session that was just opened, with what the answer to a sign-in shows.
+package struct OpenedSession: Sendable {
+    package var grant: SessionGrant
+    package var user: User
+    package var identityCreatedAt: Date
+    package var identityDisplayName: String?
+    package var isNewAccount: Bool
+    /// An admin asked for a new password.
+    package var shouldChangePassword: Bool
+
+    package init(
+        grant: SessionGrant, user: User, identityCreatedAt: Date, identityDisplayName: String?, isNewAccount: Bool,
+        shouldChangePassword: Bool
+    ) {
+        self.grant = grant
+        self.user = user
+        self.identityCreatedAt = identityCreatedAt
+        self.identityDisplayName = identityDisplayName
+        self.isNewAccount = isNewAccount
+        self.shouldChangePassword = shouldChangePassword
+    }
+}
+
+/// A line in the list of a person's sessions.
+package struct SessionListing: Sendable, Equatable {
+    package var id: UUID
+    package var device: String?
+    package var address: String?
+    package var createdAt: Date
+    package var lastSeenAt: Date
+
+    package init(id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date) {
+        self.id = id
+        self.device = device
+        self.address = address
+        self.createdAt = createdAt
+        self.lastSeenAt = lastSeenAt
+    }
+}
+
+/// Why a session ended; kept with it and in the audit.
+package enum SessionEnd: String, Sendable {
+    case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
+}

@@ -1,0 +1,20 @@
+package import Foundation
+
+/// Sessions that were opened, and their refresh tokens.
+package protocol SessionStore: Sendable {
+    /// One statement; a reuse ends the session and is audited in it.
+    func rotate(_ rotation: Rotation, application: Int32) async throws -> RefreshOutcome
+
+    /// Live ones, the newest first.
+    func sessions(of uid: UUID, application: Int32) async throws -> [SessionListing]
+
+    /// Ends live sessions of the account and tells every replica.
+    /// - Returns: how many there were.
+    func endSessions(
+        _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Int32
+    ) async throws -> Int
+
+    /// Ends the session that a refresh token belongs to, where that is the account's.
+    func endSession(
+        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Int32) async throws
+}

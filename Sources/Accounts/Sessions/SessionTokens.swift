@@ -1,0 +1,58 @@
+internal import Foundation
+
+/// The tokens of a session: a signed access token and an opaque refresh token.
+package struct TokenPair: Sendable {
+    package let accessToken: String
+    package let refreshToken: String
+    package let issuedAt: Int
+    package let expiresAt: Int
+
+    package var expiresIn: Int { expiresAt - issuedAt }
+}
+
+/// A sign-in that succeeded.
+package struct SignedIn: Sendable {
+    package let session: OpenedSession
+    package let tokens: TokenPair
+}
+
+/// Draws refresh tokens and signs access tokens for sessions that the store has opened.
+package struct SessionTokens: Sendable {
+    package let opaque: any OpaqueTokens
+    private let access: any AccessTokens
+    private let time: any TimeSource
+
+    package init(opaque: any OpaqueTokens, access: any AccessTokens, time: any TimeSource) {
+        self.opaque = opaque
+        self.access = access
+        self.time = time
+    }
+
+    package func newSession(methods: [String], client: Client, in application: Application) -> NewSession {
+        NewSession(refreshToken: opaque.make(), methods: methods, client: client, policy: application.policy.tokens)
+    }
+
+    package func signedIn(
+        _ session: OpenedSession, refreshToken: OpaqueToken, in application: Application
+    ) async throws -> SignedIn {
+        let tokens = try await pair(for: session.grant, refreshToken: refreshToken, in: application)
+        return SignedIn(session: session, tokens: tokens)
+    }
+
+    package func pair(
+        for grant: SessionGrant, refreshToken: OpaqueToken, in application: Application
+    ) async throws -> TokenPair {
+        let issuedAt = Int(time.now().timeIntervalSince1970)
+        let expiresAt = issuedAt + Int(application.policy.tokens.accessLifetime.components.seconds)
+        let claims = AccessTokenClaims(
+            issuer: application.issuer, audience: application.audience, uid: grant.uid, sessionID: grant.sessionID,
+            tokenID: .v7(), issuedAt: issuedAt, expiresAt: expiresAt,
+            authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
+            provider: grant.provider, providerUid: grant.providerUid, email: grant.email,
+            emailVerified: grant.email.map { _ in true }, phone: grant.phone,
+            phoneVerified: grant.phone.map { _ in true })
+        return TokenPair(
+            accessToken: try await access.sign(claims, for: application), refreshToken: refreshToken.text,
+            issuedAt: issuedAt, expiresAt: expiresAt)
+    }
+}

@@ -1,0 +1,53 @@
+package import Foundation
+
+/// Which sessions a logout ends.
+package enum LogoutScope: String, Sendable, CaseIterable {
+    case local, others, global
+}
+
+/// A person's list of sessions, and ending them.
+package struct Sessions: Sendable {
+    private let store: any AccountsStore
+    private let opaque: any OpaqueTokens
+
+    package init(store: any AccountsStore, opaque: any OpaqueTokens) {
+        self.store = store
+        self.opaque = opaque
+    }
+
+    package func list(of caller: Caller) async throws -> [SessionListing] {
+        try await store.sessions(of: caller.uid, application: caller.application.id)
+    }
+
+    /// - Throws: `AccountsError.sessionNotFound` for one that is not the caller's, or has ended.
+    package func end(_ session: UUID, by caller: Caller) async throws {
+        let ended = try await store.endSessions(
+            .one(session), of: caller.uid, because: .revoked, application: caller.application.id)
+        guard ended > 0 else { throw AccountsError.sessionNotFound }
+    }
+
+    /// Ends what the scope names; a refresh token of the same account ends its own session too.
+    ///
+    /// Ending what has ended already is no error.
+    package func logout(scope: LogoutScope, refreshToken: String?, by caller: Caller) async throws {
+        let application = caller.application.id
+        if let token = refreshToken.flatMap(opaque.parse) {
+            try await store.endSession(
+                ofRefreshToken: token.hash, of: caller.uid, because: .logout, application: application)
+        }
+        let selection: SessionSelection =
+            switch scope {
+            case .local: .one(caller.sessionID)
+            case .others: .allBut(caller.sessionID)
+            case .global: .all
+            }
+        _ = try await store.endSessions(selection, of: caller.uid, because: .logout, application: application)
+    }
+}
+
+/// Some of an account's sessions.
+package enum SessionSelection: Sendable {
+    case one(UUID)
+    case allBut(UUID)
+    case all
+}
