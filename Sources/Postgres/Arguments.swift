@@ -1,0 +1,55 @@
+/// The binds of one request in one buffer, laid out by the caller so that the reactor need only point into it.
+struct Arguments: Sendable {
+    static let sizeFault = "the values exceed PostgreSQL's limit of 1 GB or 65,535 parameters"
+    static let none = Arguments(types: [], lengths: [], offsets: [], bytes: [])
+    /// The offset that stands for NULL.
+    static let null = -1
+
+    let types: [UInt32]
+    let lengths: [Int32]
+    let offsets: [Int]
+    let bytes: [UInt8]
+
+    private init(types: [UInt32], lengths: [Int32], offsets: [Int], bytes: [UInt8]) {
+        self.types = types
+        self.lengths = lengths
+        self.offsets = offsets
+        self.bytes = bytes
+    }
+
+    init(_ binds: [Bind]) throws(PostgresError) {
+        for bind in binds {
+            if let fault = bind.fault { throw .encoding(fault) }
+        }
+        let total = binds.reduce(0) { $0 + ($1.value?.count ?? 0) }
+        guard binds.count <= Int(UInt16.max), total <= 1 << 30 else { throw .encoding(Self.sizeFault) }
+        var lengths: [Int32] = []
+        var offsets: [Int] = []
+        var bytes: [UInt8] = []
+        // one byte more, so that an empty value at the end still has an address
+        bytes.reserveCapacity(total + 1)
+        for bind in binds {
+            offsets.append(bind.value == nil ? Self.null : bytes.count)
+            lengths.append(Int32(truncatingIfNeeded: bind.value?.count ?? 0))
+            bytes += bind.value ?? []
+        }
+        bytes.append(0)
+        self.init(types: binds.map(\.type), lengths: lengths, offsets: offsets, bytes: bytes)
+    }
+
+    /// Calls `body` with what libpq's `PQsendQueryPrepared` takes: count, values, lengths and formats (all binary).
+    func withPointers<Result>(
+        _ body: (
+            _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
+            _ formats: UnsafePointer<Int32>?
+        ) -> Result
+    ) -> Result {
+        bytes.withUnsafeBytes { buffer in
+            let values = offsets.map { offset in
+                offset == Self.null ? nil : buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            }
+            let formats = [Int32](repeating: 1, count: offsets.count)
+            return body(Int32(truncatingIfNeeded: offsets.count), values, lengths, formats)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import CLibPQ
+
+/// Thin calls into libpq. Each returns false when the connection has broken, and remembers what it asked for.
+extension Connection {
+    func sendCommand(_ sql: String, as entry: Entry) -> Bool {
+        guard let link, PQsendQueryParams(link.raw, sql, 0, nil, nil, nil, nil, 0) == 1 else { return false }
+        expect(entry)
+        return true
+    }
+
+    func send(_ request: Request, _ sql: String) -> Bool {
+        guard sendCommand(sql, as: .work(request)) else { return false }
+        requestsInFlight += 1
+        return true
+    }
+
+    /// A statement, prepared first under a sync of its own if this connection has not seen it.
+    func send(_ request: Request, _ statement: Statement, _ arguments: Arguments) -> Bool {
+        guard let link, let name = prepared[request.key] ?? prepare(request, statement, arguments, on: link) else {
+            return false
+        }
+        let binaryResults: Int32 = 1
+        let isSent = arguments.withPointers { count, values, lengths, formats in
+            PQsendQueryPrepared(link.raw, name, count, values, lengths, formats, binaryResults) == 1
+        }
+        guard isSent else { return false }
+        expect(.work(request))
+        requestsInFlight += 1
+        return true
+    }
+
+    private func prepare(
+        _ request: Request, _ statement: Statement, _ arguments: Arguments, on link: Link
+    ) -> String? {
+        guard !hasOpenBatch || sync() else { return nil }
+        let name = newName(for: request.key)
+        let sql = UnsafeRawPointer(statement.text.utf8Start).assumingMemoryBound(to: CChar.self)
+        let count = Int32(truncatingIfNeeded: arguments.types.count)
+        guard PQsendPrepare(link.raw, name, sql, count, arguments.types) == 1 else { return nil }
+        expect(.prepare(request))
+        prepared[request.key] = name
+        return sync() ? name : nil
+    }
+
+    /// The simple protocol, which takes several statements but needs the pipeline to be empty and closed.
+    func sendScript(_ request: Request, _ sql: String) -> Bool {
+        guard let link, PQexitPipelineMode(link.raw) == 1, PQsendQuery(link.raw, sql) == 1 else { return false }
+        expect(.script(request))
+        requestsInFlight += 1
+        return true
+    }
+
+    func sync() -> Bool {
+        guard let link, PQpipelineSync(link.raw) == 1 else { return false }
+        hasOpenBatch = false
+        batchSize = 0
+        expect(.sync)
+        return true
+    }
+
+    func flush() -> Bool {
+        guard let link else { return false }
+        let status = PQflush(link.raw)
+        hasUnsentBytes = status == 1
+        return status >= 0
+    }
+
+    private func expect(_ entry: Entry) {
+        if inFlight.isEmpty { lastProgress = .now }
+        inFlight.append(entry)
+        hasUnsentBytes = true
+    }
+}

@@ -1,0 +1,61 @@
+import CLibPQ
+import Glibc
+
+/// Opens connections with libpq's blocking call on short-lived threads: neither a name server nor a host which hangs
+/// can hold up the reactor.
+enum Connector {
+    static func connect(slot: Int, attempt: Int, url: String, inbox: Inbox) {
+        let isRunning = OwnThread.detached {
+            switch open(url) {
+            case .success(let link): inbox.post(.connected(slot: slot, attempt: attempt, link))
+            case .failure(let error): inbox.post(.refused(slot: slot, attempt: attempt, reason: error.reason))
+            }
+        }
+        if !isRunning { inbox.post(.refused(slot: slot, attempt: attempt, reason: "no thread left to connect")) }
+    }
+
+    /// Stops what the connection runs at this moment; the reactor learns when the signal has been delivered.
+    static func interrupt(_ link: Link, slot: Int, attempt: Int, inbox: Inbox) -> Bool {
+        guard let canceller = link.canceller() else { return false }
+        return OwnThread.detached {
+            canceller.cancel()
+            inbox.post(.interrupted(slot: slot, attempt: attempt))
+        }
+    }
+
+    private struct Refusal: Error {
+        let reason: String
+    }
+
+    /// In libpq a later keyword overrides an earlier one, and the URL stands where `dbname` does.
+    private static func open(_ url: String) -> Result<Link, Refusal> {
+        let parameters = [
+            ("connect_timeout", "5"),
+            ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "5000"),
+            // with several hosts: the primary, whichever that is now
+            ("target_session_attrs", "read-write"),
+            ("fallback_application_name", "gatehouse"),
+            ("dbname", url),
+            ("client_encoding", "UTF8"),
+        ]
+        let texts = parameters.map { (strdup($0.0), strdup($0.1)) }
+        defer {
+            for (keyword, value) in texts {
+                free(keyword)
+                free(value)
+            }
+        }
+        let keywords = texts.map { UnsafePointer($0.0) } + [nil]
+        let values = texts.map { UnsafePointer($0.1) } + [nil]
+        let expandURL: Int32 = 1
+        guard let raw = PQconnectdbParams(keywords, values, expandURL) else {
+            return .failure(Refusal(reason: "out of memory"))
+        }
+        let link = Link(owning: raw)
+        guard PQstatus(raw) == CONNECTION_OK, PQsetnonblocking(raw, 1) == 0, PQenterPipelineMode(raw) == 1 else {
+            return .failure(Refusal(reason: link.complaint))
+        }
+        return .success(link)
+    }
+}

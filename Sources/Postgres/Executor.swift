@@ -1,0 +1,20 @@
+/// Whatever runs statements: the database, each in a transaction of its own, or one transaction.
+package protocol Executor: Sendable {
+    func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows
+}
+
+extension Executor {
+    package func execute(_ statement: Statement, _ binds: Bind...) async throws(PostgresError) -> Rows {
+        try await execute(statement, binds)
+    }
+
+    /// The first row of the answer; nil when it is empty.
+    package func first(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Row? {
+        try await execute(statement, binds).first
+    }
+
+    /// The first row of the answer; nil when it is empty.
+    package func first(_ statement: Statement, _ binds: Bind...) async throws(PostgresError) -> Row? {
+        try await execute(statement, binds).first
+    }
+}

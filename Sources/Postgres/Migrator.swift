@@ -1,0 +1,145 @@
+import Crypto
+import Logging
+
+/// One forward step of the schema, in plain SQL.
+package struct Migration: Sendable, Equatable {
+    package let version: Int
+    package let name: String
+    package let sql: String
+
+    package init(version: Int, name: String, sql: String) {
+        self.version = version
+        self.name = name
+        self.sql = sql
+    }
+
+    package var checksum: [UInt8] { Array(SHA256.hash(data: Array(sql.utf8))) }
+
+    var label: String { "\(version)_\(name)" }
+}
+
+/// Applies what is missing, one transaction each. Several servers may start at once: an advisory lock lets one at a time
+/// in, and each looks again once it holds the lock.
+package struct Migrator: Sendable {
+    struct Applied: Equatable {
+        let version: Int
+        let checksum: [UInt8]
+    }
+
+    /// How often a migration that lost against other transactions' locks is tried.
+    private static let attempts = 10
+
+    private let database: Database
+    private let migrations: [Migration]
+
+    package init(database: Database, migrations: [Migration]) {
+        self.database = database
+        self.migrations = migrations.sorted { $0.version < $1.version }
+    }
+
+    /// Returns what it has applied.
+    package func migrate() async throws -> [Migration] {
+        var applied: [Migration] = []
+        while let migration = try await applyNext() { applied.append(migration) }
+        return applied
+    }
+
+    /// Whether every migration of this program is applied. A newer database is current too: while servers are replaced
+    /// one by one, the previous version still serves.
+    package func isCurrent() async throws -> Bool {
+        guard var ledger = try await database.first(.ledgerExists), try ledger.next() else { return false }
+        let checksums = try await Applied.read(from: database).reduce(into: [:]) { $0[$1.version] = $1.checksum }
+        return migrations.allSatisfy { checksums[$0.version] == $0.checksum }
+    }
+
+    private func applyNext() async throws -> Migration? {
+        for _ in 1..<Self.attempts {
+            do {
+                return try await database.transaction(apply)
+            } catch let error as PostgresError where error.isRetryable {
+                continue
+            }
+        }
+        return try await database.transaction(apply)
+    }
+
+    private func apply(in transaction: Transaction) async throws -> Migration? {
+        try await transaction.script(Self.enter)
+        let applied = try await Applied.read(from: transaction)
+        guard let migration = try Self.next(of: migrations, after: applied) else { return nil }
+        do {
+            try await transaction.script(migration.sql)
+        } catch {
+            throw error.naming(migration)
+        }
+        _ = try await transaction.execute(
+            .recordMigration, .int(migration.version), .text(migration.name), .bytes(migration.checksum))
+        return migration
+    }
+
+    /// The first migration not applied yet; throws when the database's history is not this program's.
+    static func next(of migrations: [Migration], after applied: [Applied]) throws(PostgresError) -> Migration? {
+        for (migration, next) in zip(migrations, migrations.dropFirst()) where migration.version == next.version {
+            throw .migration("two migrations have the version \(next.version)")
+        }
+        for (index, record) in applied.enumerated() {
+            guard index < migrations.count else {
+                throw .migration("the database is newer than this program: it has version \(record.version)")
+            }
+            let migration = migrations[index]
+            guard migration.version >= record.version else {
+                throw .migration("\(migration.label) comes before version \(record.version), which is applied already")
+            }
+            guard migration.version == record.version else {
+                throw .migration("version \(record.version) is applied, but this program does not know it")
+            }
+            guard migration.checksum == record.checksum else {
+                throw .migration("\(migration.label) was changed after it had been applied")
+            }
+        }
+        return applied.count < migrations.count ? migrations[applied.count] : nil
+    }
+
+    /// Waits for the lock as long as it takes. DDL may run long too, but waits for tables only briefly: whoever waits
+    /// for an exclusive lock keeps everybody else from the table.
+    private static let enter = """
+        SET LOCAL statement_timeout = 0;
+        SET LOCAL lock_timeout = 0;
+        SET LOCAL idle_in_transaction_session_timeout = 0;
+        SELECT pg_advisory_xact_lock(7162534108241);
+        SET LOCAL lock_timeout = '3s';
+        CREATE TABLE IF NOT EXISTS gatehouse_migrations (
+            version bigint PRIMARY KEY,
+            name text NOT NULL,
+            checksum bytea NOT NULL,
+            applied_at timestamptz NOT NULL DEFAULT now()
+        );
+        """
+}
+
+extension Migrator.Applied {
+    fileprivate static func read(from executor: some Executor) async throws(PostgresError) -> [Self] {
+        try await executor.execute(.appliedMigrations).map(Self.init)
+    }
+
+    private init(_ row: Row) throws(PostgresError) {
+        var row = row
+        self.init(version: try row.next(), checksum: try row.next())
+    }
+}
+
+extension PostgresError {
+    /// What is wrong with a migration; an error that says nothing about it stays as it is.
+    fileprivate func naming(_ migration: Migration) -> Self {
+        guard case .server(let error) = self, !isRetryable else { return self }
+        return .migration("\(migration.label) failed: \(error.sqlState) \(error.message)")
+    }
+}
+
+extension Statement {
+    fileprivate static let ledgerExists = Self(.read, "SELECT to_regclass('gatehouse_migrations') IS NOT NULL")
+    fileprivate static let appliedMigrations = Self(
+        .read, "SELECT version, checksum FROM gatehouse_migrations ORDER BY version")
+    fileprivate static let recordMigration = Self(
+        .write, "INSERT INTO gatehouse_migrations (version, name, checksum) VALUES ($1, $2, $3)")
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+/// A thread for work that blocks, which the cooperative pool must never do.
+struct OwnThread: Sendable {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    private let id: pthread_t
+
+    /// Nil when the system has no thread left to give.
+    init?(_ run: @escaping @Sendable () -> Void) {
+        var id = pthread_t()
+        let body = Unmanaged.passRetained(Body(run))
+        let status = pthread_create(
+            &id, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        guard status == 0 else {
+            body.release()
+            return nil
+        }
+        self.id = id
+    }
+
+    func join() {
+        pthread_join(id, nil)
+    }
+
+    /// Runs `body` on a thread nobody waits for; false when there is none.
+    static func detached(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard let thread = OwnThread(body) else { return false }
+        pthread_detach(thread.id)
+        return true
+    }
+
+    /// The value of `body`, run on a thread of its own.
+    static func value<Value: Sendable>(
+        of body: @escaping @Sendable () throws(PostgresError) -> Value
+    ) async throws(PostgresError) -> Value {
+        let result: Result<Value, PostgresError> = await withCheckedContinuation { continuation in
+            let isRunning = detached {
+                do throws(PostgresError) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            if !isRunning { continuation.resume(returning: .failure(.overloaded)) }
+        }
+        return try result.get()
+    }
+}

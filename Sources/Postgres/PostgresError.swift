@@ -1,0 +1,89 @@
+/// Everything that can go wrong between a caller and PostgreSQL.
+package enum PostgresError: Error, Sendable, Equatable {
+    /// The queue, or the queue for a transaction's connection, is full. Nothing was executed.
+    case overloaded
+    /// No connection; the text is libpq's reason, on one line. Nothing was executed.
+    case unavailable(String)
+    /// The connection broke before the answer; a write, or a COMMIT, may or may not have been executed.
+    case connectionLost(maybeExecuted: Bool)
+    /// No answer in time. A write may still be executed.
+    case deadlineExceeded
+    /// The calling task was cancelled. A write that had been sent may still be executed.
+    case cancelled
+    indirect case server(ServerError)
+    /// A column is not of the asked type. A fault of the program or of the schema.
+    case decoding(String)
+    /// A value cannot be expressed in PostgreSQL's format; it was not sent.
+    case encoding(String)
+    case invalidConfiguration(String)
+    case migration(String)
+    /// The private cluster cannot be set up or started; one line which says what to do.
+    case cluster(String)
+
+    /// The constraint's name is the schema's promise, so it is compared in full; nil means any.
+    package func isUniqueViolation(constraint: String? = nil) -> Bool {
+        guard case .server(let error) = self, error.sqlState == ServerError.uniqueViolation else { return false }
+        return constraint == nil || error.constraint == constraint
+    }
+
+    /// Serialization failure, deadlock, lock not available: the same transaction may succeed the next time.
+    package var isRetryable: Bool {
+        guard case .server(let error) = self else { return false }
+        return ["40001", "40P01", "55P03"].contains(error.sqlState)
+    }
+}
+
+/// What the server said of a failed statement; empty fields are nil.
+package struct ServerError: Error, Sendable, Equatable {
+    static let uniqueViolation = "23505"
+
+    package var sqlState: String
+    package var message: String
+    package var detail: String?
+    package var hint: String?
+    package var schema: String?
+    package var table: String?
+    package var column: String?
+    package var constraint: String?
+    /// The server's C function which raised the error: where the message is translated, the only way to tell some apart.
+    package var routine: String?
+}
+
+extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Without values: messages and details of the server may quote rows and parameters.
+    package var description: String {
+        switch self {
+        case .overloaded: "too many database requests are waiting"
+        case .unavailable(let reason): "the database cannot be reached: \(reason)"
+        case .connectionLost(maybeExecuted: true): "the database connection was lost; the change may have been made"
+        case .connectionLost(maybeExecuted: false): "the database connection was lost; nothing was changed"
+        case .deadlineExceeded: "the database did not answer in time"
+        case .cancelled: "the database request was cancelled"
+        case .server(let error): error.description
+        case .decoding(let fault): "unexpected column in a database answer: \(fault)"
+        case .encoding(let fault): "value not fit for the database: \(fault)"
+        case .invalidConfiguration(let fault): "invalid database URL: \(fault)"
+        case .migration(let fault): "database migration: \(fault)"
+        case .cluster(let fault): "private database: \(fault)"
+        }
+    }
+
+    package var debugDescription: String {
+        guard case .server(let error) = self else { return description }
+        return error.debugDescription
+    }
+}
+
+extension ServerError: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String {
+        let place = [("table", table), ("column", column), ("constraint", constraint)]
+            .compactMap { name, value in value.map { " \(name)=\($0)" } }
+        return "database error \(sqlState)" + place.joined()
+    }
+
+    package var debugDescription: String {
+        let parts = [("detail", detail), ("hint", hint), ("schema", schema), ("routine", routine)]
+            .compactMap { name, value in value.map { " \(name)=\($0)" } }
+        return "\(description): \(message)" + parts.joined()
+    }
+}

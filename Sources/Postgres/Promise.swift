@@ -1,0 +1,86 @@
+import Synchronization
+
+/// A result which somebody waits for, settled exactly once: by the answer, the deadline or the caller's cancellation.
+final class Promise<Value: Sendable>: Sendable {
+    private typealias Outcome = Result<Value, PostgresError>
+
+    private enum State {
+        case unasked
+        case awaited(UnsafeContinuation<Outcome, Never>)
+        case settledEarly(Outcome)
+        case settled
+    }
+
+    private let state = Mutex(State.unasked)
+
+    var isSettled: Bool {
+        state.withLock { state in
+            switch state {
+            case .unasked, .awaited: false
+            case .settledEarly, .settled: true
+            }
+        }
+    }
+
+    /// False when somebody else came first.
+    @discardableResult
+    func settle(_ outcome: Result<Value, PostgresError>) -> Bool {
+        let (isFirst, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Outcome, Never>?) in
+            switch state {
+            case .unasked:
+                state = .settledEarly(outcome)
+                return (true, nil)
+            case .awaited(let waiter):
+                state = .settled
+                return (true, waiter)
+            case .settledEarly, .settled:
+                return (false, nil)
+            }
+        }
+        // outside the lock: resuming may run the waiter's next step
+        waiter?.resume(returning: outcome)
+        return isFirst
+    }
+
+    @discardableResult
+    func fail(_ error: PostgresError) -> Bool {
+        settle(.failure(error))
+    }
+
+    /// Waits for the outcome, whatever happens to the calling task. To be called once.
+    func shieldedValue() async throws(PostgresError) -> Value {
+        let outcome = await withUnsafeContinuation { (waiter: UnsafeContinuation<Outcome, Never>) in
+            let early = state.withLock { state -> Outcome? in
+                switch state {
+                case .settledEarly(let outcome):
+                    state = .settled
+                    return outcome
+                case .unasked:
+                    state = .awaited(waiter)
+                    return nil
+                case .awaited, .settled:
+                    preconditionFailure("a promise is awaited once")
+                }
+            }
+            if let early { waiter.resume(returning: early) }
+        }
+        return try outcome.get()
+    }
+
+    /// Waits for the outcome; a cancelled task gets `.cancelled` at once. To be called once.
+    ///
+    /// `notify` runs before the waiter does, so that whatever it posts precedes the waiter's next request.
+    func value(onCancel notify: @escaping @Sendable () -> Void = {}) async throws(PostgresError) -> Value {
+        let outcome: Outcome = await withTaskCancellationHandler {
+            do throws(PostgresError) {
+                return .success(try await shieldedValue())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            notify()
+            fail(.cancelled)
+        }
+        return try outcome.get()
+    }
+}

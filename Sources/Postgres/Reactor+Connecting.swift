@@ -1,0 +1,113 @@
+import Logging
+
+extension Reactor {
+    /// Since when no connection of a kind, pipelined or leased, is up; nil while one is.
+    struct Outage {
+        /// How long callers wait for the database to come back before they are told.
+        static let patience = Nanoseconds.seconds(1)
+
+        var since: Nanoseconds?
+
+        mutating func note(isUp: Bool, at now: Nanoseconds) {
+            since = isUp ? nil : since ?? now
+        }
+
+        func exceedsPatience(at now: Nanoseconds) -> Bool {
+            since.map { now - $0 >= Self.patience } ?? false
+        }
+    }
+
+    func connect(_ connection: Connection) {
+        connection.attempt += 1
+        connection.isConnecting = true
+        connection.retryAt = .never
+        Connector.connect(slot: connection.slot, attempt: connection.attempt, url: configuration.url, inbox: inbox)
+    }
+
+    func didConnect(slot: Int, attempt: Int, _ link: Link) {
+        let connection = connections[slot]
+        // dropping the link closes it
+        guard connection.attempt == attempt, connection.isConnecting else { return }
+        connection.isConnecting = false
+        connection.link = link
+        guard connection.sendCommand(settings(of: connection), as: .setup), connection.sync() else {
+            return lose(connection, link.complaint)
+        }
+    }
+
+    func didNotConnect(slot: Int, attempt: Int, _ reason: String) {
+        let connection = connections[slot]
+        guard connection.attempt == attempt, connection.isConnecting else { return }
+        connection.isConnecting = false
+        // once per cause: several connections retry every second
+        if reason != lastRefusal {
+            logger.warning("database cannot be reached, retrying", metadata: ["reason": "\(reason)"])
+        }
+        retry(connection, after: reason)
+    }
+
+    func didSetUp(_ connection: Connection) {
+        connection.isReady = true
+        connection.backoff.reset()
+        lastRefusal = nil
+        noteOutages()
+        if connection.wasReady { reconnects += 1 }
+        connection.wasReady = true
+        logger.debug("database connected", metadata: ["connection": "\(connection.slot)"])
+        if let listener = connection.listener { sendListen(connection, listener) }
+        if connection.isLeased { grant(connection) }
+        if connection.isPipelined {
+            for waiter in readyWaiters { waiter.promise.settle(.success(())) }
+            readyWaiters = []
+        }
+    }
+
+    /// Closes the connection, tells everybody who waits on it, and plans the next attempt.
+    func lose(_ connection: Connection, _ reason: String?) {
+        let reason = reason ?? "closed"
+        guard connection.link != nil || connection.isConnecting else { return }
+        let wasListening = connection.nextProbe != .never
+        let sent = connection.inFlight.takeAll()
+        let unsent = connection.backlog.takeAll()
+        if connection.isReady, stopWaiter == nil {
+            logger.warning(
+                "database connection lost", metadata: ["connection": "\(connection.slot)", "reason": "\(reason)"])
+        }
+        connection.reset()
+        for entry in sent {
+            switch entry {
+            case .work(let request), .script(let request):
+                sendAgain(request, unless: !request.isRead || request.isRepeated) { $0.isRepeated = true }
+            case .setup, .prepare, .begin, .listen, .probe, .sync: break
+            }
+        }
+        for request in unsent { request.promise.fail(.connectionLost(maybeExecuted: false)) }
+        if wasListening { didStopListening(connection) }
+        noteOutages()
+        retry(connection, after: reason)
+    }
+
+    private func noteOutages() {
+        outages.pipelined.note(isUp: pipelinedConnections.contains(where: \.isReady), at: now)
+        outages.leased.note(isUp: leasedConnections.contains(where: \.isReady), at: now)
+    }
+
+    private func retry(_ connection: Connection, after reason: String) {
+        guard stopWaiter == nil else { return }
+        lastRefusal = reason
+        connection.retryAt = now + connection.backoff.next()
+    }
+
+    /// What the server itself enforces, so that nothing runs on after its caller has given up.
+    private func settings(of connection: Connection) -> String {
+        let statementTimeout =
+            connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
+        let settings = [
+            ("TimeZone", "UTC"),
+            ("statement_timeout", "\(statementTimeout.milliseconds)"),
+            ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
+            ("idle_in_transaction_session_timeout", "\(configuration.transactionIdleTimeout.milliseconds)"),
+        ]
+        return "SELECT " + settings.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", ")
+    }
+}

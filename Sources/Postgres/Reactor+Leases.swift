@@ -1,0 +1,90 @@
+import CLibPQ
+
+extension Reactor {
+    func accept(_ waiter: Waiter<Lease>) {
+        guard stopWaiter == nil else { return _ = waiter.promise.fail(.stopped) }
+        leaseWaiters.append(waiter)
+        if let idle = leasedConnections.first(where: { $0.isReady && $0.lease == nil }) { grant(idle) }
+    }
+
+    /// Gives an idle connection to the first who still waits.
+    func grant(_ connection: Connection) {
+        while let waiter = leaseWaiters.popFirst() {
+            let lease = Lease(slot: connection.slot)
+            guard waiter.promise.settle(.success(lease)) else { continue }
+            connection.lease = lease
+            return
+        }
+    }
+
+    func endLease(of connection: Connection) {
+        connection.lease = nil
+        connection.hasBegun = false
+        connection.isEnding = false
+        grant(connection)
+    }
+
+    /// Sends what the transaction asked for. BEGIN goes out with its first statement, in one batch: were BEGIN refused,
+    /// the statement would be too.
+    func pump(_ connection: Connection) {
+        while let request = connection.backlog.first {
+            guard connection.interruptedSince == nil, !connection.runsScript else { return }
+            if request.endsLease, !connection.hasBegun {
+                connection.backlog.popFirst()
+                request.promise.settle(.success(Rows(nil)))
+                endLease(of: connection)
+                continue
+            }
+            if request.promise.isSettled, !request.endsLease {
+                connection.backlog.popFirst()
+                continue
+            }
+            guard begin(connection, for: request) else { return lose(connection, connection.link?.complaint) }
+            if request.isScript, !connection.inFlight.isEmpty { return }
+            connection.backlog.popFirst()
+            guard send(request, on: connection) else {
+                request.promise.fail(.connectionLost(maybeExecuted: false))
+                return lose(connection, connection.link?.complaint)
+            }
+        }
+    }
+
+    private func begin(_ connection: Connection, for request: Request) -> Bool {
+        guard !connection.hasBegun else { return true }
+        connection.hasBegun = true
+        return connection.sendCommand("BEGIN", as: .begin) && (!request.isScript || connection.sync())
+    }
+
+    private func send(_ request: Request, on connection: Connection) -> Bool {
+        switch request.work {
+        case .script(let sql): connection.sendScript(request, sql)
+        case .commit: connection.send(request, "COMMIT") && synchronised(connection)
+        case .rollback: connection.send(request, "ROLLBACK") && synchronised(connection)
+        case .statement(let statement, let arguments):
+            connection.send(request, statement, arguments) && synchronised(connection)
+        }
+    }
+
+    /// The request is in flight by now, so that losing the connection settles it.
+    private func synchronised(_ connection: Connection) -> Bool {
+        if !connection.sync() { lose(connection, connection.link?.complaint) }
+        return true
+    }
+
+    /// Cancels a statement in flight. Its connection sends nothing more until the signal has been delivered, lest it
+    /// hits the ROLLBACK.
+    func interrupt(_ request: Request) {
+        guard let lease = request.lease, let link = connections[lease.slot].link else { return }
+        let connection = connections[lease.slot]
+        guard connection.hasInFlight(request) else { return _ = request.promise.fail(.cancelled) }
+        guard connection.interruptedSince == nil else { return }
+        if Connector.interrupt(link, slot: connection.slot, attempt: connection.attempt, inbox: inbox) {
+            connection.interruptedSince = now
+        }
+    }
+
+    func didInterrupt(slot: Int, attempt: Int) {
+        let connection = connections[slot]
+        if connection.attempt == attempt { connection.interruptedSince = nil }
+    }
+}

@@ -1,0 +1,122 @@
+import CLibPQ
+
+extension Reactor {
+    /// Reads what the server has sent and settles every request that it answers.
+    func read(_ connection: Connection) {
+        guard let link = connection.link else { return }
+        // answers which arrived before the end of the stream still count
+        let isOpen = PQconsumeInput(link.raw) == 1
+        while let entry = connection.inFlight.first, PQisBusy(link.raw) == 0 {
+            guard let raw = PQgetResult(link.raw) else {
+                guard complete(entry, on: connection) else { return }
+                continue
+            }
+            connection.lastProgress = now
+            let answer = Answer(owning: raw)
+            switch PQresultStatus(raw) {
+            case PGRES_PIPELINE_SYNC:
+                // unlike a statement's answers, a sync is not followed by NULL
+                connection.inFlight.popFirst()
+                didSync(connection)
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                return lose(connection, "COPY is not supported")
+            case PGRES_FATAL_ERROR where ServerError(answer) == nil:
+                return lose(connection, answer.complaint)
+            default:
+                // of a script's results the failed one, which is the last
+                connection.answer = answer
+            }
+        }
+        guard isOpen else { return lose(connection, link.complaint) }
+        deliverNotifications(connection, link)
+    }
+
+    /// The head entry has all its results. False when the connection was closed for it.
+    private func complete(_ entry: Connection.Entry, on connection: Connection) -> Bool {
+        guard let link = connection.link, let answer = connection.answer else {
+            lose(connection, "an answer is missing")
+            return false
+        }
+        connection.answer = nil
+        connection.inFlight.popFirst()
+        let error = answer.isError ? ServerError(answer) : nil
+        switch entry {
+        case .work(let request):
+            connection.requestsInFlight -= 1
+            settle(request, answer, error, on: connection)
+        case .script(let request):
+            connection.requestsInFlight -= 1
+            request.promise.settle(error.map { .failure(.server($0)) } ?? .success(Rows(answer)))
+            guard PQenterPipelineMode(link.raw) == 1 else { return closed(connection, link.complaint) }
+        case .prepare(let request):
+            // a statement of this name is this statement: the name is derived from its text
+            guard let error, error.sqlState != ServerError.duplicateStatement else { return true }
+            connection.forget(request.key)
+            request.promise.fail(.server(error))
+        case .setup:
+            if let error { return closed(connection, error.message) }
+            didSetUp(connection)
+        case .begin:
+            if answer.isError || answer.isAborted { return closed(connection, error?.message) }
+        case .listen(let sentAt):
+            if let error { return closed(connection, error.message) }
+            didListen(connection, sentAt: sentAt)
+        case .probe(let sentAt):
+            if let error { return closed(connection, error.message) }
+            deliverNotifications(connection, link)
+            connection.listener?.confirm(sentAt: sentAt)
+        case .sync:
+            return closed(connection, "a sync was answered like a statement")
+        }
+        return true
+    }
+
+    private func closed(_ connection: Connection, _ reason: String?) -> Bool {
+        lose(connection, reason)
+        return false
+    }
+
+    private func settle(_ request: Request, _ answer: Answer, _ error: ServerError?, on connection: Connection) {
+        if request.endsLease { connection.isEnding = true }
+        if answer.isAborted {
+            // a neighbour in the batch failed; its error is not this caller's
+            return sendAgain(request, unless: request.isAlone) { $0.isAlone = true }
+        }
+        guard let error else { return _ = request.promise.settle(.success(Rows(answer))) }
+        guard error.meansStalePlan else { return _ = request.promise.fail(.server(error)) }
+        connection.forget(request.key)
+        guard request.lease == nil, !request.isRepeated else { return _ = request.promise.fail(.server(error)) }
+        sendAgain(request, unless: false) { $0.isRepeated = true }
+    }
+
+    /// Sends a request again unless its caller has gone or it had its chance.
+    func sendAgain(_ request: Request, unless isDone: Bool, marking: (Request) -> Void) {
+        guard !isDone else { return _ = request.promise.fail(request.lossError) }
+        guard !request.promise.isSettled else { return }
+        marking(request)
+        repeated.append(request)
+    }
+
+    private func didSync(_ connection: Connection) {
+        guard connection.isLeased, connection.isEnding, let link = connection.link else { return }
+        guard PQtransactionStatus(link.raw) == PQTRANS_IDLE, connection.backlog.isEmpty else {
+            return lose(connection, "a transaction did not end")
+        }
+        endLease(of: connection)
+    }
+}
+
+extension Answer {
+    var isAborted: Bool { PQresultStatus(raw) == PGRES_PIPELINE_ABORTED }
+    var isError: Bool { PQresultStatus(raw) == PGRES_FATAL_ERROR }
+    var complaint: String { oneLine(String(cString: PQresultErrorMessage(raw))) }
+}
+
+extension ServerError {
+    static let duplicateStatement = "42P05"
+
+    /// The prepared statement has gone, or a migration changed what it returns. Nothing was executed.
+    var meansStalePlan: Bool {
+        sqlState == "26000" || (sqlState == "0A000" && routine == "RevalidateCachedQuery")
+    }
+}

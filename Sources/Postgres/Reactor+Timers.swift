@@ -1,0 +1,72 @@
+extension Reactor {
+    /// How much longer than the server's own limit a connection may be silent before it is given up.
+    private static let grace = Nanoseconds.seconds(2)
+
+    func millisecondsToNextTimer() -> Int32 {
+        if isBusy { nextSweep = min(nextSweep, now + Self.sweepInterval) }
+        let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextProbe) }
+        guard timers < .never else { return -1 }
+        // rounded up, or the last fraction of a millisecond would be spent spinning
+        let milliseconds = max(0, timers - .now + 999_999) / 1_000_000
+        return Int32(clamping: milliseconds)
+    }
+
+    func runTimers() {
+        for connection in connections {
+            probe(connection)
+            if connection.retryAt <= now { connect(connection) }
+        }
+    }
+
+    /// Settles whoever has waited long enough. Runs every 50 ms while anybody waits.
+    func sweep() {
+        nextSweep = .never
+        sweepConnections()
+        sweepPending()
+        sweepLeaseWaiters()
+        readyWaiters.removeAll { waiter in
+            waiter.promise.isSettled || (waiter.deadline <= now && waiter.promise.fail(unavailable))
+        }
+    }
+
+    private var unavailable: PostgresError {
+        .unavailable(lastRefusal ?? "no connection yet")
+    }
+
+    private func sweepPending() {
+        let isDown = outages.pipelined.exceedsPatience(at: now)
+        pending.removeAll { request in
+            if isDown { request.promise.fail(unavailable) }
+            if request.deadline <= now { request.promise.fail(.deadlineExceeded) }
+            return request.promise.isSettled
+        }
+    }
+
+    private func sweepLeaseWaiters() {
+        let isDown = outages.leased.exceedsPatience(at: now)
+        leaseWaiters.removeAll { waiter in
+            if isDown { waiter.promise.fail(unavailable) }
+            if waiter.deadline <= now { waiter.promise.fail(.overloaded) }
+            return waiter.promise.isSettled
+        }
+    }
+
+    private func sweepConnections() {
+        for connection in connections {
+            for request in connection.requests where request.deadline <= now && request.promise.fail(request.lateError) {
+                interrupt(request)
+            }
+            if connection.isSilent(for: limit(of: connection), at: now) {
+                lose(connection, "the server does not answer")
+            }
+            // TLS may hold decrypted bytes which poll() cannot see
+            if !connection.inFlight.isEmpty { read(connection) }
+        }
+    }
+
+    private func limit(of connection: Connection) -> Nanoseconds {
+        let timeout =
+            connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
+        return Nanoseconds(timeout) + Self.grace
+    }
+}

@@ -1,0 +1,43 @@
+/// One SQL statement, known at compile time; values enter it only as binds (`$1`, `$2` …).
+package struct Statement: Sendable, Hashable {
+    package enum Access: Sendable {
+        /// Has no effect. It may share one implicit transaction with other reads, and is sent again after a lost connection.
+        case read
+        /// Runs in a transaction of its own and is sent at most once.
+        case write
+    }
+
+    package let access: Access
+    let text: StaticString
+    /// FNV-1a of the text: the identity, and the seed of the server-side name.
+    let fingerprint: UInt64
+
+    package init(_ access: Access, _ sql: StaticString) {
+        self.access = access
+        text = sql
+        fingerprint = sql.withUTF8Buffer { Fingerprint.empty.adding($0).value }
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.fingerprint == right.fingerprint && left.access == right.access
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(fingerprint)
+    }
+}
+
+/// FNV-1a, 64 bits. Its input is the program's own SQL, so nobody can look for collisions in it.
+struct Fingerprint {
+    static let empty = Self(value: 0xcbf2_9ce4_8422_2325)
+
+    var value: UInt64
+
+    func adding(_ bytes: some Sequence<UInt8>) -> Self {
+        Self(value: bytes.reduce(value) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    }
+
+    func adding(_ types: [UInt32]) -> Self {
+        Self(value: types.reduce(value) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    }
+}

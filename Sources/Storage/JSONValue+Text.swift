@@ -1,0 +1,20 @@
+internal import Foundation
+internal import ProviderKit
+
+extension JSONValue {
+    /// What most accounts have.
+    private static let emptyObject = "{}"
+
+    init(jsonText: String) throws {
+        guard jsonText != Self.emptyObject else {
+            self = .object([:])
+            return
+        }
+        self = try JSONDecoder().decode(JSONValue.self, from: Data(jsonText.utf8))
+    }
+
+    func jsonText() throws -> String {
+        if case .object(let members) = self, members.isEmpty { return Self.emptyObject }
+        return String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+    }
+}

@@ -1,0 +1,75 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let selectUser = Statement(
+        .read,
+        """
+        SELECT uid, email, phone, display_name, is_anonymous, providers, metadata::text, created_at, updated_at
+          FROM users
+         WHERE application_id = $1 AND uid = $2 AND purge_after IS NULL
+        """)
+
+    package func user(_ uid: UUID, application: Int32) async throws -> User? {
+        try await run(Self.selectUser, [.int4(application), .uuid(uid)]).first?.user()
+    }
+
+    private static let updateProfile = Statement(
+        .write,
+        """
+        UPDATE accounts
+           SET display_name = coalesce($3, display_name), metadata = coalesce($4, metadata), updated_at = now()
+         WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
+        """)
+
+    package func updateProfile(
+        of uid: UUID, displayName: String?, metadata: JSONValue?, application: Int32
+    ) async throws -> User? {
+        let binds: [Bind] = [
+            .int4(application), .uuid(uid), .text(displayName), .json(try metadata?.jsonText()),
+        ]
+        _ = try await run(Self.updateProfile, binds)
+        return try await user(uid, application: application)
+    }
+
+    private static let selectVerifiedEmails = Statement(
+        .read,
+        """
+        SELECT address FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = 'email' ORDER BY verified_at
+        """)
+
+    package func verifiedEmails(of uid: UUID, application: Int32) async throws -> [EmailAddress] {
+        try await run(Self.selectVerifiedEmails, [.int4(application), .uuid(uid)]).compactMap { row in
+            var row = row
+            return EmailAddress(try row.next(String.self))
+        }
+    }
+
+    private static let lockAccount = Statement(
+        .write,
+        """
+        SELECT disabled_at IS NOT NULL, purge_after FROM accounts WHERE application_id = $1 AND uid = $2 FOR UPDATE
+        """)
+
+    package func lockAccount(_ uid: UUID, application: Int32) async throws -> AccountStatus? {
+        var row = try await run(Self.lockAccount, [.int4(application), .uuid(uid)]).first
+        return try row?.nextStatus()
+    }
+}
+
+extension Row {
+    /// The columns of `users`, from `uid` to `updated_at`.
+    func user() throws -> User {
+        var row = self
+        return try row.nextUser()
+    }
+
+    mutating func nextUser() throws -> User {
+        User(
+            uid: try next(), email: try next(), phone: try next(), displayName: try next(),
+            isAnonymous: try next(), providers: try next(), metadata: try JSONValue(jsonText: next()),
+            createdAt: try next(), updatedAt: try next())
+    }
+}

@@ -1,0 +1,74 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+extension SQLStore {
+    private static let requestDeletion = Statement(
+        .write,
+        """
+        WITH account AS (
+            UPDATE accounts SET deleted_at = now(), purge_after = now() + $4::interval, updated_at = now()
+             WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
+            RETURNING uid, audit_key, purge_after
+        ), scheduled AS (
+            INSERT INTO erasures (application_id, receipt, uid, purge_after)
+            SELECT $1, $3, uid, purge_after FROM account
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account)
+            SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)) FROM account
+        )
+        SELECT purge_after FROM account
+        """)
+
+    package func requestDeletion(
+        of uid: UUID, receipt: UUID, gracePeriod: Duration, application: Int32
+    ) async throws -> Date {
+        let rows = try await run(
+            Self.requestDeletion, [.int4(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod)])
+        var row = try rows.firstOrConflict()
+        return try row.next()
+    }
+
+    private static let restore = Statement(
+        .write,
+        """
+        WITH account AS (
+            UPDATE accounts SET deleted_at = NULL, purge_after = NULL, updated_at = now()
+             WHERE application_id = $1 AND uid = $2 AND purge_after > now()
+            RETURNING uid, audit_key
+        ), cancelled AS (
+            UPDATE erasures e SET restored_at = now()
+              FROM account
+             WHERE e.application_id = $1 AND e.uid = account.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account)
+            SELECT $1, 'account.restored', sha256(audit_key || uuid_send(uid)) FROM account
+        )
+        SELECT uid FROM account
+        """)
+
+    package func restore(_ uid: UUID, application: Int32) async throws -> Bool {
+        try await run(Self.restore, [.int4(application), .uuid(uid)]).first != nil
+    }
+
+    private static let selectErasure = Statement(
+        .read,
+        """
+        SELECT requested_at, purge_after, restored_at IS NOT NULL, erased_at
+          FROM erasures
+         WHERE application_id = $1 AND receipt = $2
+        """)
+
+    package func erasure(receipt: UUID, application: Int32) async throws -> ErasureStatus? {
+        guard var row = try await run(Self.selectErasure, [.int4(application), .uuid(receipt)]).first else {
+            return nil
+        }
+        let requestedAt: Date = try row.next()
+        let purgeAfter: Date = try row.next()
+        let isRestored: Bool = try row.next()
+        let erasedAt: Date? = try row.next()
+        return ErasureStatus(
+            phase: isRestored ? .restored : erasedAt == nil ? .scheduled : .erased, requestedAt: requestedAt,
+            purgeAfter: purgeAfter, erasedAt: erasedAt)
+    }
+}

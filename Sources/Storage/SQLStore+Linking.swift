@@ -1,0 +1,167 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let selectLinkingState = Statement(
+        .read,
+        """
+        SELECT i.id, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after
+          FROM identities i
+          JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
+         WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
+        UNION ALL
+        SELECT NULL::uuid, d.address, a.uid, a.disabled_at IS NOT NULL, a.purge_after
+          FROM addresses d
+          JOIN accounts a ON a.application_id = d.application_id AND a.uid = d.uid
+         WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = ANY ($4)
+        """)
+
+    package func linkingState(
+        for evidence: VerifiedIdentity, provider: String, application: Int32
+    ) async throws -> LinkingState {
+        let rows = try await run(
+            Self.selectLinkingState,
+            [
+                .int4(application), .text(provider), .text(evidence.providerUid),
+                .texts(evidence.addresses.map(\.address.value)),
+            ])
+        var state = LinkingState()
+        for row in rows {
+            var row = row
+            let identity: UUID? = try row.next()
+            let address: String? = try row.next()
+            let uid: UUID = try row.next()
+            let status = try row.nextStatus()
+            if let identity {
+                state.identity = KnownIdentity(id: identity, uid: uid, status: status)
+            } else if let address {
+                state.owners.append(AddressOwner(address: address, uid: uid, status: status))
+            }
+        }
+        return state
+    }
+
+    /// Locks whatever the permission rests on, the account first: deletion and a new password lock it too before they
+    /// end sessions, so neither side can miss the other.
+    private static let openSession = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT uid, audit_key FROM accounts
+             WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
+               FOR SHARE
+        ), password AS MATERIALIZED (
+            SELECT p.identity_id FROM passwords p, account
+             WHERE p.application_id = $1 AND p.identity_id = $3 AND p.hash = $11
+               AND NOT EXISTS (SELECT FROM password_failures f
+                                WHERE f.application_id = $1 AND f.subject = $12 AND f.locked_until > now())
+               FOR SHARE OF p
+        ), identity AS (
+            UPDATE identities i SET last_used_at = now()
+              FROM account
+             WHERE i.application_id = $1 AND i.id = $3 AND i.uid = account.uid
+               AND ($11::text IS NULL OR EXISTS (SELECT FROM password))
+            RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name
+        ), session AS (
+            INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
+            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval FROM account, identity
+            RETURNING id, authenticated_at
+        ), token AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
+            SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
+        ), cleared AS (
+            DELETE FROM password_failures
+             WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)), session.id,
+                   jsonb_build_object('provider', identity.provider)
+              FROM account, identity, session
+        )
+        SELECT u.uid, u.email, u.phone, u.display_name, u.is_anonymous, u.providers, u.metadata::text, u.created_at,
+               u.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
+               session.authenticated_at
+          FROM session, identity, account
+          JOIN users u ON u.application_id = $1 AND u.uid = account.uid
+        """)
+
+    package func openSession(
+        _ opening: SessionOpening, identity: KnownIdentity, password: PasswordPermission?
+    ) async throws -> OpenedSession {
+        let rows = try await run(
+            Self.openSession,
+            [.int4(opening.application), .uuid(identity.uid), .uuid(identity.id)] + opening.session.binds
+                + [.text(password?.hash.phc), .bytes(password?.attempts.bytes)])
+        var row = try rows.firstOrConflict()
+        let user = try row.nextUser()
+        let providerUid: String = try row.next()
+        let identityCreatedAt: Date = try row.next()
+        let displayName: String? = try row.next()
+        return OpenedSession(
+            grant: SessionGrant(
+                sessionID: opening.session.id, uid: user.uid, authenticatedAt: try row.next(),
+                methods: opening.session.methods, provider: opening.provider, providerUid: providerUid,
+                email: user.email, phone: user.phone),
+            user: user, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName, isNewAccount: false,
+            shouldChangePassword: false)
+    }
+
+    private static let insertIdentity = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT uid, audit_key FROM accounts
+             WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
+               FOR UPDATE
+        ), identity AS (
+            INSERT INTO identities
+                   (application_id, id, uid, provider, provider_uid, email, email_verified, display_name, profile)
+            SELECT $1, $3, uid, $4, $5, $6, $7, $8, $9 FROM account
+            RETURNING id
+        ), claimed AS (
+            INSERT INTO addresses (application_id, kind, address, uid)
+            SELECT $1, 'email', address, uid FROM account, unnest($10::text[]) AS address
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)), jsonb_build_object('provider', $4)
+              FROM account
+        )
+        SELECT id FROM identity
+        """)
+
+    package func join(
+        _ opening: SessionOpening, to uid: UUID, claiming addresses: [EmailAddress]
+    ) async throws -> OpenedSession {
+        let identity = KnownIdentity(id: .v7(), uid: uid, status: .live)
+        let email = opening.evidence.email(claiming: addresses)
+        let rows = try await run(
+            Self.insertIdentity,
+            [
+                .int4(opening.application), .uuid(uid), .uuid(identity.id), .text(opening.provider),
+                .text(opening.evidence.providerUid), .text(email?.value), .bool(email.map(addresses.contains) ?? false),
+                .text(opening.evidence.displayName), .json(try JSONValue.object(opening.evidence.profile).jsonText()),
+                .texts(addresses.map(\.value)),
+            ])
+        _ = try rows.firstOrConflict()
+        return try await openSession(opening, identity: identity, password: nil)
+    }
+}
+
+extension NewSession {
+    /// `$4` to `$10` of the statements that open a session.
+    var binds: [Bind] {
+        [
+            .uuid(id), .texts(methods), .text(client.device), .text(client.address), .interval(sessionLifetime),
+            .bytes(refreshToken.hash), .interval(refreshLifetime),
+        ]
+    }
+}
+
+extension VerifiedIdentity {
+    /// The address that the identity shows: one that it claims, else one that it merely names.
+    func email(claiming addresses: [EmailAddress]) -> EmailAddress? {
+        addresses.first ?? self.addresses.first { !($0.isVerified && $0.isAuthoritative) }?.address
+    }
+}

@@ -1,0 +1,69 @@
+package import Accounts
+internal import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
+    /// vetoes all of it.
+    private static let createAccount = Statement(
+        .write,
+        """
+        WITH account AS (
+            INSERT INTO accounts (application_id, uid, display_name, audit_key) VALUES ($1, $2, $11, $12)
+            RETURNING uid, audit_key, created_at
+        ), identity AS (
+            INSERT INTO identities
+                   (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, display_name,
+                    profile, last_used_at)
+            SELECT $1, $3, uid, $13, $14, $15, $16, $17, $11, $18, now() FROM account
+        ), claimed AS (
+            INSERT INTO addresses (application_id, kind, address, uid)
+            SELECT $1, 'email', address, uid FROM account, unnest($19::text[]) AS address
+        ), session AS (
+            INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
+        ), token AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
+            VALUES ($1, $9, $4, now() + least($10::interval, $8::interval))
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), $4, jsonb_build_object('provider', $13)
+              FROM account
+        )
+        SELECT created_at FROM account
+        """)
+
+    package func createAccount(
+        _ opening: SessionOpening, claiming addresses: [EmailAddress]
+    ) async throws -> OpenedSession {
+        let (session, evidence) = (opening.session, opening.evidence)
+        let (uid, identity) = (UUID.v7(), UUID.v7())
+        let email = evidence.email(claiming: addresses)
+        let rows = try await run(
+            Self.createAccount,
+            [.int4(opening.application), .uuid(uid), .uuid(identity)] + session.binds + [
+                .text(evidence.displayName), .bytes(Self.newAuditKey()), .text(opening.provider),
+                .text(evidence.providerUid), .bool(evidence.isGuest), .text(email?.value),
+                .bool(email.map(addresses.contains) ?? false),
+                .json(try JSONValue.object(evidence.profile).jsonText()), .texts(addresses.map(\.value)),
+            ])
+        var row = try rows.firstOrConflict()
+        let createdAt: Date = try row.next()
+        let user = User(
+            uid: uid, email: addresses.first?.value, phone: nil, displayName: evidence.displayName,
+            isAnonymous: evidence.isGuest, providers: [opening.provider], metadata: .object([:]),
+            createdAt: createdAt, updatedAt: createdAt)
+        return OpenedSession(
+            grant: SessionGrant(
+                sessionID: session.id, uid: uid, authenticatedAt: createdAt, methods: session.methods,
+                provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: nil),
+            user: user, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName, isNewAccount: true,
+            shouldChangePassword: false)
+    }
+
+    private static func newAuditKey() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<32).map { _ in generator.next() }
+    }
+}

@@ -1,0 +1,31 @@
+package import Accounts
+internal import Foundation
+internal import Postgres
+
+extension SQLStore {
+    private static let enqueue = Statement(
+        .write,
+        """
+        WITH written AS (
+            INSERT INTO outbox (application_id, id, topic, sealed) VALUES ($1, $2, $3, $4)
+            RETURNING id
+        )
+        SELECT pg_notify('gatehouse', 'outbox') FROM written
+        """)
+
+    package func enqueue(_ messages: [Message], application: Int32) async throws {
+        for message in messages {
+            let sealed = try sealing.seal(
+                Array(JSONEncoder().encode(message)), at: .outbox(application: application, id: message.id))
+            _ = try await run(
+                Self.enqueue,
+                [.int4(application), .uuid(message.id), .text(message.topic.rawValue), .bytes(sealed)])
+        }
+    }
+}
+
+extension SealingPlace {
+    static func outbox(application: Int32, id: UUID) -> SealingPlace {
+        SealingPlace(application: application, table: "outbox", column: "sealed", row: id.text)
+    }
+}

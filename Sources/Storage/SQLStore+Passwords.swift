@@ -1,0 +1,140 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let selectPasswordState = Statement(
+        .read,
+        """
+        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, p.hash, coalesce(p.must_change, false), r.hash,
+               i.id IS NOT NULL OR EXISTS (
+                   SELECT FROM addresses d WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4),
+               extract(epoch FROM f.locked_until - now())::float8
+          FROM (SELECT) AS always
+          LEFT JOIN identities i ON i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
+          LEFT JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
+          LEFT JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+          LEFT JOIN registrations r
+                 ON r.application_id = $1 AND r.provider = $2 AND r.provider_uid = $3 AND r.expires_at > now()
+          LEFT JOIN password_failures f
+                 ON f.application_id = $1 AND f.subject = $5 AND f.locked_until > now()
+        """)
+
+    package func passwordState(
+        of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Int32
+    ) async throws -> PasswordState {
+        let rows = try await run(
+            Self.selectPasswordState,
+            [
+                .int4(application), .text(provider), .text(subject.providerUid), .text(subject.address.value),
+                .bytes(attempts.bytes),
+            ])
+        var row = try rows.firstOrConflict()
+        let id: UUID? = try row.next()
+        let uid: UUID? = try row.next()
+        let status = try row.nextStatus()
+        var identity: KnownIdentity?
+        if let id, let uid {
+            identity = KnownIdentity(id: id, uid: uid, status: status)
+        }
+        return PasswordState(
+            identity: identity, hash: try row.nextHash(), mustChange: try row.next(), registration: try row.nextHash(),
+            isTaken: try row.next(), lockedFor: try row.next(Double?.self).map { .seconds($0.rounded(.up)) })
+    }
+
+    private static let recordFailure = Statement(
+        .write,
+        """
+        INSERT INTO password_failures AS f (application_id, subject, failures) VALUES ($1, $2, 1)
+        ON CONFLICT (application_id, subject) DO UPDATE
+           SET failures = least(f.failures + 1, 1000), failed_at = now(),
+               locked_until = CASE WHEN f.failures + 1 >= 10
+                   THEN now() + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second' END
+        """)
+
+    package func recordFailure(_ attempts: AttemptKey, application: Int32) async throws {
+        _ = try await run(Self.recordFailure, [.int4(application), .bytes(attempts.bytes)])
+    }
+
+    private static let clearFailures = Statement(
+        .write, "DELETE FROM password_failures WHERE application_id = $1 AND subject = $2")
+
+    package func clearFailures(_ attempts: AttemptKey, application: Int32) async throws {
+        _ = try await run(Self.clearFailures, [.int4(application), .bytes(attempts.bytes)])
+    }
+
+    private static let selectPasswordIdentity = Statement(
+        .read,
+        """
+        SELECT i.id, i.provider_uid, i.email, p.hash
+          FROM identities i
+          LEFT JOIN passwords p ON p.application_id = i.application_id AND p.identity_id = i.id
+         WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3
+         ORDER BY p.hash IS NULL, i.created_at
+         LIMIT 1
+        """)
+
+    package func passwordIdentity(
+        of uid: UUID, provider: String, application: Int32
+    ) async throws -> PasswordIdentity? {
+        let binds: [Bind] = [.int4(application), .uuid(uid), .text(provider)]
+        guard var row = try await run(Self.selectPasswordIdentity, binds).first else { return nil }
+        return PasswordIdentity(
+            id: try row.next(), providerUid: try row.next(),
+            email: try row.next(String?.self).flatMap { EmailAddress($0) }, hash: try row.nextHash())
+    }
+
+    /// Only what replaces nothing may be inserted: a password that somebody has removed meanwhile stays removed.
+    private static let setPassword = Statement(
+        .write,
+        """
+        WITH replaced AS (
+            UPDATE passwords SET hash = $3, must_change = false, changed_at = now()
+             WHERE application_id = $1 AND identity_id = $2 AND hash = coalesce($4, hash)
+            RETURNING identity_id
+        ), inserted AS (
+            INSERT INTO passwords (application_id, identity_id, hash)
+            SELECT $1, $2, $3 WHERE $4::text IS NULL AND NOT EXISTS (SELECT FROM replaced)
+            RETURNING identity_id
+        )
+        SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted
+        """)
+
+    package func setPassword(
+        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Int32
+    ) async throws {
+        let rows = try await run(
+            Self.setPassword, [.int4(application), .uuid(identity), .text(hash.phc), .text(expected?.phc)])
+        _ = try rows.firstOrConflict()
+    }
+
+    private static let rehash = Statement(
+        .write, "UPDATE passwords SET hash = $4 WHERE application_id = $1 AND identity_id = $2 AND hash = $3")
+
+    package func rehash(
+        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Int32
+    ) async throws {
+        let rows = try await run(
+            Self.rehash, [.int4(application), .uuid(identity), .text(hash.phc), .text(renewed.phc)])
+        guard rows.affected == 1 else { throw StoreConflict() }
+    }
+
+    private static let requireChange = Statement(
+        .write,
+        """
+        UPDATE passwords SET must_change = true
+         WHERE application_id = $1
+           AND identity_id IN (SELECT id FROM identities WHERE application_id = $1 AND uid = $2)
+        """)
+
+    package func requirePasswordChange(uid: UUID, application: Int32) async throws -> Bool {
+        try await run(Self.requireChange, [.int4(application), .uuid(uid)]).affected > 0
+    }
+}
+
+extension Row {
+    fileprivate mutating func nextHash() throws -> PasswordHash? {
+        try next(String?.self).map(PasswordHash.init(phc:))
+    }
+}

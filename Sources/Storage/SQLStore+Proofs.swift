@@ -1,0 +1,65 @@
+package import Accounts
+internal import Foundation
+internal import Postgres
+internal import ProviderKit
+
+extension SQLStore {
+    private static let issue = Statement(
+        .write,
+        """
+        INSERT INTO proofs
+               (application_id, kind, hash, provider, provider_uid, address, uid, registration_id, methods, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval)
+        """)
+
+    package func issue(_ proof: NewProof, application: Int32) async throws {
+        _ = try await run(
+            Self.issue,
+            [
+                .int4(application), .text(proof.kind.rawValue), .bytes(proof.token.hash), .text(proof.provider),
+                .text(proof.providerUid), .text(proof.address?.value), .uuid(proof.uid), .uuid(proof.registration),
+                .texts(proof.methods), .interval(proof.lifetime),
+            ])
+    }
+
+    private static let peek = Statement(
+        .read,
+        """
+        SELECT provider, provider_uid, address, uid, registration_id, methods
+          FROM proofs
+         WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
+        """)
+
+    package func peek(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof? {
+        try await run(Self.peek, [.int4(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
+    }
+
+    private static let consume = Statement(
+        .write,
+        """
+        WITH used AS (
+            DELETE FROM proofs
+             WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
+            RETURNING provider, provider_uid, address, uid, registration_id, methods
+        ), siblings AS (
+            DELETE FROM proofs p USING used
+             WHERE p.application_id = $1 AND p.kind = $2 AND p.hash <> $3
+               AND p.provider = used.provider AND p.provider_uid = used.provider_uid
+        )
+        SELECT provider, provider_uid, address, uid, registration_id, methods FROM used
+        """)
+
+    package func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof? {
+        try await run(Self.consume, [.int4(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
+    }
+}
+
+extension Row {
+    fileprivate func proof() throws -> Proof {
+        var row = self
+        return Proof(
+            provider: try row.next(), providerUid: try row.next(),
+            address: try row.next(String?.self).flatMap { EmailAddress($0) }, uid: try row.next(),
+            registration: try row.next(), methods: try row.next())
+    }
+}

@@ -1,0 +1,56 @@
+package import Accounts
+internal import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let register = Statement(
+        .write,
+        """
+        INSERT INTO registrations
+               (application_id, provider, provider_uid, id, address, hash, display_name, is_decoy, expires_at)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval
+         WHERE $8 = (EXISTS (SELECT FROM identities
+                              WHERE application_id = $1 AND provider = $2 AND provider_uid = $3)
+                  OR EXISTS (SELECT FROM addresses WHERE application_id = $1 AND kind = 'email' AND address = $5))
+        ON CONFLICT (application_id, provider, provider_uid) DO UPDATE
+           SET id = excluded.id, address = excluded.address, hash = excluded.hash,
+               display_name = excluded.display_name, is_decoy = excluded.is_decoy, created_at = now(),
+               expires_at = excluded.expires_at
+        """)
+
+    package func register(_ registration: NewRegistration, application: Int32) async throws {
+        let rows = try await run(
+            Self.register,
+            [
+                .int4(application), .text(registration.provider), .text(registration.subject.providerUid),
+                .uuid(registration.id), .text(registration.subject.address.value), .text(registration.hash.phc),
+                .text(registration.displayName), .bool(registration.isDecoy), .interval(NewRegistration.lifetime),
+            ])
+        guard rows.affected == 1 else { throw StoreConflict() }
+    }
+
+    private static let takeRegistration = Statement(
+        .write,
+        """
+        DELETE FROM registrations
+         WHERE application_id = $1 AND provider = $2 AND provider_uid = $3 AND id = $4
+           AND NOT is_decoy AND expires_at > now()
+        RETURNING hash, display_name
+        """)
+
+    package func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered? {
+        let binds: [Bind] = [
+            .int4(application), .text(proof.provider), .text(proof.providerUid), .uuid(proof.registration),
+        ]
+        guard var row = try await run(Self.takeRegistration, binds).first else { return nil }
+        return Registered(hash: PasswordHash(phc: try row.next()), displayName: try row.next())
+    }
+
+    private static let discardRegistrations = Statement(
+        .write, "DELETE FROM registrations WHERE application_id = $1 AND address = $2")
+
+    package func discardRegistrations(of address: EmailAddress, application: Int32) async throws {
+        _ = try await run(Self.discardRegistrations, [.int4(application), .text(address.value)])
+    }
+}

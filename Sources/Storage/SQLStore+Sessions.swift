@@ -1,0 +1,146 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+extension SQLStore {
+    /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
+    /// successor says whether the successor was.
+    ///
+    /// So a rotation is one insert, and repeating it changes nothing.
+    private static let rotate = Statement(
+        .write,
+        """
+        WITH presented AS MATERIALIZED (
+            SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at
+              FROM refresh_tokens t
+              JOIN sessions s ON s.application_id = t.application_id AND s.id = t.session_id
+             WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
+               AND s.ended_at IS NULL AND s.expires_at > now()
+        ), successor AS MATERIALIZED (
+            SELECT s.created_at < now() - $5::interval
+                   AND EXISTS (SELECT FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4) AS is_reuse
+              FROM refresh_tokens s
+             WHERE s.application_id = $1 AND s.hash = $3
+        ), rotated AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
+            SELECT $1, $3, session_id, least(now() + $6::interval, expires_at)
+              FROM presented
+             WHERE NOT EXISTS (SELECT FROM successor)
+            ON CONFLICT DO NOTHING
+        ), ended AS (
+            UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
+              FROM presented p, successor
+             WHERE is_reuse AND s.application_id = $1 AND s.id = p.session_id AND s.ended_at IS NULL
+            RETURNING s.id, s.uid
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id)
+            SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)), e.id
+              FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
+        )
+        SELECT coalesce((SELECT is_reuse FROM successor), false),
+               (SELECT count(pg_notify('gatehouse', 'ended:' || $1::text || ':' || e.id::text)) FROM ended e),
+               p.session_id, p.uid, p.authenticated_at, p.methods, i.provider, i.provider_uid,
+               (SELECT d.address FROM addresses d
+                 WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'email'
+                 ORDER BY d.verified_at, d.address LIMIT 1),
+               (SELECT d.address FROM addresses d
+                 WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
+                 ORDER BY d.verified_at, d.address LIMIT 1)
+          FROM presented p
+          JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
+        """)
+
+    package func rotate(_ rotation: Rotation, application: Int32) async throws -> RefreshOutcome {
+        let rows = try await run(
+            Self.rotate,
+            [
+                .int4(application), .bytes(rotation.presented), .bytes(rotation.successor),
+                .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
+            ])
+        guard var row = rows.first else { return .refused }
+        let isReuse: Bool = try row.next()
+        _ = try row.next(Int.self)
+        let grant = try row.nextGrant()
+        if isReuse { onEnded(grant.sessionID, application) }
+        return isReuse ? .reused : .succeeded(grant)
+    }
+
+    private static let selectSessions = Statement(
+        .read,
+        """
+        SELECT s.id, s.device, s.address, s.created_at, t.last_seen_at
+          FROM sessions s
+         CROSS JOIN LATERAL (
+               SELECT max(created_at) AS last_seen_at, max(expires_at) AS refreshable_until
+                 FROM refresh_tokens
+                WHERE application_id = s.application_id AND session_id = s.id) t
+         WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL
+           AND s.expires_at > now() AND t.refreshable_until > now()
+         ORDER BY s.created_at DESC, s.id
+        """)
+
+    package func sessions(of uid: UUID, application: Int32) async throws -> [SessionListing] {
+        try await run(Self.selectSessions, [.int4(application), .uuid(uid)]).map { row in
+            var row = row
+            return SessionListing(
+                id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
+                lastSeenAt: try row.next())
+        }
+    }
+
+    private static let endSessions = Statement(
+        .write,
+        """
+        WITH ended AS (
+            UPDATE sessions SET ended_at = now(), end_reason = $3
+             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL
+               AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
+            RETURNING id
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), e.id, jsonb_build_object('reason', $3)
+              FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = $2
+        )
+        SELECT id, pg_notify('gatehouse', 'ended:' || $1::text || ':' || id::text) FROM ended
+        """)
+
+    package func endSessions(
+        _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Int32
+    ) async throws -> Int {
+        let (only, spared): (UUID?, UUID?) =
+            switch selection {
+            case .one(let id): (id, nil)
+            case .allBut(let id): (nil, id)
+            case .all: (nil, nil)
+            }
+        let rows = try await run(
+            Self.endSessions,
+            [.int4(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared)])
+        for row in rows {
+            var row = row
+            onEnded(try row.next(), application)
+        }
+        return rows.count
+    }
+
+    private static let selectSessionOfToken = Statement(
+        .read, "SELECT session_id FROM refresh_tokens WHERE application_id = $1 AND hash = $2")
+
+    package func endSession(
+        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Int32
+    ) async throws {
+        guard var row = try await run(Self.selectSessionOfToken, [.int4(application), .bytes(hash)]).first else {
+            return
+        }
+        _ = try await endSessions(.one(row.next()), of: uid, because: reason, application: application)
+    }
+}
+
+extension Row {
+    /// The session's columns from its id on, in the order of `rotate`.
+    mutating func nextGrant() throws -> SessionGrant {
+        SessionGrant(
+            sessionID: try next(), uid: try next(), authenticatedAt: try next(), methods: try next(),
+            provider: try next(), providerUid: try next(), email: try next(), phone: try next())
+    }
+}

@@ -1,0 +1,102 @@
+package import Accounts
+internal import Foundation
+package import Postgres
+internal import Synchronization
+
+/// Accounts in PostgreSQL: the SQL of each aggregate in a file of its own, every statement one round trip.
+///
+/// Values are bound, never spliced. A statement that must find the rows as its caller saw them repeats that in its
+/// conditions and gives no row where they have moved on, which becomes a `StoreConflict`, as does a constraint's veto.
+package struct SQLStore: TransactionalStore {
+    private let database: Database
+    private let executor: any Executor
+    let sealing: any Sealing
+    /// Told of each session that a statement ended; in a transaction, once that is committed.
+    let onEnded: @Sendable (_ session: UUID, _ application: Int32) -> Void
+
+    package init(database: Database, sealing: any Sealing, revocations: RevocationList) {
+        self.init(database: database, executor: database, sealing: sealing) { session, application in
+            revocations.note([session], application: application)
+        }
+    }
+
+    private init(
+        database: Database, executor: any Executor, sealing: any Sealing,
+        onEnded: @escaping @Sendable (UUID, Int32) -> Void
+    ) {
+        self.database = database
+        self.executor = executor
+        self.sealing = sealing
+        self.onEnded = onEnded
+    }
+
+    package func transaction<Result: Sendable>(
+        _ body: @Sendable (any AccountsStore) async throws -> Result
+    ) async throws -> Result {
+        try await decidingAgain {
+            let ended = EndedSessions()
+            let result = try await translatingErrors {
+                try await database.transaction { transaction in
+                    try await body(
+                        SQLStore(
+                            database: database, executor: transaction, sealing: sealing, onEnded: ended.append))
+                }
+            }
+            for (session, application) in ended.all { onEnded(session, application) }
+            return result
+        }
+    }
+
+    func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
+        try await translatingErrors { try await executor.execute(statement, binds) }
+    }
+}
+
+/// What a transaction has ended so far.
+private final class EndedSessions: Sendable {
+    private let sessions = Mutex<[(UUID, Int32)]>([])
+
+    var all: [(UUID, Int32)] { sessions.withLock { $0 } }
+
+    @Sendable func append(_ session: UUID, application: Int32) {
+        sessions.withLock { $0.append((session, application)) }
+    }
+}
+
+/// Gives the domain its own errors for PostgreSQL's; what has no meaning there passes as it is.
+func translatingErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+        return try await body()
+    } catch let error as PostgresError {
+        switch error {
+        case .overloaded:
+            throw AccountsError.overloaded(retryAfter: .seconds(1))
+        case .unavailable, .connectionLost, .deadlineExceeded:
+            throw AccountsError.unavailable
+        case .cancelled:
+            throw CancellationError()
+        case .server where error.isUniqueViolation() || error.isRetryable:
+            throw StoreConflict()
+        default:
+            throw error
+        }
+    }
+}
+
+extension Row {
+    /// The next two columns, `is_disabled` and `purge_after`.
+    mutating func nextStatus() throws -> AccountStatus {
+        let isDisabled: Bool = try next()
+        let purgeAfter: Date? = try next()
+        if isDisabled { return .disabled }
+        return purgeAfter.map { .deleted(purgeAfter: $0) } ?? .live
+    }
+}
+
+extension Rows {
+    /// The first row; without one the rows have moved on.
+    func firstOrConflict() throws -> Row {
+        guard let first else { throw StoreConflict() }
+        return first
+    }
+}

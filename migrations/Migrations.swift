@@ -1,0 +1,16 @@
+package import Postgres
+
+/// Every migration there is, oldest first, embedded so that the server carries its own schema.
+///
+/// Forward only; each runs in one transaction and is safe while the previous version of the server still serves. One
+/// that was released is never edited: the database remembers its checksum.
+package enum Migrations {
+    // The compiler names an embedded file after it, a leading digit replaced.
+    package static let all: [Migration] = [
+        Migration(version: 1, name: "foundation", sql: text(PackageResources._001_foundation_sql))
+    ]
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+}
