@@ -1,0 +1,66 @@
+package import Accounts
+import Foundation
+
+/// Signs access tokens, and believes those that this installation has signed for the same application.
+package struct AccessTokenCodec: AccessTokens {
+    /// Far above any token of ours: nothing longer is signed, or looked at.
+    private static let lengthLimit = 8192
+    /// How far another replica's clock may be ahead when it issues a token.
+    private static let leeway = 60
+
+    private let keys: KeyRing
+    private let time: any TimeSource
+    private let cache: VerifiedTokenCache
+
+    /// Remembers at least the last `cacheCapacity` verified tokens, and at most twice as many.
+    package init(keys: KeyRing, time: any TimeSource, cacheCapacity: Int = 10_000) {
+        self.keys = keys
+        self.time = time
+        cache = VerifiedTokenCache(capacity: cacheCapacity)
+    }
+
+    /// - Throws: `TokensError.noSigningKey`, `TokensError.oversizedToken`.
+    package func sign(_ claims: AccessTokenClaims, for application: Application) async throws -> String {
+        let key = try await keys.signingKey(of: application.id)
+        let payload = Base64URL.encode(AccessTokenPayload(claims).json)
+        let input = key.header + [UInt8(ascii: ".")] + payload.utf8
+        let signature = Base64URL.encode(try key.sign(input))
+        let token = "\(String(decoding: input, as: UTF8.self)).\(signature)"
+        guard token.utf8.count <= Self.lengthLimit else { throw TokensError.oversizedToken }
+        return token
+    }
+
+    package func verify(_ token: String, for application: Application) async throws -> AccessTokenClaims {
+        guard token.utf8.count <= Self.lengthLimit else { throw AccountsError.invalidToken }
+        let cacheKey = VerifiedTokenCache.Key(application: application.id, token: token)
+        if let entry = cache[cacheKey], try await keys.keys(of: application.id).publishes(entry.kid) {
+            try check(entry.claims, for: application)
+            return entry.claims
+        }
+        let entry = try await authenticate(token, for: application)
+        try check(entry.claims, for: application)
+        cache.insert(entry, for: cacheKey)
+        return entry.claims
+    }
+
+    /// Who made the token, without regard to what it says.
+    private func authenticate(
+        _ token: String, for application: Application
+    ) async throws -> VerifiedTokenCache.Entry {
+        guard let jws = CompactJWS(token) else { throw AccountsError.invalidToken }
+        let key = try await keys.key(withHeader: jws.header, of: application.id)
+        guard key.isValid(jws.signature, for: jws.signingInput),
+            let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload)),
+            let claims = payload.claims
+        else { throw AccountsError.invalidToken }
+        return VerifiedTokenCache.Entry(kid: key.kid, claims: claims)
+    }
+
+    /// What changes while a token is out: the time, and the application's configuration.
+    private func check(_ claims: AccessTokenClaims, for application: Application) throws {
+        let now = Int(time.now().timeIntervalSince1970)
+        guard claims.issuer == application.issuer, claims.audience == application.audience,
+            claims.expiresAt > now, claims.issuedAt <= now + Self.leeway
+        else { throw AccountsError.invalidToken }
+    }
+}

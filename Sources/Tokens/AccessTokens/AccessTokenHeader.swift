@@ -1,0 +1,22 @@
+import Accounts
+
+/// The first part of our access tokens: `alg`, `kid` and `typ`, in this order and nothing else.
+///
+/// A token is recognised by having it byte for byte. So there is no `alg` to choose, no `jku`, `jwk` or `x5u` to
+/// follow and no `crit` to understand (RFC 8725 sections 3.1 and 3.2): a header with any of them is no key's header.
+enum AccessTokenHeader {
+    static func encode(_ algorithm: SigningAlgorithm, kid: String) -> String {
+        Base64URL.encode(Array(#"{"alg":"\#(algorithm.rawValue)","kid":"\#(kid)","typ":"JWT"}"#.utf8))
+    }
+
+    /// The `kid` of a header that `encode` could have made.
+    static func kid(of header: some Collection<UInt8>) -> String? {
+        guard let json = Base64URL.decode(header) else { return nil }
+        let parts = json.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        guard parts.count == 13, let algorithm = SigningAlgorithm(rawValue: String(decoding: parts[3], as: UTF8.self)),
+            Base64URL.decode(parts[7])?.count == 32
+        else { return nil }
+        let kid = String(decoding: parts[7], as: UTF8.self)
+        return encode(algorithm, kid: kid).utf8.elementsEqual(header) ? kid : nil
+    }
+}

@@ -1,0 +1,66 @@
+import Accounts
+import Crypto
+import Synchronization
+
+/// Tokens whose signature was found right, by their SHA-256; nothing about them is true for ever, so whoever takes one
+/// from here checks times and key anew.
+///
+/// Two generations bound it: when the young one is full it becomes the old one, which is dropped. What is used in time
+/// moves back to the young one.
+final class VerifiedTokenCache: Sendable {
+    /// An application's token is no other's, though the bytes were the same.
+    struct Key: Hashable {
+        let application: Int32
+        let digest: SHA256Digest
+
+        init(application: Int32, token: String) {
+            self.application = application
+            var token = token
+            digest = token.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    struct Entry {
+        let kid: String
+        let claims: AccessTokenClaims
+    }
+
+    private struct Generations {
+        var young: [Key: Entry] = [:]
+        var old: [Key: Entry] = [:]
+    }
+
+    private let generations = Mutex(Generations())
+    private let capacity: Int
+
+    /// - Parameter capacity: tokens in one generation; 0 remembers none.
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    var count: Int {
+        generations.withLock { $0.young.count + $0.old.count }
+    }
+
+    subscript(key: Key) -> Entry? {
+        generations.withLock { generations in
+            if let entry = generations.young[key] { return entry }
+            guard let entry = generations.old.removeValue(forKey: key) else { return nil }
+            insert(entry, for: key, into: &generations)
+            return entry
+        }
+    }
+
+    func insert(_ entry: Entry, for key: Key) {
+        generations.withLock { insert(entry, for: key, into: &$0) }
+    }
+
+    private func insert(_ entry: Entry, for key: Key, into generations: inout Generations) {
+        guard capacity > 0 else { return }
+        if generations.young.count >= capacity {
+            generations.old = generations.young
+            generations.young = [:]
+        }
+        generations.young[key] = entry
+    }
+}

@@ -1,0 +1,173 @@
+package import Accounts
+import Foundation
+import Synchronization
+
+/// Every application's signing keys, in memory.
+///
+/// Readers take an immutable `KeySet` from under a lock held for one look-up. Loads replace it whole; at most one a
+/// second is made for unknown `kid`s, whose callers all wait for that one.
+package final class KeyRing: Sendable {
+    /// How long a `kid` that nobody knows keeps the next one from asking the database again.
+    static let coolDown: TimeInterval = 1
+    /// Added to the life of a token to tell how long a retired key stays published.
+    ///
+    /// A replica that missed the rotation goes on signing with it until its next `reloadAll`.
+    static let overlapMargin: Duration = .seconds(600)
+
+    private struct Ring {
+        var keys: KeySet?
+        /// The latest load, finished or not.
+        var load: (startedAt: Date, task: Task<KeySet, any Error>)?
+        var begunLoads = 0
+        /// Which load `keys` come from.
+        var shownLoad = 0
+    }
+
+    private let rings = Mutex<[Int32: Ring]>([:])
+    private let store: any SigningKeyStore
+    private let sealing: any Sealing
+    private let time: any TimeSource
+
+    package init(store: any SigningKeyStore, sealing: any Sealing, time: any TimeSource) {
+        self.store = store
+        self.sealing = sealing
+        self.time = time
+    }
+}
+
+// MARK: - Changing keys
+
+extension KeyRing {
+    /// Loads the application's keys, and makes one when none signs or the policy asks for another algorithm or length.
+    ///
+    /// To be called before the application is served, and when its configuration has changed.
+    package func prepare(_ application: Application) async throws {
+        let signing = try await load(application.id).signing
+        let wanted = application.policy.tokens
+        let bits = wanted.algorithm == .rs256 ? wanted.rsaBits : 0
+        guard signing?.algorithm != wanted.algorithm || signing?.bits != bits else { return }
+        try await replace(signing?.kid, in: application, overlap: nil)
+    }
+
+    /// Signs with a new key from now on.
+    ///
+    /// `overlap` is how long the old key stays published; by default until its last token has expired. Zero is for a
+    /// key that was stolen: its tokens are refused as soon as each replica has read the keys again.
+    package func rotate(_ application: Application, overlap: Duration? = nil) async throws {
+        let signing = try await load(application.id).signing
+        try await replace(signing?.kid, in: application, overlap: overlap)
+    }
+
+    /// Where another replica was faster, its key is the one that is used, and ours is dropped.
+    private func replace(_ expected: String?, in application: Application, overlap: Duration?) async throws {
+        let policy = application.policy.tokens
+        let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
+        let stored = StoredSigningKey(
+            kid: key.kid, algorithm: key.algorithm, bits: key.bits,
+            sealedPrivateKey: try sealing.seal(key.exported, at: Self.place(of: key.kid, in: application.id)),
+            createdAt: time.now())
+        try await store.installSigningKey(
+            stored, replacing: expected, overlap: overlap ?? policy.accessLifetime + Self.overlapMargin,
+            application: application.id)
+        try await reload(application.id)
+    }
+
+    private static func place(of kid: String, in application: Int32) -> SealingPlace {
+        SealingPlace(application: application, table: "signing_keys", column: "sealed_private_key", row: kid)
+    }
+}
+
+// MARK: - Loading keys
+
+extension KeyRing {
+    /// Reads the keys anew; for when another replica says that it has changed them.
+    package func reload(_ application: Int32) async throws {
+        _ = try await load(application)
+    }
+
+    /// To be called every minute: a replica that hears nothing must stop signing with a key that another has retired.
+    ///
+    /// An application that fails doesn't keep the others from being read.
+    package func reloadAll() async throws {
+        var failure: (any Error)?
+        for application in rings.withLock({ Array($0.keys) }) {
+            do { try await reload(application) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The outcome, be it an error, of the load that began within the last `coolDown` seconds, or else of a new one.
+    private func load(_ application: Int32, unlessWithin coolDown: TimeInterval = 0) async throws -> KeySet {
+        let now = time.now()
+        let task = rings.withLock { rings in
+            var ring = rings[application] ?? Ring()
+            if let last = ring.load, abs(now.timeIntervalSince(last.startedAt)) < coolDown { return last.task }
+            ring.begunLoads += 1
+            let number = ring.begunLoads
+            // A task of its own: others wait for it too, so it must not be cancelled with the request that began it.
+            let task = Task { try await self.fetch(application, number: number) }
+            ring.load = (now, task)
+            rings[application] = ring
+            return task
+        }
+        return try await task.value
+    }
+
+    /// Shows what it read, unless a load that began later has done so already.
+    private func fetch(_ application: Int32, number: Int) async throws -> KeySet {
+        let stored = try await store.signingKeys(application: application)
+        let keys = try stored.map { try open($0, of: application) }
+        let signing = stored.firstIndex { $0.retiredAt == nil }.map { keys[$0] }
+        let set = KeySet(signing: signing, published: keys)
+        rings.withLock { rings in
+            guard let ring = rings[application], ring.shownLoad < number else { return }
+            rings[application]?.keys = set
+            rings[application]?.shownLoad = number
+        }
+        return set
+    }
+
+    private func open(_ stored: StoredSigningKey, of application: Int32) throws -> SigningKey {
+        let bytes = try sealing.open(stored.sealedPrivateKey, at: Self.place(of: stored.kid, in: application))
+        let key = try SigningKey(stored.algorithm, privateKey: bytes)
+        // 32 bytes are a key for either curve: a changed `algorithm` shows in the thumbprint alone.
+        guard key.kid == stored.kid else { throw TokensError.malformedSigningKey(stored.algorithm) }
+        return key
+    }
+}
+
+// MARK: - Reading keys
+
+extension KeyRing: PublishedKeys {
+    package func keySet(of application: Application) async throws -> [UInt8] {
+        try await keys(of: application.id).document
+    }
+
+    /// Without a look at the database, but for an application that was never loaded.
+    func keys(of application: Int32) async throws -> KeySet {
+        if let keys = rings.withLock({ $0[application]?.keys }) { return keys }
+        return try await load(application, unlessWithin: Self.coolDown)
+    }
+
+    /// - Throws: `TokensError.noSigningKey`.
+    func signingKey(of application: Int32) async throws -> SigningKey {
+        guard let key = try await keys(of: application).signing else {
+            throw TokensError.noSigningKey(application: application)
+        }
+        return key
+    }
+
+    /// The key that signed a token, by the token's first part.
+    ///
+    /// A `kid` that is not known may be that of a replica which rotated first: the keys are read again, at most once
+    /// a second.
+    /// - Throws: `AccountsError.invalidToken` for a header that none of the keys has.
+    func key(withHeader header: ArraySlice<UInt8>, of application: Int32) async throws -> SigningKey {
+        let keys = try await keys(of: application)
+        if let key = keys.key(withHeader: header) { return key }
+        guard let kid = AccessTokenHeader.kid(of: header), !keys.publishes(kid),
+            let key = try await load(application, unlessWithin: Self.coolDown).key(withHeader: header)
+        else { throw AccountsError.invalidToken }
+        return key
+    }
+}

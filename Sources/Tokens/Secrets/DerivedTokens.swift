@@ -1,0 +1,54 @@
+package import Accounts
+import Crypto
+
+/// Opaque tokens whose successors derive from themselves under a key that the database doesn't hold.
+package struct DerivedTokens: OpaqueTokens {
+    private static let length = 32
+
+    private let succession: SymmetricKey
+    private let pseudonyms: SymmetricKey
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// `random` gives as many unpredictable bytes as it is asked for.
+    package init(rootKey: RootKey, random: @escaping @Sendable (Int) -> [UInt8] = SystemRandom.bytes) {
+        succession = rootKey.key(for: .refreshSuccession)
+        pseudonyms = rootKey.key(for: .pseudonyms)
+        self.random = random
+    }
+
+    package func make() -> OpaqueToken {
+        let bytes = random(Self.length)
+        precondition(bytes.count == Self.length, "the source of randomness ran short")
+        return Self.token(bytes)
+    }
+
+    package func parse(_ text: String) -> OpaqueToken? {
+        // The length comes first: a text of megabytes is not decoded.
+        guard text.utf8.count == 43, let bytes = Base64URL.decode(text.utf8) else { return nil }
+        return Self.token(bytes)
+    }
+
+    package func successor(of token: OpaqueToken) -> OpaqueToken {
+        // The text stands for the bytes one to one, so `token` needn't be decoded, which could fail.
+        Self.token(Array(HMAC<SHA256>.authenticationCode(for: Array(token.text.utf8), using: succession)))
+    }
+
+    package func pseudonym(of value: String, purpose: String) -> [UInt8] {
+        let framed = Framing.encode([purpose, value])
+        return Array(HMAC<SHA256>.authenticationCode(for: framed, using: pseudonyms))
+    }
+
+    private static func token(_ bytes: [UInt8]) -> OpaqueToken {
+        OpaqueToken(text: Base64URL.encode(bytes), hash: Array(SHA256.hash(data: bytes)))
+    }
+}
+
+package enum SystemRandom {
+    /// From the operating system's generator.
+    @Sendable package static func bytes(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        // Eight at a time: each call of the generator is a system call.
+        let words = (0..<(count + 7) / 8).map { _ in generator.next() as UInt64 }
+        return words.withUnsafeBytes { Array($0.prefix(count)) }
+    }
+}

@@ -1,0 +1,226 @@
+import Accounts
+import Foundation
+import Testing
+
+@testable import Tokens
+
+struct KeyRingTests {
+    private let installation: Installation
+    private let application = Application.sample()
+
+    init() async throws {
+        installation = try await Installation()
+    }
+
+    private func kid(of ring: KeyRing, _ application: Application) async throws -> String {
+        try await ring.signingKey(of: application.id).kid
+    }
+
+    @Test func makesAKeyOnceAndKeepsIt() async throws {
+        let first = installation.keyRing()
+        try await first.prepare(application)
+        try await first.prepare(application)
+        let second = installation.keyRing()
+        try await second.prepare(application)
+        #expect(try await kid(of: first, application) == kid(of: second, application))
+    }
+
+    @Test func replicasThatStartTogetherAgreeOnOneKey() async throws {
+        let (one, other) = (installation.keyRing(), installation.keyRing())
+        installation.store.makeReadersMeet(2)
+        async let first: Void = one.prepare(application)
+        async let second: Void = other.prepare(application)
+        _ = try await (first, second)
+        #expect(try await kid(of: one, application) == kid(of: other, application))
+        #expect(try await one.keySet(of: application) == other.keySet(of: application))
+        #expect(try await installation.store.signingKeys(application: application.id).count == 1)
+    }
+
+    @Test func isolatesApplications() async throws {
+        let ring = installation.keyRing()
+        let other = Application.sample(2)
+        try await ring.prepare(application)
+        try await ring.prepare(other)
+        #expect(try await kid(of: ring, application) != kid(of: ring, other))
+        let document = try await JWKVerifier(ring.keySet(of: other))
+        #expect(document.keys.map(\.kid) == [try await kid(of: ring, other)])
+    }
+
+    @Test func anotherAlgorithmOrLengthMakesANewKey() async throws {
+        let ring = installation.keyRing()
+        for (algorithm, bits, published) in [
+            (SigningAlgorithm.es256, 2048, 1), (.es256, 4096, 1), (.rs256, 2048, 2), (.rs256, 3072, 3), (.edDSA, 0, 4),
+        ] {
+            try await ring.prepare(.sample(1, algorithm, bits: bits))
+            let key = try await ring.signingKey(of: 1)
+            #expect(key.algorithm == algorithm)
+            #expect(algorithm != .rs256 || key.bits == bits)
+            #expect(try await JWKVerifier(ring.keySet(of: application)).keys.count == published)
+        }
+    }
+
+    @Test func aRetiredKeyStaysPublishedUntilItsLastTokenHasExpired() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        let old = try await kid(of: ring, application)
+        try await ring.rotate(application)
+        let new = try await kid(of: ring, application)
+        #expect(old != new)
+        #expect(try await JWKVerifier(ring.keySet(of: application)).keys.map(\.kid) == [new, old])
+        installation.time.advance(by: 3600)
+        try await ring.reloadAll()
+        #expect(try await ring.keys(of: application.id).publishes(old))
+        installation.time.advance(by: 600)
+        try await ring.reloadAll()
+        #expect(try await JWKVerifier(ring.keySet(of: application)).keys.map(\.kid) == [new])
+    }
+
+    @Test func aStolenKeyGoesAtOnce() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        let old = try await kid(of: ring, application)
+        try await ring.rotate(application, overlap: .zero)
+        #expect(try await !ring.keys(of: application.id).publishes(old))
+    }
+
+    @Test func twoRotationsAtOnceAreOne() async throws {
+        let (one, other) = (installation.keyRing(), installation.keyRing())
+        try await one.prepare(application)
+        installation.store.makeReadersMeet(2)
+        async let first: Void = one.rotate(application)
+        async let second: Void = other.rotate(application)
+        _ = try await (first, second)
+        #expect(try await kid(of: one, application) == kid(of: other, application))
+        #expect(try await JWKVerifier(one.keySet(of: application)).keys.count == 2)
+    }
+
+    @Test func aReplicaThatNeverPreparedReadsTheKeys() async throws {
+        try await installation.keyRing().prepare(application)
+        #expect(try await installation.keyRing().signingKey(of: application.id).algorithm == .es256)
+        await #expect(throws: TokensError.noSigningKey(application: 9)) {
+            try await installation.keyRing().signingKey(of: 9)
+        }
+    }
+
+    @Test func aFailedReloadKeepsTheKeys() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        try await ring.prepare(.sample(2))
+        installation.store.setDown(true)
+        await #expect(throws: MemoryStore.Unreachable.self) { try await ring.reloadAll() }
+        #expect(try await kid(of: ring, application).utf8.count == 43)
+    }
+
+    @Test func aLoadThatWasOvertakenChangesNothing() async throws {
+        let (ring, other) = (installation.keyRing(), installation.keyRing())
+        try await ring.prepare(application)
+        let id = application.id
+        try await installation.store.overtake {
+            try await ring.reload(id)
+        } with: {
+            try await other.rotate(application)
+            try await ring.reload(id)
+        }
+        #expect(try await kid(of: ring, application) == kid(of: other, application))
+    }
+
+    /// An ES256 key would do as an Ed25519 seed, and the other way round.
+    @Test func aKeyUnderAnotherAlgorithmIsRefused() async throws {
+        try await installation.keyRing().prepare(application)
+        installation.store.change(application.id) { $0.algorithm = .edDSA }
+        await #expect(throws: TokensError.malformedSigningKey(.edDSA)) {
+            try await installation.keyRing().reload(application.id)
+        }
+    }
+
+    @Test func aKeyFromAnotherApplicationIsRefused() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        try await ring.prepare(.sample(2))
+        let foreign = try await installation.store.signingKeys(application: 2)[0]
+        installation.store.change(application.id) { $0 = foreign }
+        await #expect(throws: AccountsError.unreadableSecret) { try await ring.reload(application.id) }
+    }
+
+    // MARK: - Unknown keys
+
+    private func header(of key: SigningKey) -> ArraySlice<UInt8> {
+        key.header[...]
+    }
+
+    private func unknownHeader(_ number: Int) -> ArraySlice<UInt8> {
+        let kid = Base64URL.encode(Array(repeating: UInt8(0), count: 24) + withUnsafeBytes(of: number) { Array($0) })
+        return Array(AccessTokenHeader.encode(.es256, kid: kid).utf8)[...]
+    }
+
+    @Test func aKeyThatAnotherReplicaMadeIsFound() async throws {
+        let (one, other) = (installation.keyRing(), installation.keyRing())
+        try await one.prepare(application)
+        try await other.prepare(application)
+        try await one.rotate(application)
+        installation.time.advance(by: 1)
+        let new = try await one.signingKey(of: application.id)
+        #expect(try await other.key(withHeader: header(of: new), of: application.id).kid == new.kid)
+        #expect(try await kid(of: other, application) == new.kid)
+    }
+
+    @Test func aFloodOfUnknownKeysLoadsOncePerSecond() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        for _ in 1...3 {
+            installation.time.advance(by: 1)
+            let before = installation.store.reads
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<10_000 {
+                    group.addTask { [application] in
+                        await #expect(throws: AccountsError.invalidToken) {
+                            try await ring.key(withHeader: unknownHeader(number), of: application.id)
+                        }
+                    }
+                }
+            }
+            #expect(installation.store.reads == before + 1)
+        }
+    }
+
+    /// A second of doubt says "unavailable", not "invalid": clients throw invalid tokens away.
+    @Test func whileTheDatabaseIsDownAnUnknownKeyIsNotCalledInvalid() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        installation.store.setDown(true)
+        installation.time.advance(by: 1)
+        let before = installation.store.reads
+        for number in 0..<5 {
+            await #expect(throws: MemoryStore.Unreachable.self) {
+                try await ring.key(withHeader: unknownHeader(number), of: application.id)
+            }
+        }
+        #expect(installation.store.reads == before + 1)
+        installation.store.setDown(false)
+        installation.time.advance(by: 1)
+        await #expect(throws: AccountsError.invalidToken) {
+            try await ring.key(withHeader: unknownHeader(0), of: application.id)
+        }
+    }
+
+    @Test func whatIsNoHeaderOfOursLoadsNothing() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        installation.time.advance(by: 1)
+        let before = installation.store.reads
+        let kid = try await kid(of: ring, application)
+        let unknown = Base64URL.encode(Array(repeating: UInt8(1), count: 32))
+        let headers = [
+            "", "{}", #"{"alg":"none"}"#, #"{"alg":"HS256","kid":"\#(kid)","typ":"JWT"}"#,
+            #"{"alg":"RS256","kid":"\#(kid)","typ":"JWT"}"#, #"{"alg":"ES256","kid":"short","typ":"JWT"}"#,
+            #"{"alg":"ES256","kid":"\#(kid)","typ":"JWT","crit":[]}"#,
+            #"{"alg":"ES256", "kid":"\#(unknown)","typ":"JWT"}"#, #"{"alg":"ES256","kid":"\#(unknown)","typ":"JOSE"}"#,
+        ]
+        for header in headers {
+            await #expect(throws: AccountsError.invalidToken) {
+                try await ring.key(withHeader: Array(Base64URL.encode(Array(header.utf8)).utf8)[...], of: 1)
+            }
+        }
+        #expect(installation.store.reads == before)
+    }
+}

@@ -1,0 +1,16 @@
+import Accounts
+import Foundation
+import Synchronization
+
+/// A clock that stands still until it is told to move.
+final class ManualTime: TimeSource {
+    private let seconds = Mutex(1_800_000_000.0)
+
+    func now() -> Date {
+        Date(timeIntervalSince1970: seconds.withLock { $0 })
+    }
+
+    func advance(by interval: Double) {
+        seconds.withLock { $0 += interval }
+    }
+}

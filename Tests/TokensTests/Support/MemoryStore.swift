@@ -1,0 +1,128 @@
+import Accounts
+import Foundation
+import Synchronization
+
+/// The two tables of keys, as the ports describe them.
+final class MemoryStore: SigningKeyStore, DataKeyStore {
+    struct Unreachable: Error {}
+
+    private struct Row {
+        var key: StoredSigningKey
+        var publishedUntil: Date?
+    }
+
+    private struct Tables {
+        var rows: [Int32: [Row]] = [:]
+        var dataKey: [UInt8]?
+        var reads = 0
+        var isDown = false
+        /// Readers wait until so many of them are there, and then all see the same.
+        var readersToWaitFor = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+
+        mutating func release() -> [CheckedContinuation<Void, Never>] {
+            defer { (readersToWaitFor, waiting) = (0, []) }
+            return waiting
+        }
+    }
+
+    private let tables = Mutex(Tables())
+    private let time: ManualTime
+
+    init(time: ManualTime) {
+        self.time = time
+    }
+
+    var reads: Int { tables.withLock { $0.reads } }
+    var wrapped: [UInt8]? { tables.withLock { $0.dataKey } }
+
+    func setDown(_ isDown: Bool) {
+        tables.withLock { $0.isDown = isDown }
+    }
+
+    func makeReadersMeet(_ count: Int) {
+        tables.withLock { $0.readersToWaitFor = count }
+    }
+
+    /// Runs `other` while `read` has read what it wants but not got it yet.
+    func overtake(_ read: @escaping @Sendable () async throws -> Void, with other: () async throws -> Void) async throws
+    {
+        makeReadersMeet(.max)
+        let overtaken = Task { try await read() }
+        while tables.withLock({ $0.waiting.isEmpty }) { await Task.yield() }
+        makeReadersMeet(0)
+        try await other()
+        for reader in tables.withLock({ $0.release() }) { reader.resume() }
+        try await overtaken.value
+    }
+
+    func change(_ application: Int32, _ body: (inout StoredSigningKey) -> Void) {
+        tables.withLock { tables in
+            tables.rows[application] = tables.rows[application]?.map { row in
+                var row = row
+                body(&row.key)
+                return row
+            }
+        }
+    }
+
+    func signingKeys(application: Int32) async throws -> [StoredSigningKey] {
+        let keys = try tables.withLock { tables in
+            tables.reads += 1
+            guard !tables.isDown else { throw Unreachable() }
+            return (tables.rows[application] ?? [])
+                .filter { row in row.publishedUntil.map { $0 > time.now() } ?? true }
+                .map(\.key)
+        }
+        await meet()
+        return keys
+    }
+
+    func installSigningKey(
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Int32
+    ) async throws {
+        let now = time.now()
+        tables.withLock { tables in
+            var rows = tables.rows[application] ?? []
+            guard rows.first(where: { $0.key.retiredAt == nil })?.key.kid == expected else { return }
+            for index in rows.indices where rows[index].key.retiredAt == nil {
+                rows[index].key.retiredAt = now
+                rows[index].publishedUntil = now.addingTimeInterval(Double(overlap.components.seconds))
+            }
+            rows.insert(Row(key: key), at: 0)
+            tables.rows[application] = rows
+        }
+    }
+
+    func wrappedDataKey() async throws -> [UInt8]? {
+        let key = tables.withLock { $0.dataKey }
+        await meet()
+        return key
+    }
+
+    func insertWrappedDataKey(_ wrapped: [UInt8]) async throws -> [UInt8] {
+        tables.withLock { tables in
+            let winner = tables.dataKey ?? wrapped
+            tables.dataKey = winner
+            return winner
+        }
+    }
+
+    func replaceWrappedDataKey(_ old: [UInt8], with new: [UInt8]) async throws {
+        tables.withLock { tables in
+            guard tables.dataKey == old else { return }
+            tables.dataKey = new
+        }
+    }
+
+    private func meet() async {
+        await withCheckedContinuation { continuation in
+            let released = tables.withLock { tables -> [CheckedContinuation<Void, Never>] in
+                guard tables.readersToWaitFor > 0 else { return [continuation] }
+                tables.waiting.append(continuation)
+                return tables.waiting.count < tables.readersToWaitFor ? [] : tables.release()
+            }
+            for reader in released { reader.resume() }
+        }
+    }
+}
