@@ -1,0 +1,48 @@
+/// The cost of one Argon2id run, bounded so that neither a typing error nor a changed row can exhaust the machine.
+package struct Argon2Parameters: Sendable, Hashable {
+    package let memoryKiB: UInt32
+    package let iterations: UInt32
+    /// Lanes, which are part of the result.
+    ///
+    /// One thread computes them all, as `HashingPool` has a thread for every core.
+    package let parallelism: UInt32
+
+    /// 64 MiB, two passes, four lanes.
+    package static let standard = Self(uncheckedMemoryKiB: 65_536, iterations: 2, parallelism: 4)
+
+    static let saltLength = 16
+    static let tagLength = 32
+
+    private static let maximumMemoryKiB: UInt32 = 1 << 20
+    /// Memory times passes: 4 GiB, some 30 times the standard cost and a few seconds.
+    private static let maximumWorkKiB: UInt64 = 1 << 22
+    private static let maximumParallelism: UInt32 = 64
+
+    /// - Throws: `PasswordsError.invalidSetting`, naming the field.
+    package init(memoryKiB: UInt32, iterations: UInt32, parallelism: UInt32) throws {
+        guard (1...Self.maximumParallelism).contains(parallelism) else {
+            throw PasswordsError.invalidSetting(
+                field: "argon2.parallelism", reason: "must be between 1 and \(Self.maximumParallelism)")
+        }
+        // RFC 9106 section 3.1: at least eight blocks of 1 KiB for each lane.
+        let minimumMemoryKiB = 8 * parallelism
+        guard (minimumMemoryKiB...Self.maximumMemoryKiB).contains(memoryKiB) else {
+            throw PasswordsError.invalidSetting(
+                field: "argon2.memoryKiB",
+                reason: "must be between \(minimumMemoryKiB) (8 times parallelism) and \(Self.maximumMemoryKiB)")
+        }
+        let maximumIterations = Self.maximumWorkKiB / UInt64(memoryKiB)
+        guard (1...maximumIterations).contains(UInt64(iterations)) else {
+            throw PasswordsError.invalidSetting(
+                field: "argon2.iterations",
+                reason: "must be between 1 and \(maximumIterations) with \(memoryKiB) KiB of memory")
+        }
+        self.init(uncheckedMemoryKiB: memoryKiB, iterations: iterations, parallelism: parallelism)
+    }
+
+    private init(uncheckedMemoryKiB memoryKiB: UInt32, iterations: UInt32, parallelism: UInt32) {
+        self.memoryKiB = memoryKiB
+        self.iterations = iterations
+        self.parallelism = parallelism
+    }
+}

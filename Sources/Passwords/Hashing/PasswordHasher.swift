@@ -1,0 +1,80 @@
+package import Accounts
+import Crypto
+
+/// Argon2id over normalised, optionally peppered passwords, one run for each call, in a `HashingPool`.
+package struct PasswordHasher: PasswordHashing {
+    private let parameters: Argon2Parameters
+    private let pepper: PepperKeys
+    private let pool: HashingPool
+    private let randomBytes: @Sendable (Int) -> [UInt8]
+    /// Run over when there is no stored hash, so that an unknown account takes as long as a known one.
+    private let dummy: PHCString.Setup
+
+    /// `randomBytes` must be cryptographically secure; Swift's own generator reads `getrandom`.
+    package init(
+        parameters: Argon2Parameters = .standard,
+        pepper: PepperKeys = .none,
+        pool: HashingPool,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in (0..<count).map { _ in .random(in: 0...255) } }
+    ) {
+        self.parameters = parameters
+        self.pepper = pepper
+        self.pool = pool
+        self.randomBytes = randomBytes
+        dummy = PHCString.Setup(
+            parameters: parameters, pepperID: pepper.current, salt: randomBytes(Argon2Parameters.saltLength))
+    }
+
+    package func hash(_ password: String, sharingSaltOf sibling: PasswordHash?) async throws -> PasswordHash {
+        let setup = sibling.flatMap(reusableSetup) ?? freshSetup()
+        let tag = try await tag(of: password, under: setup)
+        return PHCString(setup: setup, tag: tag).encoded
+    }
+
+    package func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch? {
+        let stored = hashes.compactMap { try? PHCString($0) }
+        let setup = stored.first?.setup ?? dummy
+        let tag = try await tag(of: password, under: setup)
+        guard knowsPepper(of: setup) else { return nil }
+
+        // All are compared, so that the time doesn't tell which one it was.
+        let matching = stored.filter { $0.setup == setup && areEqualInConstantTime($0.tag, tag) }
+        return matching.first.map { PasswordMatch(hash: $0.encoded, isOutdated: isOutdated(setup)) }
+    }
+
+    /// The one place that starts a run.
+    ///
+    /// A setup whose pepper is unknown runs too, over the bare password.
+    private func tag(of password: String, under setup: PHCString.Setup) async throws -> [UInt8] {
+        let secret = PasswordSecret(password, pepper: setup.pepperID.flatMap(pepper.secret(of:)))
+        do {
+            return try await pool.run { try Argon2.tag(of: secret, under: setup) }
+        } catch PasswordsError.outOfMemory {
+            throw AccountsError.overloaded(retryAfter: .seconds(1))
+        }
+    }
+
+    private func freshSetup() -> PHCString.Setup {
+        PHCString.Setup(
+            parameters: parameters, pepperID: pepper.current, salt: randomBytes(Argon2Parameters.saltLength))
+    }
+
+    private func reusableSetup(of sibling: PasswordHash) -> PHCString.Setup? {
+        guard let setup = try? PHCString(sibling).setup, knowsPepper(of: setup) else { return nil }
+        return setup
+    }
+
+    private func knowsPepper(of setup: PHCString.Setup) -> Bool {
+        setup.pepperID.map { pepper.secret(of: $0) != nil } ?? true
+    }
+
+    private func isOutdated(_ setup: PHCString.Setup) -> Bool {
+        setup.parameters != parameters || setup.pepperID != pepper.current
+            || setup.salt.count < Argon2Parameters.saltLength || setup.tagLength != Argon2Parameters.tagLength
+    }
+}
+
+private func areEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    // `SymmetricKey` is the library's type whose `==` promises it.
+    SymmetricKey(data: one) == SymmetricKey(data: other)
+}

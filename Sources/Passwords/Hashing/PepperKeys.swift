@@ -1,0 +1,59 @@
+package import Crypto
+
+/// The keys that passwords go through before they are hashed, told apart by an id that is stored with each hash.
+///
+/// To rotate, make the new key `current` and keep the old one in `previous`: its hashes still match and are then
+/// outdated. A hash whose key is in neither list matches nothing.
+package struct PepperKeys: Sendable {
+    /// One to eight bytes, the limit that the PHC string format sets for `keyid`.
+    package struct ID: Sendable, Hashable {
+        package let name: String
+
+        package init(_ name: String) throws {
+            guard (1...8).contains(name.utf8.count) else {
+                throw PasswordsError.invalidSetting(field: "pepper.id", reason: "must be 1 to 8 bytes long")
+            }
+            self.name = name
+        }
+    }
+
+    package struct Key: Sendable {
+        package let id: ID
+        package let secret: SymmetricKey
+
+        /// - Throws: `PasswordsError.invalidSetting` for a secret of fewer than 32 bytes.
+        package init(id: ID, secret: SymmetricKey) throws {
+            guard secret.bitCount >= 256 else {
+                throw PasswordsError.invalidSetting(field: "pepper.secret", reason: "must be at least 32 bytes long")
+            }
+            self.id = id
+            self.secret = secret
+        }
+    }
+
+    /// New hashes go without a pepper, and so do the stored ones that match.
+    package static let none = PepperKeys()
+
+    /// The key of new hashes; nil for none.
+    let current: ID?
+    private let secrets: [ID: SymmetricKey]
+
+    /// - Throws: `PasswordsError.invalidSetting` for an id used twice.
+    package init(current: Key?, previous: [Key] = []) throws {
+        let keys = [current].compactMap(\.self) + previous
+        secrets = Dictionary(keys.map { ($0.id, $0.secret) }) { first, _ in first }
+        guard secrets.count == keys.count else {
+            throw PasswordsError.invalidSetting(field: "pepper.previous", reason: "must not use an id twice")
+        }
+        self.current = current?.id
+    }
+
+    private init() {
+        current = nil
+        secrets = [:]
+    }
+
+    func secret(of id: ID) -> SymmetricKey? {
+        secrets[id]
+    }
+}

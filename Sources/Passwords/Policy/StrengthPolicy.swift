@@ -1,0 +1,47 @@
+package import Accounts
+import Dispatch
+import Foundation
+
+/// A length in code points, and zxcvbn's judgement; no rules about kinds of characters (NIST SP 800-63B).
+package struct StrengthPolicy: PasswordPolicy {
+    /// zxcvbn's score is 2 ("somewhat guessable") from a million guesses on.
+    private static let minimumGuesses = 1e6
+
+    private let minimumLength: Int
+    /// zxcvbn takes up to milliseconds, which belong on no thread that others wait for.
+    private let queue = DispatchQueue(label: "password-strength")
+
+    /// - Parameter minimumLength: in code points of the normalised password, at least 8.
+    /// - Throws: `PasswordsError.invalidSetting`.
+    package init(minimumLength: Int = 8) throws {
+        guard (8...128).contains(minimumLength) else {
+            throw PasswordsError.invalidSetting(field: "minimumLength", reason: "must be between 8 and 128")
+        }
+        self.minimumLength = minimumLength
+    }
+
+    package func weaknesses(of password: String, personalWords: [String]) async -> [PasswordWeakness] {
+        let password = password.normalisedPassword
+        let length = password.unicodeScalars.count
+        var weaknesses: [PasswordWeakness] = []
+        if length < minimumLength {
+            weaknesses.append(.tooShort)
+        }
+        if length > String.maximumPasswordLength {
+            weaknesses.append(.tooLong)
+        }
+        if await isGuessable(password, words: PersonalWords.dictionary(of: personalWords)) {
+            weaknesses.append(.tooGuessable)
+        }
+        return weaknesses
+    }
+
+    private func isGuessable(_ password: String, words: [String]) async -> Bool {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                let guesses = exp2(Zxcvbn.entropy(of: password, words: words))
+                continuation.resume(returning: guesses < Self.minimumGuesses)
+            }
+        }
+    }
+}
