@@ -1,0 +1,52 @@
+/// Why something was not delivered, or cannot be.
+///
+/// Never holds an address, a reply's text or a secret.
+package enum DeliveryError: Error, Sendable, Equatable {
+    /// What stood in the way before the relay said anything about the message.
+    package enum Obstacle: String, Sendable {
+        /// The relay's name doesn't resolve.
+        case name
+        case connection
+        case timeout
+        /// No TLS where it is required, or a certificate that doesn't hold.
+        case tls
+        case disconnected
+    }
+
+    /// - `field` is named as in the configuration, as in `delivery.email.smtp`; `reason` never repeats the value.
+    case invalidSetting(field: String, reason: String)
+    /// The relay refuses this message for good: 5yz to its sender, recipient or content (RFC 5321, 4.2.1).
+    case refused(code: Int)
+    /// The relay will not take it now: 4yz, or any refusal that is not about this message, such as that of the login.
+    case deferred(code: Int)
+    /// Nobody knows whether the message arrived when this happens after its last byte.
+    case unreachable(Obstacle)
+    /// No transport is configured.
+    case notConfigured
+    /// What the queue holds as recipient is not one plain address.
+    case malformedAddress
+    /// The link in the message no longer works.
+    case expired
+    case unusableTemplate(language: String, name: String)
+
+    /// Trying again cannot help.
+    package var isPermanent: Bool {
+        switch self {
+        case .refused, .malformedAddress, .expired, .unusableTemplate, .invalidSetting: true
+        case .deferred, .unreachable, .notConfigured: false
+        }
+    }
+
+    /// A stable word for logs and the outbox, such as `smtp-550` or `unreachable-timeout`.
+    package var reason: String {
+        switch self {
+        case .invalidSetting: "invalid-setting"
+        case .refused(let code), .deferred(let code): "smtp-\(code)"
+        case .unreachable(let obstacle): "unreachable-\(obstacle.rawValue)"
+        case .notConfigured: "not-configured"
+        case .malformedAddress: "malformed-address"
+        case .expired: "expired"
+        case .unusableTemplate: "unusable-template"
+        }
+    }
+}

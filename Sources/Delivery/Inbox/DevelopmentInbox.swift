@@ -1,0 +1,34 @@
+package import Accounts
+internal import Foundation
+internal import ProviderKit
+internal import Synchronization
+
+/// Keeps what it should send, the newest 200, in memory.
+///
+/// For development alone: the messages hold one-time secrets.
+package final class DevelopmentInbox: MessageTransport, Inbox {
+    private let capacity: Int
+    private let time: any TimeSource
+    private let kept = Mutex<[DeliveredMessage]>([])
+
+    package init(capacity: Int = 200, time: any TimeSource = SystemTime()) {
+        self.capacity = capacity
+        self.time = time
+    }
+
+    /// A mail that comes again takes the place of its former copy.
+    package func send(_ mail: Mail) async {
+        let message = DeliveredMessage(
+            id: mail.id, kind: .email, application: mail.application, from: mail.from.description, to: mail.to.value,
+            subject: mail.content.subject, text: mail.content.text, html: mail.content.html, sentAt: time.now())
+        kept.withLock { kept in
+            kept.removeAll { $0.id == message.id }
+            kept.append(message)
+            kept.removeFirst(max(0, kept.count - capacity))
+        }
+    }
+
+    package func messages() -> [DeliveredMessage] {
+        kept.withLock { $0.reversed() }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+package import ProviderKit
+
+/// A sender: `Demo <no-reply@demo.example>` or a plain address.
+package struct Mailbox: Sendable, Equatable, CustomStringConvertible {
+    /// As people read it, without quotation marks; empty when there is none.
+    package let displayName: String
+    package let address: EmailAddress
+
+    /// - Throws: `DeliveryError.invalidSetting` for anything but one address and one name in a single line. Comments and
+    ///   groups are not understood.
+    package init(_ text: String, field: String = "delivery.email.from") throws(DeliveryError) {
+        guard !text.unicodeScalars.contains(where: HeaderText.breaksLines) else {
+            throw .invalidSetting(field: field, reason: "has a control character")
+        }
+        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        let (name, typed) = try Self.split(trimmed, field: field)
+        guard let address = EmailAddress(typed) else {
+            throw .invalidSetting(field: field, reason: "is not an address like `Name <name@domain.example>`")
+        }
+        self.address = address
+        displayName = name
+    }
+
+    package var description: String {
+        displayName.isEmpty ? address.value : "\(displayName) <\(address.value)>"
+    }
+
+    private static func split(_ text: String, field: String) throws(DeliveryError) -> (name: String, typed: String) {
+        guard text.last == ">", let open = text.lastIndex(of: "<") else { return ("", text) }
+        let typed = String(text[text.index(after: open)...].dropLast())
+        var name = text[..<open].trimmingCharacters(in: .whitespaces)
+        if name.count >= 2, name.first == "\"", name.last == "\"" {
+            name = String(name.dropFirst().dropLast()).replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
+        } else if name.contains(where: { "\"<>".contains($0) }) {
+            throw .invalidSetting(field: field, reason: "has a name with stray quotation marks or brackets")
+        }
+        return (name, typed)
+    }
+}

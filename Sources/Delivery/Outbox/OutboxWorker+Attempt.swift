@@ -1,0 +1,107 @@
+internal import Accounts
+internal import Foundation
+internal import Logging
+internal import ProviderKit
+internal import Synchronization
+
+extension OutboxWorker {
+    /// One attempt and its mark; a cancelled one is left unmarked, since it may or may not have been sent.
+    func deliver(_ taken: TakenMessage) async {
+        do {
+            try await send(taken.message, application: taken.applicationName)
+            state.withLock { $0.statistics.sent += 1 }
+            logger.debug("Message sent", metadata: metadata(of: taken))
+            await mark(taken) {
+                try await self.queue.markSent(taken.message.id, application: taken.application)
+            }
+        } catch is CancellationError {
+            logger.debug("Message left in doubt", metadata: metadata(of: taken))
+        } catch {
+            await fail(taken, with: error as? DeliveryError ?? .unreachable(.connection))
+        }
+    }
+
+    private func send(_ message: Message, application: String) async throws {
+        let email = try currentEmail()
+        guard let recipient = EmailAddress(message.to) else { throw DeliveryError.malformedAddress }
+        // A link that came too late would only annoy. Without a link, `until` is part of what is told.
+        if message.link != nil, let until = message.until, until <= time.now() { throw DeliveryError.expired }
+        let mail = Mail(
+            id: message.id, application: application, from: email.from, to: recipient, date: message.id.creationTime,
+            content: try composer.compose(message, application: application))
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await email.transport.send(mail) }
+            group.addTask {
+                try await self.clock.sleep(for: self.settings.attempt)
+                throw DeliveryError.unreachable(.timeout)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func currentEmail() throws(DeliveryError) -> EmailDelivery {
+        let email = delivery.email
+        let wasUnconfigured = state.withLock { state in
+            defer { state.isUnconfigured = email == nil }
+            return state.isUnconfigured
+        }
+        if email == nil, !wasUnconfigured {
+            logger.error("No e-mail delivery is configured: messages wait in the outbox")
+        }
+        guard let email else { throw .notConfigured }
+        return email
+    }
+
+    private func fail(_ taken: TakenMessage, with error: DeliveryError) async {
+        let age = Duration.seconds(time.now().timeIntervalSince(taken.message.id.creationTime))
+        let delay = settings.retry.delay(after: error, attempts: taken.attempts, age: age, fraction: random())
+        state.withLock { state in
+            if delay == nil {
+                state.statistics.givenUp += 1
+            } else {
+                state.statistics.failed += 1
+            }
+        }
+        log(error, of: taken, retryAfter: delay)
+        await mark(taken) {
+            try await self.queue.markFailed(
+                taken.message.id, reason: error.reason, retryAfter: delay, application: taken.application)
+        }
+    }
+
+    /// Tries to write the mark for a few seconds: without it the message is sent again when its lease ends.
+    private func mark(_ taken: TakenMessage, _ write: () async throws -> Void) async {
+        for attempt in 1...4 {
+            do {
+                return try await write()
+            } catch  where attempt < 4 {
+                guard (try? await clock.sleep(for: settings.tick)) != nil else { break }
+            } catch {
+                break
+            }
+        }
+        logger.error("The outbox was not told about a message; it will be sent again", metadata: metadata(of: taken))
+    }
+}
+
+extension OutboxWorker {
+    private func log(_ error: DeliveryError, of taken: TakenMessage, retryAfter delay: Duration?) {
+        var metadata = metadata(of: taken)
+        metadata["reason"] = "\(error.reason)"
+        guard let delay else {
+            return logger.error("Message given up", metadata: metadata)
+        }
+        metadata["retryAfter"] = "\(Int(delay / .seconds(1)))s"
+        // The whole outbox may be waiting for a configuration; that it does has been logged once.
+        logger.log(level: error == .notConfigured ? .debug : .warning, "Message not sent yet", metadata: metadata)
+    }
+
+    private func metadata(of taken: TakenMessage) -> Logger.Metadata {
+        let message = taken.message
+        return [
+            "message": "\(message.id.text)", "topic": "\(message.topic.rawValue)",
+            "application": "\(taken.applicationName)", "attempt": "\(taken.attempts + 1)",
+        ]
+    }
+}

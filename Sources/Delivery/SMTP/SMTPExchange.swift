@@ -1,0 +1,154 @@
+internal import CCurl
+
+/// One mail over one connection by libcurl, which also doubles the dots at line starts (RFC 5321, 4.5.2).
+struct SMTPExchange: Sendable {
+    let server: SMTPServer
+    let deadlines: SMTPTransport.Deadlines
+    let sender: String
+    let recipient: String
+    let content: [UInt8]
+
+    /// Blocks the calling thread.
+    ///
+    /// - Parameter isAbandoned: asked about once a second.
+    /// - Throws: `DeliveryError` or `CancellationError`.
+    func perform(isAbandoned: () -> Bool) throws {
+        guard Self.isReady, let handle = curl_easy_init() else { throw DeliveryError.unreachable(.connection) }
+        defer { curl_easy_cleanup(handle) }
+        let recipients = curl_slist_append(nil, recipient)
+        defer { curl_slist_free_all(recipients) }
+        try withoutActuallyEscaping(isAbandoned) { isAbandoned in
+            let upload = Upload(content, isAbandoned: isAbandoned)
+            let code = withExtendedLifetime(upload) {
+                let pointer = Unmanaged.passUnretained(upload).toOpaque()
+                let setting = configure(handle, recipients: recipients, upload: pointer)
+                return setting == CURLE_OK ? curl_easy_perform(handle) : setting
+            }
+            try Self.check(code, reply: curl_response_code(handle), wasRead: upload.wasRead)
+        }
+    }
+
+    /// libcurl's global state, made by whoever comes first.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
+}
+
+extension SMTPExchange {
+    /// What the callbacks share; used by the thread of the exchange alone.
+    private final class Upload {
+        private let content: [UInt8]
+        private var position = 0
+        let isAbandoned: () -> Bool
+        /// The relay has answered 354 and asked for the content.
+        private(set) var wasRead = false
+
+        init(_ content: [UInt8], isAbandoned: @escaping () -> Bool) {
+            self.content = content
+            self.isAbandoned = isAbandoned
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            wasRead = true
+            let chunk = content[position...].prefix(buffer.count)
+            buffer.copyBytes(from: chunk)
+            position += chunk.count
+            return chunk.count
+        }
+    }
+
+    /// - Returns: the first failure, so that no protection is silently missing in a libcurl built without it.
+    private func configure(
+        _ handle: UnsafeMutableRawPointer, recipients: UnsafeMutablePointer<curl_slist>?,
+        upload: UnsafeMutableRawPointer
+    ) -> CURLcode {
+        let host = server.host.contains(":") && !server.host.hasPrefix("[") ? "[\(server.host)]" : server.host
+        let scheme = server.security == .implicit ? "smtps" : "smtp"
+        let isChecked = server.security != .optional || server.user != nil
+        let settings: [() -> CURLcode] = [
+            { curl_set_string(handle, CURLOPT_URL, "\(scheme)://\(host):\(server.port)") },
+            { curl_set_string(handle, CURLOPT_PROTOCOLS_STR, scheme) },
+            // The environment's proxies are for HTTP clients.
+            { curl_set_string(handle, CURLOPT_PROXY, "") },
+            // Time-outs by signal would hit any thread of the process.
+            { curl_set_long(handle, CURLOPT_NOSIGNAL, 1) },
+            { curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, deadlines.connect.milliseconds) },
+            { curl_set_long(handle, CURLOPT_TIMEOUT_MS, deadlines.total.milliseconds) },
+            { curl_set_long(handle, CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, deadlines.total.milliseconds / 1000)) },
+            { curl_set_long(handle, CURLOPT_USE_SSL, useOfTLS) },
+            { curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, isChecked ? 1 : 0) },
+            { curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, isChecked ? 2 : 0) },
+            { curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) },
+            { server.user.map { curl_set_string(handle, CURLOPT_USERNAME, $0) } ?? CURLE_OK },
+            { server.password.map { curl_set_string(handle, CURLOPT_PASSWORD, $0) } ?? CURLE_OK },
+            { curl_set_string(handle, CURLOPT_MAIL_FROM, sender) },
+            { curl_set_list(handle, CURLOPT_MAIL_RCPT, recipients) },
+            { curl_set_long(handle, CURLOPT_UPLOAD, 1) },
+            { curl_set_size(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(content.count)) },
+            { curl_set_reader(handle, Self.read, upload) },
+            { curl_set_long(handle, CURLOPT_NOPROGRESS, 0) },
+            { curl_set_progress(handle, Self.progress, upload) },
+        ]
+        for setting in settings {
+            let code = setting()
+            guard code == CURLE_OK else { return code }
+        }
+        return CURLE_OK
+    }
+
+    private var useOfTLS: Int {
+        switch server.security {
+        case .implicit, .required: Int(CURLUSESSL_ALL.rawValue)
+        case .optional: Int(CURLUSESSL_TRY.rawValue)
+        case .off: Int(CURLUSESSL_NONE.rawValue)
+        }
+    }
+
+    private static let read: curl_read_callback = { buffer, size, count, data in
+        guard let buffer, let data else { return 0 }
+        let upload = Unmanaged<Upload>.fromOpaque(data).takeUnretainedValue()
+        return upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+    }
+
+    private static let progress: curl_xferinfo_callback = { data, _, _, _, _ in
+        guard let data else { return 0 }
+        return Unmanaged<Upload>.fromOpaque(data).takeUnretainedValue().isAbandoned() ? 1 : 0
+    }
+}
+
+extension SMTPExchange {
+    /// What a transfer's end means.
+    ///
+    /// `reply` is the relay's last code, 0 when it said nothing; `wasRead` tells that it had asked for the content, so
+    /// that a refusal is the content's.
+    static func check(_ code: CURLcode, reply: Int, wasRead: Bool) throws {
+        switch code {
+        case CURLE_OK:
+            return
+        case CURLE_ABORTED_BY_CALLBACK:
+            throw CancellationError()
+        case CURLE_COULDNT_RESOLVE_HOST:
+            throw DeliveryError.unreachable(.name)
+        case CURLE_COULDNT_CONNECT:
+            throw DeliveryError.unreachable(.connection)
+        case CURLE_OPERATION_TIMEDOUT:
+            throw DeliveryError.unreachable(.timeout)
+        case CURLE_USE_SSL_FAILED, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE:
+            throw DeliveryError.unreachable(.tls)
+        default:
+            guard reply >= 400 else { throw DeliveryError.unreachable(.disconnected) }
+            let isAboutThisMail = code == CURLE_SEND_ERROR || (code == CURLE_WEIRD_SERVER_REPLY && wasRead)
+            throw isAboutThisMail ? refusal(reply) : .deferred(code: reply)
+        }
+    }
+
+    /// The refusal of a sender, a recipient or a content; those that ask for a login are the configuration's fault.
+    private static func refusal(_ code: Int) -> DeliveryError {
+        let asksForLogin = [530, 534, 535, 538].contains(code)
+        return code >= 500 && !asksForLogin ? .refused(code: code) : .deferred(code: code)
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int {
+        Int(clamping: Int64((self / .milliseconds(1)).rounded(.up)))
+    }
+}
