@@ -1,0 +1,111 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// One path and method: how it is documented and how it is served, from one declaration.
+struct Endpoint: Sendable {
+    /// Who may call.
+    enum Access: Sendable {
+        case open
+        case bearer
+        /// A bearer who authenticated not long ago.
+        case recent
+    }
+
+    typealias Handler = @Sendable (Call, ByteBuffer) async throws -> Response
+
+    let method: HTTPRequest.Method
+    let path: String
+    let summary: String
+    let access: Access
+    var body: (any (Decodable & Sendable).Type)?
+    var answer: Answer
+    /// Those that are its own, beside what every endpoint of its access can answer.
+    var errors: [ErrorCode]
+    let handle: Handler
+
+    struct Answer: Sendable {
+        var status: HTTPResponse.Status
+        var body: (any (Decodable & Sendable).Type)?
+        var description: String
+        /// Header fields that a client needs, each with a sentence.
+        var headers: [String: String] = [:]
+    }
+}
+
+/// Where the client's calls live.
+let base = "/api/v1"
+
+extension Endpoint {
+    /// An endpoint that takes a JSON body and answers with one.
+    static func post<Body: Decodable & Sendable, Answer: Codable & Sendable>(
+        _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
+        takes: Body.Type, answers: Answer.Type, status: HTTPResponse.Status = .ok, errors: [ErrorCode] = [],
+        _ handler: @escaping @Sendable (Call, Body) async throws -> Answer
+    ) -> Endpoint {
+        Endpoint(
+            method: method, path: base + path, summary: summary, access: access, body: Body.self,
+            answer: .init(status: status, body: Answer.self, description: summary), errors: errors
+        ) { call, buffer in
+            let body = try RequestBody.decode(Body.self, from: buffer)
+            return .json(try await handler(call, body), status: status)
+        }
+    }
+
+    /// An endpoint that takes a JSON body and answers without one.
+    static func post<Body: Decodable & Sendable>(
+        _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
+        takes: Body.Type, status: HTTPResponse.Status = .noContent, errors: [ErrorCode] = [],
+        _ handler: @escaping @Sendable (Call, Body) async throws -> HTTPFields
+    ) -> Endpoint {
+        Endpoint(
+            method: method, path: base + path, summary: summary, access: access, body: Body.self,
+            answer: .init(status: status, body: nil, description: summary), errors: errors
+        ) { call, buffer in
+            let body = try RequestBody.decode(Body.self, from: buffer)
+            return Response(status: status, headers: try await handler(call, body))
+        }
+    }
+
+    /// An endpoint that answers a question.
+    static func get<Answer: Codable & Sendable>(
+        _ path: String, _ summary: String, access: Access = .open, answers: Answer.Type, errors: [ErrorCode] = [],
+        _ handler: @escaping @Sendable (Call) async throws -> Answer
+    ) -> Endpoint {
+        Endpoint(
+            method: .get, path: base + path, summary: summary, access: access,
+            answer: .init(status: .ok, body: Answer.self, description: summary), errors: errors
+        ) { call, _ in
+            .json(try await handler(call))
+        }
+    }
+
+    /// An endpoint that removes something and answers without a body.
+    static func delete(
+        _ path: String, _ summary: String, access: Access, headers: [String: String] = [:], errors: [ErrorCode] = [],
+        _ handler: @escaping @Sendable (Call) async throws -> HTTPFields
+    ) -> Endpoint {
+        Endpoint(
+            method: .delete, path: base + path, summary: summary, access: access,
+            answer: .init(status: .noContent, body: nil, description: summary, headers: headers), errors: errors
+        ) { call, _ in
+            Response(status: .noContent, headers: try await handler(call))
+        }
+    }
+
+    /// An endpoint outside the API's base, which answers with ready bytes.
+    static func raw(
+        _ path: String, _ summary: String, _ handler: @escaping @Sendable (Call) async throws -> Response
+    ) -> Endpoint {
+        Endpoint(
+            method: .get, path: path, summary: summary, access: .open,
+            answer: .init(status: .ok, body: nil, description: summary), errors: []
+        ) { call, _ in
+            try await handler(call)
+        }
+    }
+}
+
+/// What a body without fields decodes to.
+struct NoFields: Codable, Sendable {}

@@ -1,0 +1,41 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Serves one endpoint: the contract's checks in the contract's order, then its handler.
+struct EndpointResponder: HTTPResponder {
+    typealias Context = RequestState
+
+    let endpoint: Endpoint
+    let authentication: BearerAuthentication
+
+    func respond(to request: Request, context: RequestState) async throws -> Response {
+        guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
+        let body = try await RequestBody.collect(request, isUsed: endpoint.body != nil)
+        try OriginRule.check(request, visit: visit)
+        let caller = try await caller(of: request, visit: visit)
+        let call = Call(
+            application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,
+            parameters: context.parameters, headers: request.headers)
+        return try await endpoint.handle(call, body)
+    }
+
+    private func caller(of request: Request, visit: Visit) async throws -> Caller? {
+        guard endpoint.access != .open else { return nil }
+        guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
+            throw APIError(.invalidToken, "Authorization: Bearer is missing")
+        }
+        let caller = try await authentication.caller(presenting: token, in: visit.application.application)
+        if endpoint.access == .recent {
+            try await authentication.requireRecent(caller)
+        }
+        return caller
+    }
+
+    /// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).
+    private static func bearer(in header: String) -> String? {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+}

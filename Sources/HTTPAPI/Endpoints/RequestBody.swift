@@ -1,0 +1,105 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Reads a request's body under the contract's rules for size, type and form.
+enum RequestBody {
+    static let largest = 64 * 1024
+
+    /// Size first, then type: an empty body needs none, and an endpoint that takes no body does not look at one.
+    static func collect(_ request: Request, isUsed: Bool) async throws -> ByteBuffer {
+        let tooLarge = APIError(.payloadTooLarge, "The body is larger than \(largest) bytes")
+        if let length = request.headers[.contentLength].flatMap(Int.init), length > largest { throw tooLarge }
+        guard isUsed else { return ByteBuffer() }
+        var body = ByteBuffer()
+        for try await var chunk in request.body {
+            guard body.readableBytes + chunk.readableBytes <= largest else { throw tooLarge }
+            body.writeBuffer(&chunk)
+        }
+        try checkType(request.headers[.contentType], isEmpty: body.readableBytes == 0)
+        return body
+    }
+
+    private static func checkType(_ type: String?, isEmpty: Bool) throws {
+        guard let type else {
+            guard isEmpty else { throw APIError(.unsupportedMediaType, "Content-Type must be application/json") }
+            return
+        }
+        let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        guard essence == "application/json" else {
+            throw APIError(.unsupportedMediaType, "Content-Type must be application/json")
+        }
+    }
+
+    /// An empty body is `{}`.
+    /// - Throws: 400 with the path of what is absent or malformed.
+    static func decode<Body: Decodable>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
+        let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
+        guard !holdsNUL(bytes) else {
+            throw APIError(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
+        }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw APIError(error)
+        }
+    }
+
+    /// An escape of U+0000, `\u0000`, its backslash not itself escaped.
+    ///
+    /// A raw NUL is no JSON anyway.
+    private static func holdsNUL(_ bytes: [UInt8]) -> Bool {
+        let backslash = UInt8(ascii: "\\")
+        let escape = Array("u0000".utf8)
+        var index = bytes.startIndex
+        while let found = bytes[index...].firstIndex(of: backslash) {
+            if bytes[(found + 1)...].starts(with: escape) { return true }
+            index = min(found + 2, bytes.endIndex)
+        }
+        return false
+    }
+}
+
+extension APIError {
+    init(_ error: DecodingError) {
+        switch error {
+        case .keyNotFound(let key, let context):
+            self.init(.missingParameter, "\((context.codingPath + [key]).fieldPath) is missing")
+        case .valueNotFound(_, let context):
+            self.init(.missingParameter, "\(context.codingPath.fieldPath) is missing")
+        case .typeMismatch(let type, let context):
+            self.init(.invalidParameter, "\(context.codingPath.fieldPath) is not \(Self.name(of: type))")
+        case .dataCorrupted(let context) where context.codingPath.isEmpty:
+            self.init(.invalidParameter, "The body is not well-formed JSON")
+        case .dataCorrupted(let context):
+            self.init(.invalidParameter, "\(context.codingPath.fieldPath) is malformed")
+        @unknown default:
+            self.init(.invalidParameter, "The body is malformed")
+        }
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number in range"
+        case is any Sequence.Type: "a list or an object"
+        default: "an object"
+        }
+    }
+}
+
+extension [any CodingKey] {
+    /// As in `fullName.givenName` or `claims[2]`.
+    fileprivate var fieldPath: String {
+        let path = reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : "." + key.stringValue
+            }
+        }
+        return path.isEmpty ? "The body" : String(path.prefix(128))
+    }
+}

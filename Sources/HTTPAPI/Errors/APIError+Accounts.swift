@@ -1,0 +1,88 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+extension APIError {
+    /// What a client reads of a domain error.
+    init(_ error: AccountsError) {
+        switch error {
+        case .missingParameter(let name):
+            self.init(.missingParameter, "\(name) is missing")
+        case .invalidParameter(let name, let reason):
+            self.init(.invalidParameter, "\(name) \(reason)")
+        case .missingEmailOrPassword:
+            self.init(.missingEmailOrPassword, "email and password are both needed")
+        case .tooWeakPassword(let weaknesses):
+            self.init(
+                .tooWeakPassword, "The password is too weak",
+                details: ["reasons": .array(weaknesses.map { .string($0.rawValue) })])
+        case .unsupportedProvider(let name):
+            self.init(.unsupportedProvider, "There is no provider \(name.prefix(64))")
+        case .providerDisabled(let refusal):
+            self.init(.providerDisabled, refusal.reason, details: refusal.details)
+        case .invalidCredentials:
+            self.init(.invalidCredentials, "The e-mail address or the password is wrong")
+        case .identityTemporarilyLocked(let delay):
+            self.init(.identityTemporarilyLocked, "Too many failures; wait before trying again", retryAfter: delay)
+        case .unverifiedIdentity:
+            self.init(.unverifiedIdentity, "The address has not been verified yet; see the mail that was sent to it")
+        case .existingIdentity:
+            self.init(.existingIdentity, "This address has an account")
+        case .invalidToken, .accountNotFound:
+            self.init(.invalidToken, "The token is not valid")
+        case .invalidRefreshToken:
+            self.init(.invalidRefreshToken, "The refresh token is not valid")
+        case .tokenTooOld:
+            self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
+        case .identityNotFound:
+            self.init(.identityNotFound, "The account has no such identity")
+        case .sessionNotFound:
+            self.init(.sessionNotFound, "There is no such session")
+        case .receiptNotFound:
+            self.init(.notFound, "There is no such receipt")
+        case .accountDisabled:
+            self.init(.accountDisabled, "The account has been disabled")
+        case .accountDeleted(let purgeAfter, let restoreToken):
+            self.init(
+                .accountDeleted, "The account is being deleted; it can still be restored",
+                details: [
+                    "purgeAfter": .string(Timestamp(purgeAfter).text), "restoreToken": .string(restoreToken),
+                ])
+        case .rateLimited(let delay):
+            self.init(.rateLimited, "Too many requests; wait before trying again", retryAfter: delay)
+        case .overloaded(let delay):
+            self.init(.overloaded, "The server is busy; try again", retryAfter: delay)
+        case .unavailable:
+            self.init(.overloaded, "The server can't answer at the moment; try again", retryAfter: .seconds(1))
+        case .unreadableSecret:
+            self.init(.internal, "Something went wrong")
+        }
+    }
+}
+
+extension Refusal {
+    fileprivate var details: [String: JSONValue] {
+        ["rule": .string(rule), "reason": .string(reason), "remedies": .array(remedies.map { .string($0) })]
+    }
+}
+
+extension APIError {
+    /// What a client reads of anything that a request threw; `nil` for what nobody foresaw.
+    init?(any error: any Error) {
+        switch error {
+        case let error as APIError: self = error
+        case let error as AccountsError: self.init(error)
+        case let error as ProviderError: self.init(error)
+        case is CancellationError: self.init(.overloaded, "The request was abandoned", retryAfter: .seconds(1))
+        default: return nil
+        }
+    }
+
+    private init(_ error: ProviderError) {
+        switch error {
+        case .malformed(let field, let reason): self.init(.invalidParameter, "\(field) \(reason)")
+        case .refused: self.init(.invalidToken, "The proof is not valid")
+        case .unavailable: self.init(.overloaded, "The provider does not answer; try again", retryAfter: .seconds(5))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+package import ProviderKit
+
+/// An error as a client reads it.
+///
+/// Whatever else is thrown in a request becomes `INTERNAL`, its text only logged.
+package struct APIError: Error, Sendable {
+    package let code: ErrorCode
+    /// For people; leaks nothing internal and repeats no value that was sent.
+    package let message: String
+    package var details: [String: JSONValue]?
+    /// Whole seconds, rounded up.
+    package var retryAfter: Int?
+    /// Methods that the path does answer, for 405.
+    package var allowed: String?
+
+    package init(
+        _ code: ErrorCode, _ message: String, details: [String: JSONValue]? = nil, retryAfter: Duration? = nil,
+        allowed: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.details = details
+        self.retryAfter = retryAfter.map {
+            max(1, Int($0.components.seconds) + ($0.components.attoseconds > 0 ? 1 : 0))
+        }
+        self.allowed = allowed
+    }
+
+    func response() -> Response {
+        var headers = HTTPFields()
+        headers[.retryAfter] = retryAfter.map(String.init)
+        headers[.allow] = allowed
+        if code.status == 401 {
+            headers[.wwwAuthenticate] = "Bearer"
+        }
+        let body = ErrorPayload(error: .init(code: code, message: message, details: details))
+        return .json(body, status: .init(code: code.status), headers: headers)
+    }
+}
+
+/// The envelope of every error.
+package struct ErrorPayload: Codable, Sendable {
+    package struct Content: Codable, Sendable {
+        package let code: ErrorCode
+        package let message: String
+        package let details: [String: JSONValue]?
+    }
+
+    package let error: Content
+}

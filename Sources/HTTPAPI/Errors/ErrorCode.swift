@@ -1,0 +1,50 @@
+/// The stable codes of the error envelope.
+///
+/// Append-only: clients branch on them.
+package enum ErrorCode: String, Sendable, CaseIterable, Codable {
+    case missingParameter = "MISSING_PARAMETER"
+    case invalidParameter = "INVALID_PARAMETER"
+    case missingEmailOrPassword = "MISSING_EMAIL_OR_PASSWORD"
+    case tooWeakPassword = "TOO_WEAK_PASSWORD"
+    case unsupportedProvider = "UNSUPPORTED_PROVIDER"
+    case providerDisabled = "PROVIDER_DISABLED"
+    case unauthorizedRequestOrigin = "UNAUTHORIZED_REQUEST_ORIGIN"
+    case unknownApplication = "UNKNOWN_APPLICATION"
+    case invalidCredentials = "INVALID_CREDENTIALS"
+    case identityTemporarilyLocked = "IDENTITY_TEMPORARILY_LOCKED"
+    case unverifiedIdentity = "UNVERIFIED_IDENTITY"
+    case existingIdentity = "EXISTING_IDENTITY"
+    case invalidToken = "INVALID_TOKEN"
+    case invalidRefreshToken = "INVALID_REFRESH_TOKEN"
+    case tokenTooOld = "TOKEN_TOO_OLD"
+    case identityNotFound = "IDENTITY_NOT_FOUND"
+    case sessionNotFound = "SESSION_NOT_FOUND"
+    case accountDisabled = "ACCOUNT_DISABLED"
+    case accountDeleted = "ACCOUNT_DELETED"
+    case rateLimited = "RATE_LIMITED"
+    case overloaded = "OVERLOADED"
+    case notFound = "NOT_FOUND"
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    case payloadTooLarge = "PAYLOAD_TOO_LARGE"
+    case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+    case httpsRequired = "HTTPS_REQUIRED"
+    case `internal` = "INTERNAL"
+
+    package var status: Int {
+        switch self {
+        case .missingParameter, .invalidParameter, .missingEmailOrPassword, .tooWeakPassword, .httpsRequired: 400
+        case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
+        case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,
+            .accountDeleted:
+            403
+        case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .notFound: 404
+        case .methodNotAllowed: 405
+        case .existingIdentity: 409
+        case .payloadTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .identityTemporarilyLocked, .rateLimited: 429
+        case .internal: 500
+        case .overloaded: 503
+        }
+    }
+}

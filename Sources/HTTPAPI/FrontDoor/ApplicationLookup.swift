@@ -1,0 +1,46 @@
+internal import Hummingbird
+
+/// Finds the application of a request: by path prefix, by host, else the default one.
+struct ApplicationLookup {
+    let application: ServedApplication
+    let pathPrefix: String
+    /// What remains of the path, query included.
+    let path: String
+
+    private static let prefix = "/apps/"
+
+    /// - Throws: `UNKNOWN_APPLICATION`.
+    init(of request: Request, in site: Site) throws {
+        let whole = request.head.path ?? "/"
+        if whole.hasPrefix(Self.prefix) {
+            let name = whole.dropFirst(Self.prefix.count).prefix { $0 != "/" && $0 != "?" }
+            application = try site.application(named: String(name))
+            pathPrefix = Self.prefix + name
+            let rest = String(whole.dropFirst(pathPrefix.count))
+            path = rest.hasPrefix("/") ? rest : "/" + rest
+        } else {
+            let host = request.head.authority.map(Self.hostName) ?? ""
+            application = try site.application(named: site.hosts[host] ?? site.defaultApplication)
+            pathPrefix = ""
+            path = whole
+        }
+    }
+
+    /// Without a port, in lower case.
+    private static func hostName(of authority: String) -> String {
+        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
+        guard let colon = authority.lastIndex(of: ":"), end.map({ $0 < colon }) ?? true else {
+            return authority.lowercased()
+        }
+        return authority[..<colon].lowercased()
+    }
+}
+
+extension Site {
+    fileprivate func application(named name: String) throws -> ServedApplication {
+        guard let application = applications[name] else {
+            throw APIError(.unknownApplication, "There is no such application")
+        }
+        return application
+    }
+}

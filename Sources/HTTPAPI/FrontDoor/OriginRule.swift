@@ -1,0 +1,44 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Which pages may call, and what CORS (Fetch Standard, 3.2) tells their browsers.
+enum OriginRule {
+    /// Any call under `/api/` that names an origin must name a listed one or the server's own.
+    static func check(_ request: Request, visit: Visit) throws {
+        guard request.uri.path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
+        guard allows(origin, visit: visit) else {
+            throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
+        }
+    }
+
+    static func allows(_ origin: String, visit: Visit) -> Bool {
+        visit.application.origins.contains(origin) || origin == visit.site.ownOrigin
+    }
+
+    /// The answer to a preflight request; an origin that is not listed learns nothing.
+    static func preflight(_ request: Request, visit: Visit) throws -> Response {
+        guard let origin = request.headers[.origin], allows(origin, visit: visit) else {
+            throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
+        }
+        return Response(
+            status: .noContent,
+            headers: [
+                .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
+                .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID, X-Device-Name",
+                .accessControlMaxAge: "600",
+            ])
+    }
+
+    static func isPreflight(_ request: Request) -> Bool {
+        request.method == .options && request.headers[.origin] != nil
+            && request.headers[.accessControlRequestMethod] != nil
+    }
+
+    static func addHeaders(to response: inout Response, request: Request, visit: Visit?) {
+        guard let origin = request.headers[.origin] else { return }
+        response.headers[.vary] = "Origin"
+        guard let visit, allows(origin, visit: visit) else { return }
+        response.headers[.accessControlAllowOrigin] = origin
+        response.headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
+    }
+}

@@ -1,0 +1,39 @@
+package import Accounts
+package import ProviderKit
+
+/// The REST interface: routes, payloads, and the rules of section 1 of the contract.
+///
+/// `FrontDoor` receives a request, finds its application and client, and hands it to the router. Each path and method
+/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, bearer, freshness, in that order,
+/// then its handler), and `/openapi.json` is written from the same declarations. A handler decodes a payload, calls one
+/// use case and encodes what it returns; whatever is thrown on the way becomes an answer in `FrontDoor` alone.
+package struct HTTPAPI: Sendable {
+    private let endpoints: [Endpoint]
+    private let authentication: BearerAuthentication
+    private let site: LiveSite
+    private let metrics: RequestMetrics
+
+    /// With an inbox, `/dev/inbox` shows its messages.
+    package init(
+        useCases: UseCases, keys: any PublishedKeys, installed: [any Provider.Type], site: LiveSite,
+        health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?
+    ) throws {
+        let documented =
+            DirectRoutes(useCases: useCases, installed: installed).endpoints
+            + PasswordRoutes(useCases: useCases).endpoints
+            + SessionRoutes(useCases: useCases).endpoints
+            + AccountRoutes(useCases: useCases).endpoints
+            + DiscoveryRoutes(keys: keys).endpoints
+            + HealthRoutes(health: health, metrics: metrics, gauges: gauges).endpoints
+        let document = try DocumentRoute(describing: documented).endpoint
+        endpoints = documented + [document] + PageRoutes(inbox: inbox).endpoints
+        authentication = useCases.authentication
+        self.site = site
+        self.metrics = metrics
+    }
+
+    package func responder() -> FrontDoor {
+        let router = RouteTable(endpoints: endpoints, authentication: authentication).router()
+        return FrontDoor(site: site, router: router, metrics: metrics)
+    }
+}

@@ -1,0 +1,40 @@
+/// A page in Prometheus' text format, version 0.0.4.
+package struct MetricsPage {
+    private(set) var text = ""
+    private var name = ""
+
+    /// A figure that some part of the server reports when it is asked.
+    package struct Gauge: Sendable {
+        package let name: String
+        /// `gauge`, or `counter` for one that never falls.
+        package let type: String
+        package let help: String
+        package let value: @Sendable () -> Double
+
+        package init(_ name: String, type: String = "gauge", help: String, value: @escaping @Sendable () -> Double) {
+            self.name = name
+            self.type = type
+            self.help = help
+            self.value = value
+        }
+    }
+
+    mutating func begin(_ name: String, type: String, help: String) {
+        self.name = "gatehouse_" + name
+        text += "# HELP \(self.name) \(help)\n# TYPE \(self.name) \(type)\n"
+    }
+
+    mutating func add(_ value: Double, suffix: String = "", labels: [(String, String)] = []) {
+        let list = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+        text += "\(name)\(suffix)\(list.isEmpty ? "" : "{\(list)}") \(value)\n"
+    }
+
+    mutating func add(_ gauge: Gauge) {
+        begin(gauge.name, type: gauge.type, help: gauge.help)
+        add(gauge.value())
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}

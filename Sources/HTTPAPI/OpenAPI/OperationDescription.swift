@@ -1,0 +1,130 @@
+/// What the document says about one method of one path.
+struct OperationDescription: Sendable {
+    /// Who may call.
+    enum Access: Sendable {
+        case open
+        case bearer
+        /// A bearer who authenticated not long ago.
+        case recent
+    }
+
+    /// An upper-case method of HTTP.
+    let method: String
+    /// With its parameters in braces: `/auth/sessions/{id}`.
+    let path: String
+    let summary: String
+    let tag: String
+    let access: Access
+    let body: JSONSchema?
+    let parameters: [Parameter]
+    let answers: [Answer]
+    let errors: [ErrorDescription]
+
+    /// An operation; `body` is the type that the request's JSON is decoded as.
+    init(
+        method: String, path: String, summary: String, tag: String, access: Access, body: (any Decodable.Type)? = nil,
+        parameters: [Parameter] = [], answers: [Answer], errors: [ErrorDescription] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.summary = summary
+        self.tag = tag
+        self.access = access
+        self.body = body.map { JSONSchema(probing: $0) }
+        self.parameters = parameters
+        self.answers = answers
+        self.errors = errors
+    }
+}
+
+extension OperationDescription {
+    /// Something that the request carries outside its body; those of the path need no declaration.
+    struct Parameter: Sendable {
+        enum Place: String, Sendable {
+            case query, header
+        }
+
+        let name: String
+        let place: Place
+        let isRequired: Bool
+        let help: String
+        let schema: JSONSchema
+
+        init(
+            _ name: String, in place: Place = .query, required: Bool = false, help: String, schema: JSONSchema = .string
+        ) {
+            self.name = name
+            self.place = place
+            isRequired = required
+            self.help = help
+            self.schema = schema
+        }
+    }
+
+    /// One way in which it succeeds.
+    struct Answer: Sendable {
+        let status: Int
+        let description: String
+        /// `nil` for an answer without content.
+        let contentType: String?
+        let schema: JSONSchema?
+        /// Names of header fields, with a sentence about each.
+        let headers: [String: String]
+
+        /// An answer in JSON.
+        init(
+            status: Int, description: String, schema: JSONSchema, contentType: String = "application/json",
+            headers: [String: String] = [:]
+        ) {
+            self.status = status
+            self.description = description
+            self.contentType = contentType
+            self.schema = schema
+            self.headers = headers
+        }
+
+        /// An answer in JSON, as the type is decoded.
+        init(
+            status: Int, description: String, of type: any Decodable.Type, headers: [String: String] = [:]
+        ) {
+            self.init(status: status, description: description, schema: JSONSchema(probing: type), headers: headers)
+        }
+
+        /// An answer without content, or with content that no schema describes.
+        init(
+            status: Int, description: String, contentType: String? = nil, headers: [String: String] = [:]
+        ) {
+            self.status = status
+            self.description = description
+            self.contentType = contentType
+            schema = nil
+            self.headers = headers
+        }
+    }
+
+    /// One code of the error envelope, with the status that it comes with.
+    struct ErrorDescription: Sendable, Hashable {
+        let status: Int
+        let code: String
+
+        init(status: Int, code: String) {
+            self.status = status
+            self.code = code
+        }
+    }
+}
+
+extension OperationDescription {
+    /// `postAuthEmailOtpVerify`: the method and the words of the path below the API's base.
+    var operationID: String {
+        let words = path.split(separator: "/").drop { $0 == "api" || $0 == "v1" }.flatMap { segment in
+            (segment.hasPrefix("{") ? "by-" + segment : segment).split { !$0.isLetter && !$0.isNumber }
+        }
+        return words.reduce(into: method.lowercased()) { $0 += $1.prefix(1).uppercased() + $1.dropFirst() }
+    }
+
+    /// The names in braces, in the path's order.
+    var pathParameters: [String] {
+        path.matches(of: /\{([^}]*)\}/).map { String($0.output.1) }
+    }
+}

@@ -1,0 +1,95 @@
+internal import ProviderKit
+
+/// Writes operations as OpenAPI's operation objects.
+struct OperationWriter {
+    let components: ComponentSchemas
+    let errorEnvelope: JSONSchema
+
+    func json(of operation: OperationDescription) -> JSONValue {
+        var json: [String: JSONValue] = [
+            "operationId": .string(operation.operationID),
+            "summary": .string(operation.summary),
+            "tags": .array([.string(operation.tag)]),
+            "security": .array(operation.access == .open ? [] : [.object(["bearer": .array([])])]),
+            "responses": .object(responses(of: operation)),
+        ]
+        if operation.access == .recent {
+            json["description"] = .string("Needs a session that was authenticated not long ago.")
+        }
+        let parameters = operation.pathParameters.map(pathParameter) + operation.parameters.map(parameter)
+        json["parameters"] = parameters.isEmpty ? nil : .array(parameters)
+        json["requestBody"] = operation.body.map(requestBody)
+        return .object(json)
+    }
+
+    /// An empty body is taken as `{}`, so it is needed only where a field is.
+    private func requestBody(_ schema: JSONSchema) -> JSONValue {
+        .object([
+            "required": .bool(!schema.required.isEmpty),
+            "content": content("application/json", components.json(of: schema)),
+        ])
+    }
+
+    private func pathParameter(_ name: String) -> JSONValue {
+        .object([
+            "name": .string(name), "in": .string("path"), "required": .bool(true),
+            "schema": components.json(of: .string),
+        ])
+    }
+
+    private func parameter(_ parameter: OperationDescription.Parameter) -> JSONValue {
+        .object([
+            "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
+            "required": .bool(parameter.isRequired), "description": .string(parameter.help),
+            "schema": components.json(of: parameter.schema),
+        ])
+    }
+
+    private func content(_ type: String, _ schema: JSONValue?) -> JSONValue {
+        .object([type: .object(schema.map { ["schema": $0] } ?? [:])])
+    }
+}
+
+// MARK: - Responses
+
+extension OperationWriter {
+    private func responses(of operation: OperationDescription) -> [String: JSONValue] {
+        let errors = Dictionary(grouping: operation.errors, by: \.status).map { status, errors in
+            (String(status), response(status: status, codes: Set(errors.map(\.code)).sorted()))
+        }
+        let answers = operation.answers.map { (String($0.status), response($0)) }
+        return Dictionary(errors + answers) { _, answer in answer }
+    }
+
+    private func response(_ answer: OperationDescription.Answer) -> JSONValue {
+        var json: [String: JSONValue] = ["description": .string(answer.description)]
+        json["content"] = answer.contentType.map { content($0, answer.schema.map(components.json(of:))) }
+        json["headers"] = headers(answer.headers)
+        return .object(json)
+    }
+
+    /// All errors of one status: the envelope, with the codes that this operation puts into it.
+    private func response(status: Int, codes: [String]) -> JSONValue {
+        let code = JSONSchema.object(["code": .enumeration(codes)], required: [])
+        let envelope = JSONValue.object([
+            "allOf": .array([
+                components.json(of: errorEnvelope),
+                components.json(of: .object(["error": code], required: [])),
+            ])
+        ])
+        var json: [String: JSONValue] = [
+            "description": .string(codes.map { "`\($0)`" }.joined(separator: ", ")),
+            "content": content("application/json", envelope),
+        ]
+        if status == 429 || status == 503 {
+            json["headers"] = headers(["Retry-After": "Seconds to wait before trying again."])
+        }
+        return .object(json)
+    }
+
+    private func headers(_ help: [String: String]) -> JSONValue? {
+        guard !help.isEmpty else { return nil }
+        return .object(
+            help.mapValues { .object(["description": .string($0), "schema": components.json(of: .string)]) })
+    }
+}

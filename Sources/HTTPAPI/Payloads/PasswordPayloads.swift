@@ -1,0 +1,46 @@
+internal import Accounts
+
+/// Both fields are needed; their absence has an error code of its own.
+struct LoginBody: Codable, Sendable {
+    let email: String?
+    let password: String?
+}
+
+struct RegistrationBody: Codable, Sendable {
+    let email: String?
+    let password: String?
+    let displayName: String?
+}
+
+struct RegistrationAnswer: Codable, Sendable {
+    let message: String
+    let email: String
+}
+
+struct MailedTokenBody: Codable, Sendable {
+    let token: String
+}
+
+struct EmailBody: Codable, Sendable {
+    let email: String
+}
+
+struct MessageAnswer: Codable, Sendable {
+    let message: String
+}
+
+struct NewPasswordBody: Codable, Sendable {
+    let token: String
+    let newPassword: String
+}
+
+struct PasswordChangeBody: Codable, Sendable {
+    let currentPassword: String?
+    let password: String
+}
+
+/// - Throws: `AccountsError.missingEmailOrPassword` where one is absent or empty.
+func requireBoth(_ email: String?, _ password: String?) throws(AccountsError) -> (email: String, password: String) {
+    guard let email, let password, !email.isEmpty, !password.isEmpty else { throw .missingEmailOrPassword }
+    return (email, password)
+}

@@ -1,0 +1,38 @@
+internal import Accounts
+internal import ProviderKit
+
+/// An account as its owner sees it.
+struct UserPayload: Codable, Sendable {
+    let id: String
+    @Nullable var email: String?
+    let emailVerified: Bool
+    @Nullable var phone: String?
+    let phoneVerified: Bool
+    @Nullable var displayName: String?
+    let isAnonymous: Bool
+    let authProviders: [String]
+    let metadata: JSONValue
+    let createdAt: Timestamp
+    let updatedAt: Timestamp
+
+    init(_ user: User) {
+        id = user.uid.text
+        email = user.email
+        emailVerified = user.email != nil
+        phone = user.phone
+        phoneVerified = user.phone != nil
+        displayName = user.displayName
+        isAnonymous = user.isAnonymous
+        authProviders = user.providers
+        metadata = user.metadata
+        createdAt = Timestamp(user.createdAt)
+        updatedAt = Timestamp(user.updatedAt)
+    }
+}
+
+/// What a person may change of their account; what is absent stays as it is.
+struct UserChanges: Codable, Sendable {
+    let displayName: String?
+    /// Takes the place of the whole metadata.
+    let metadata: JSONValue?
+}

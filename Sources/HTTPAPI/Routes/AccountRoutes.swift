@@ -1,0 +1,62 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// What people see and change of their account, and leaving.
+struct AccountRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] {
+        [me, changeMe, delete, restore, erasure]
+    }
+
+    private var me: Endpoint {
+        .get("/auth/me", "The account that is signed in", access: .bearer, answers: UserPayload.self) { call in
+            UserPayload(try await useCases.profile.user(of: call.caller))
+        }
+    }
+
+    private var changeMe: Endpoint {
+        .post(
+            "/auth/me", "Changes the display name or replaces the metadata", access: .bearer, method: .patch,
+            takes: UserChanges.self, answers: UserPayload.self
+        ) { call, body in
+            UserPayload(
+                try await useCases.profile.update(
+                    displayName: body.displayName, metadata: body.metadata, of: call.caller))
+        }
+    }
+
+    private var delete: Endpoint {
+        .delete(
+            "/auth/account", "Ends every session and starts the grace period of deletion", access: .recent,
+            headers: ["Location": "Where anybody who has it can see how far the deletion is."]
+        ) { call in
+            let caller = try call.caller
+            let receipt = try await useCases.deletion.request(caller.uid, in: caller.application)
+            return [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"]
+        }
+    }
+
+    private var restore: Endpoint {
+        .post(
+            "/auth/account/restore", "Brings an account back that is in its grace period",
+            takes: RestoreBody.self, answers: SessionAnswer.self, errors: [.invalidToken, .accountDisabled]
+        ) { call, body in
+            SessionAnswer(
+                try await useCases.deletion.restore(
+                    with: body.restoreToken, from: call.client, in: call.application.application))
+        }
+    }
+
+    private var erasure: Endpoint {
+        .get("/erasures/{receipt}", "How far a deletion is", answers: ErasureAnswer.self, errors: [.notFound]) { call in
+            guard let receipt = call.parameters.get("receipt", as: UUID.self) else {
+                throw AccountsError.receiptNotFound
+            }
+            return ErasureAnswer(
+                try await useCases.deletion.status(of: receipt, in: call.application.application))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Accounts
+internal import ProviderKit
+
+/// One route for each installed kind of provider whose proof is in the request, made from the provider's own credential
+/// type.
+struct DirectRoutes {
+    let useCases: UseCases
+    let installed: [any Provider.Type]
+
+    var endpoints: [Endpoint] {
+        installed.compactMap { $0 as? any DirectProvider.Type }.map { endpoint(for: $0) }
+    }
+
+    private func endpoint<P: DirectProvider>(for type: P.Type) -> Endpoint {
+        .post(
+            "/auth/\(P.kind)", "Signs in: \(P.displayName)", takes: DirectBody<P.Credential>.self,
+            answers: SessionAnswer.self,
+            errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
+        ) { call, body in
+            let application = call.application.application
+            let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
+            guard let provider = configured.provider as? P else { throw AccountsError.unsupportedProvider(P.kind) }
+            let evidence = try await provider.verify(body.credential)
+            return SessionAnswer(
+                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application))
+        }
+    }
+}
+
+/// A provider's credential, beside the name of the provider where several are of its kind.
+private struct DirectBody<Credential: Decodable & Sendable>: Decodable, Sendable {
+    let provider: String?
+    let credential: Credential
+
+    private enum CodingKeys: String, CodingKey {
+        case provider
+    }
+
+    init(from decoder: any Decoder) throws {
+        provider = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .provider)
+        credential = try Credential(from: decoder)
+    }
+}

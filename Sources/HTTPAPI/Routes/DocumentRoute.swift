@@ -1,0 +1,67 @@
+internal import Accounts
+internal import Hummingbird
+
+/// `/openapi.json`, written once from the declarations that serve.
+struct DocumentRoute {
+    private let bytes: [UInt8]
+
+    /// - Throws: what two declarations that can't be told apart make of the document.
+    init(describing endpoints: [Endpoint]) throws {
+        // Relative: the server is where the client found the document.
+        let document = OpenAPIDocument(
+            title: "Gatehouse", version: "1", server: "/", errorEnvelope: ErrorPayload.self,
+            operations: endpoints.map(\.operation))
+        bytes = try document.json()
+    }
+
+    var endpoint: Endpoint {
+        .raw("/openapi.json", "This interface, as an OpenAPI document") { _ in
+            .bytes(bytes, type: "application/json")
+        }
+    }
+}
+
+extension Endpoint {
+    var operation: OperationDescription {
+        let success =
+            answer.body.map {
+                OperationDescription.Answer(
+                    status: answer.status.code, description: answer.description, of: $0, headers: answer.headers)
+            }
+            ?? OperationDescription.Answer(
+                status: answer.status.code, description: answer.description, headers: answer.headers)
+        return OperationDescription(
+            method: method.rawValue, path: path, summary: summary, tag: tag, access: access.description, body: body,
+            answers: [success], errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue) })
+    }
+
+    /// Its own, and those of the checks that come before its handler.
+    private var documentedErrors: [ErrorCode] {
+        let general: [ErrorCode] = [.httpsRequired, .unknownApplication, .overloaded, .internal]
+        let ofAPI: [ErrorCode] = path.hasPrefix(base) ? [.unauthorizedRequestOrigin] : []
+        let ofBody: [ErrorCode] =
+            body == nil ? [] : [.missingParameter, .invalidParameter, .payloadTooLarge, .unsupportedMediaType]
+        let ofBearer: [ErrorCode] =
+            switch access {
+            case .open: []
+            case .bearer: [.invalidToken]
+            case .recent: [.invalidToken, .tokenTooOld]
+            }
+        let all = Set(errors + general + ofAPI + ofBody + ofBearer)
+        return ErrorCode.allCases.filter(all.contains)
+    }
+
+    private var tag: String {
+        path.hasPrefix(base) ? "accounts" : "server"
+    }
+}
+
+extension Endpoint.Access {
+    fileprivate var description: OperationDescription.Access {
+        switch self {
+        case .open: .open
+        case .bearer: .bearer
+        case .recent: .recent
+        }
+    }
+}

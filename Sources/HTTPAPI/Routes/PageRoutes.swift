@@ -1,0 +1,45 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// The few pages for browsers: where mailed links lead unless an application has pages of its own, and what
+/// `gatehouse dev` keeps instead of sending it.
+struct PageRoutes {
+    let inbox: (any Inbox)?
+
+    var endpoints: [Endpoint] {
+        [verifyEmail, resetPassword] + (inbox.map { [inboxPage($0)] } ?? [])
+    }
+
+    private var verifyEmail: Endpoint {
+        .raw("/verify-email", "Confirms a registration when its button is pressed") { call in
+            .page(.verifyEmail(pathPrefix: call.pathPrefix))
+        }
+    }
+
+    private var resetPassword: Endpoint {
+        .raw("/reset-password", "Sets a new password") { call in
+            .page(.resetPassword(pathPrefix: call.pathPrefix))
+        }
+    }
+
+    private func inboxPage(_ inbox: any Inbox) -> Endpoint {
+        .raw("/dev/inbox", "Messages that would have been sent") { call in
+            let payload = InboxPayload(inbox.messages())
+            let accepted = call.headers[.accept] ?? ""
+            return accepted.contains("application/json")
+                ? .json(payload) : .page(.inbox(payload, server: call.application.application.issuer))
+        }
+    }
+}
+
+extension Response {
+    fileprivate static func page(_ page: Page) -> Response {
+        var headers = HTTPFields()
+        for (name, value) in page.headers {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: page.html)))
+    }
+}

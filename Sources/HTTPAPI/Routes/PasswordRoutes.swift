@@ -1,0 +1,89 @@
+internal import Accounts
+internal import HTTPTypes
+internal import ProviderKit
+
+/// Registration, login and everything else about passwords.
+struct PasswordRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] {
+        [register, verifyEmail, login, forgotPassword, resetPassword, changePassword]
+    }
+
+    private var register: Endpoint {
+        .post(
+            "/auth/register", "Registers an address with a password and mails a link that opens the account",
+            takes: RegistrationBody.self, answers: RegistrationAnswer.self, status: .created,
+            errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity, .rateLimited]
+        ) { call, body in
+            let (email, password) = try requireBoth(body.email, body.password)
+            let address = try await useCases.registration.register(
+                typed: email, password: password, displayName: body.displayName,
+                in: call.application.application)
+            return RegistrationAnswer(
+                message: "A mail with a link that confirms the address is on its way", email: address.value)
+        }
+    }
+
+    private var verifyEmail: Endpoint {
+        .post(
+            "/auth/verify-email", "Opens the account of a registration with the mailed token",
+            takes: MailedTokenBody.self, answers: SessionAnswer.self, errors: [.invalidToken, .providerDisabled]
+        ) { call, body in
+            SessionAnswer(
+                try await useCases.registration.verify(
+                    body.token, from: call.client, in: call.application.application))
+        }
+    }
+
+    private var login: Endpoint {
+        .post(
+            "/auth/login", "Signs in with a password",
+            takes: LoginBody.self, answers: SessionAnswer.self,
+            errors: [
+                .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
+                .accountDisabled, .accountDeleted, .providerDisabled, .rateLimited,
+            ]
+        ) { call, body in
+            let (email, password) = try requireBoth(body.email, body.password)
+            return SessionAnswer(
+                try await useCases.passwordSignIn.signIn(
+                    typed: email, password: password, from: call.client, in: call.application.application))
+        }
+    }
+
+    private var forgotPassword: Endpoint {
+        .post(
+            "/auth/forgot-password", "Mails a link that sets a new password, where the address has an account",
+            takes: EmailBody.self, answers: MessageAnswer.self, status: .accepted,
+            errors: [.providerDisabled, .rateLimited]
+        ) { call, body in
+            try await useCases.passwordReset.request(typed: body.email, in: call.application.application)
+            return MessageAnswer(message: "If the address has an account, a mail with a link is on its way")
+        }
+    }
+
+    private var resetPassword: Endpoint {
+        .post(
+            "/auth/reset-password", "Sets a new password with the mailed token and ends every session of the account",
+            takes: NewPasswordBody.self,
+            errors: [.invalidToken, .tooWeakPassword, .accountDisabled, .accountDeleted, .providerDisabled]
+        ) { call, body in
+            try await useCases.passwordReset.reset(
+                body.token, to: body.newPassword, from: call.client, in: call.application.application)
+            return [:]
+        }
+    }
+
+    private var changePassword: Endpoint {
+        .post(
+            "/auth/change-password", "Sets a new password and ends the account's other sessions",
+            access: .recent, method: .put, takes: PasswordChangeBody.self,
+            errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
+        ) { call, body in
+            try await useCases.passwordChange.change(
+                to: body.password, current: body.currentPassword, by: call.caller)
+            return [:]
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Refreshing, listing and ending sessions.
+struct SessionRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] {
+        [refresh, logout, sessions, endSession]
+    }
+
+    private var refresh: Endpoint {
+        .post(
+            "/auth/refresh", "Exchanges a refresh token for its successor and a fresh access token",
+            takes: RefreshBody.self, answers: TokenAnswer.self, errors: [.invalidRefreshToken, .rateLimited]
+        ) { call, body in
+            TokenAnswer(try await useCases.refresh.refresh(body.refreshToken, in: call.application.application))
+        }
+    }
+
+    private var logout: Endpoint {
+        .post(
+            "/auth/logout", "Ends this session, the others, or all of them", access: .bearer,
+            takes: LogoutBody.self, errors: [.rateLimited]
+        ) { call, body in
+            try await useCases.sessions.logout(
+                scope: body.scope ?? .local, refreshToken: body.refreshToken, by: call.caller)
+            return [:]
+        }
+    }
+
+    private var sessions: Endpoint {
+        .get("/auth/sessions", "The account's live sessions", access: .bearer, answers: SessionList.self) { call in
+            let caller = try call.caller
+            return SessionList(try await useCases.sessions.list(of: caller), current: caller.sessionID)
+        }
+    }
+
+    private var endSession: Endpoint {
+        .delete("/auth/sessions/{id}", "Ends one session", access: .bearer, errors: [.sessionNotFound]) { call in
+            guard let id = call.parameters.get("id", as: UUID.self) else { throw AccountsError.sessionNotFound }
+            try await useCases.sessions.end(id, by: call.caller)
+            return [:]
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import Accounts
+
+/// Everything that the routes can ask of the domain.
+package struct UseCases: Sendable {
+    package let authentication: BearerAuthentication
+    package let signIn: SignIn
+    package let registration: Registration
+    package let passwordSignIn: PasswordSignIn
+    package let passwordReset: PasswordReset
+    package let passwordChange: PasswordChange
+    package let refresh: SessionRefresh
+    package let sessions: Sessions
+    package let profile: Profile
+    package let deletion: AccountDeletion
+
+    package init(
+        store: any TransactionalStore, access: any AccessTokens, opaque: any OpaqueTokens,
+        hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
+        time: any TimeSource
+    ) {
+        let tokens = SessionTokens(opaque: opaque, access: access, time: time)
+        authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
+        signIn = SignIn(store: store, tokens: tokens)
+        registration = Registration(
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
+        passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
+        passwordReset = PasswordReset(
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
+        passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
+        refresh = SessionRefresh(store: store, tokens: tokens)
+        sessions = Sessions(store: store, opaque: opaque)
+        profile = Profile(store: store)
+        deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens)
+    }
+}
