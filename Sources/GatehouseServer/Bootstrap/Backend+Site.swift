@@ -1,0 +1,64 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPAPI
+internal import Logging
+internal import Migrations
+internal import Postgres
+internal import Storage
+internal import Tokens
+
+extension Backend {
+    /// The site that a configuration describes, its applications numbered and their keys at hand.
+    func site(of configuration: Configuration) async throws -> Site {
+        let applications = try await applications(of: configuration)
+        for application in applications {
+            try await keys.prepare(application)
+        }
+        let origins = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.name, Set($0.origins)) })
+        let hosts = configuration.applications.flatMap { application in
+            application.hosts.map { ($0, application.name) }
+        }
+        let proxies = configuration.server.trustedProxies
+        return Site(
+            applications: Dictionary(
+                uniqueKeysWithValues: applications.map { application in
+                    let served = ServedApplication(
+                        application: application, origins: origins[application.name] ?? [])
+                    return (application.name, served)
+                }),
+            hosts: Dictionary(hosts) { first, _ in first },
+            defaultApplication: configuration.defaultApplication ?? "",
+            ownOrigin: configuration.server.ownOrigin,
+            isDevelopment: configuration.server.development,
+            endsTLS: configuration.server.tls != nil,
+            isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
+    }
+
+    var outbox: OutboxTable {
+        OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals())
+    }
+
+    /// Libraries tell more than an admin wants to read.
+    var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = .warning
+        return logger
+    }
+}
+
+extension Configuration.Server {
+    /// Scheme, host and port of the public URL.
+    fileprivate var ownOrigin: String {
+        guard let start = publicURL.range(of: "://")?.upperBound else { return publicURL }
+        return String(publicURL[..<(publicURL[start...].firstIndex(of: "/") ?? publicURL.endIndex)])
+    }
+}
+
+/// Ready while the database answers and its schema is this server's.
+struct DatabaseHealth: Health {
+    let database: Database
+
+    func isReady() async -> Bool {
+        (try? await Migrator(database: database, migrations: Migrations.all).isCurrent()) ?? false
+    }
+}

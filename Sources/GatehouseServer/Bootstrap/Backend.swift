@@ -1,0 +1,98 @@
+internal import Accounts
+internal import Foundation
+internal import Logging
+internal import Migrations
+internal import Postgres
+internal import Storage
+internal import Tokens
+
+/// The database, the keys and the stores over them: what every command works with.
+struct Backend {
+    let configuration: Configuration
+    let logger: Logger
+    let database: Database
+    let channel: ReplicaChannel
+    let revocations: RevocationList
+    let sealer: Sealer
+    let opaque: DerivedTokens
+    let keys: KeyRing
+    let access: AccessTokenCodec
+    let store: SQLStore
+    /// Set anew when configuration changes the applications.
+    let policies: LivePolicies
+
+    enum Schema {
+        /// Brought up to date first.
+        case migrated
+        /// Must be up to date.
+        case current
+    }
+
+    /// Runs the body with an open backend and closes that whatever happens.
+    static func with<Result>(
+        _ configuration: Configuration, logger: Logger, schema: Schema,
+        _ body: (Backend) async throws -> Result
+    ) async throws -> Result {
+        let database = Database(configuration.database.postgres, logger: logger)
+        database.start()
+        do {
+            try await database.ready(within: .seconds(5))
+            let backend = try await Backend(configuration, database: database, logger: logger, schema: schema)
+            let result = try await body(backend)
+            await database.stop()
+            return result
+        } catch {
+            await database.stop()
+            throw error
+        }
+    }
+
+    private init(_ configuration: Configuration, database: Database, logger: Logger, schema: Schema) async throws {
+        let migrator = Migrator(database: database, migrations: Migrations.all)
+        switch schema {
+        case .migrated: _ = try await migrator.migrate()
+        case .current: guard try await migrator.isCurrent() else { throw ServerError.migrationsMissing }
+        }
+        let rootKey = try await RootKey.open(
+            RootKeyTable(database: database), with: MasterKeys(configuration.secrets))
+        let policies = LivePolicies(configuration)
+        self.configuration = configuration
+        self.logger = logger
+        self.database = database
+        self.policies = policies
+        channel = ReplicaChannel(database: database)
+        revocations = RevocationList(database: database, channel: channel) { policies.longestAccessLifetime }
+        sealer = Sealer(rootKey: rootKey)
+        opaque = DerivedTokens(rootKey: rootKey)
+        keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
+        access = AccessTokenCodec(keys: keys, time: SystemTime())
+        store = SQLStore(database: database, sealing: sealer, revocations: revocations)
+    }
+
+    /// The configured applications as the database numbers them.
+    func applications(of configuration: Configuration) async throws -> [Accounts.Application] {
+        let table = ApplicationsTable(database: database)
+        var applications: [Accounts.Application] = []
+        for configured in configuration.applications {
+            applications.append(configured.application(id: try await table.number(of: configured.name)))
+        }
+        return applications
+    }
+}
+
+extension Configuration.Database {
+    /// A part of the connections is for transactions; one more listens.
+    var postgres: Database.Configuration {
+        let pipelined = max(1, min(4, connections / 4))
+        var database = Database.Configuration(url: url.value)
+        database.pipelined = pipelined
+        database.transactions = max(1, connections - pipelined - 1)
+        return database
+    }
+}
+
+extension MasterKeys {
+    init(_ secrets: Configuration.Secrets) throws {
+        try self.init(current: secrets.masterKey.value, previous: secrets.previousMasterKeys.map(\.value))
+    }
+}

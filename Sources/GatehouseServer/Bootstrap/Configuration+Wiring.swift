@@ -1,0 +1,68 @@
+internal import Crypto
+internal import Delivery
+internal import Foundation
+internal import HummingbirdCore
+internal import HummingbirdHTTP2
+internal import HummingbirdTLS
+internal import NIOCore
+internal import NIOSSL
+internal import Passwords
+
+extension PasswordHasher {
+    init(_ configuration: Configuration.Passwords, pool: HashingPool) throws {
+        self.init(parameters: configuration.argon2, pepper: try PepperKeys(configuration.pepper), pool: pool)
+    }
+}
+
+extension PepperKeys {
+    fileprivate init(_ pepper: Configuration.Pepper?) throws {
+        guard let pepper else {
+            self = .none
+            return
+        }
+        try self.init(current: Key(pepper.current), previous: pepper.previous.map { try Key($0) })
+    }
+}
+
+extension PepperKeys.Key {
+    fileprivate init(_ key: Configuration.Pepper.Key) throws {
+        try self.init(id: .init(key.id), secret: SymmetricKey(data: Array(key.secret.value.utf8)))
+    }
+}
+
+extension Configuration.Delivery {
+    /// An inbox takes every mail, whatever is configured.
+    func emailDelivery(inbox: DevelopmentInbox?) throws -> EmailDelivery? {
+        if let inbox {
+            return EmailDelivery(from: try Mailbox("Gatehouse <no-reply@gatehouse.example>"), transport: inbox)
+        }
+        guard let email else { return nil }
+        return EmailDelivery(from: email.from, transport: SMTPTransport(email.smtp))
+    }
+}
+
+extension Configuration.Server {
+    /// HTTP/1.1, and HTTP/2 too where this server ends TLS.
+    func httpServer() throws -> HTTPServerBuilder {
+        guard let tls else { return .http1(configuration: .init(idleTimeout: Self.idleTimeout)) }
+        do {
+            let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
+            let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
+            return try .http2Upgrade(
+                tlsConfiguration: .makeServerConfiguration(
+                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        } catch {
+            throw ServerError.unusableTLS(reason: "\(error)")
+        }
+    }
+
+    /// A client that sends its request drop by drop loses its connection.
+    private static let idleTimeout: TimeAmount = .seconds(60)
+
+    /// What to tell of an error that kept the port from being opened.
+    func listeningError(_ error: any Error) -> ServerError? {
+        guard let error = error as? IOError else { return nil }
+        guard error.errnoCode != EADDRINUSE else { return .addressTaken(host: host, port: port) }
+        return .cannotListen(host: host, port: port, reason: String(cString: strerror(error.errnoCode)))
+    }
+}

@@ -1,0 +1,44 @@
+internal import Delivery
+internal import HTTPAPI
+internal import Passwords
+internal import Postgres
+
+extension MetricsPage.Gauge {
+    /// The figures of the parts that have a queue.
+    static func all(database: Database, hashing: HashingPool, worker: OutboxWorker) -> [MetricsPage.Gauge] {
+        [
+            .init("database_reachable", help: "1 while statements can be run.") {
+                database.statistics.isReachable ? 1 : 0
+            },
+            .init("database_waiting", help: "Statements accepted and not yet sent.") {
+                Double(database.statistics.waiting)
+            },
+            .init("database_in_flight", help: "Statements sent and not yet answered.") {
+                Double(database.statistics.inFlight)
+            },
+            .init("database_reconnects_total", type: "counter", help: "Connections made anew after a loss.") {
+                Double(database.statistics.reconnects)
+            },
+            .init("hashing_queued", help: "Passwords waiting to be hashed.") { Double(hashing.statistics.queued) },
+            .init("hashing_running", help: "Passwords being hashed.") { Double(hashing.statistics.running) },
+            .init("hashing_done_total", type: "counter", help: "Passwords hashed.") {
+                Double(hashing.statistics.done)
+            },
+            .init("hashing_rejected_total", type: "counter", help: "Passwords refused because the queue was full.") {
+                Double(hashing.statistics.rejected)
+            },
+            .init("hashing_seconds", help: "Moving average of the time that one hash takes.") {
+                hashing.statistics.averageDuration / .seconds(1)
+            },
+            .init("messages_sent_total", type: "counter", help: "Messages that a relay took.") {
+                Double(worker.statistics.sent)
+            },
+            .init("messages_failed_total", type: "counter", help: "Attempts to send that will be repeated.") {
+                Double(worker.statistics.failed)
+            },
+            .init("messages_given_up_total", type: "counter", help: "Messages that nobody will try again.") {
+                Double(worker.statistics.givenUp)
+            },
+        ]
+    }
+}

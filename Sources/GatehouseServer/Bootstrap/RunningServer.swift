@@ -1,0 +1,115 @@
+internal import Accounts
+internal import Delivery
+internal import Foundation
+internal import HTTPAPI
+internal import Hummingbird
+internal import Logging
+internal import Passwords
+internal import ServiceLifecycle
+internal import Storage
+internal import Tokens
+internal import UnixSignals
+
+/// Wires a backend to its services and runs them until a signal or a failure ends them, the last one first: no new
+/// requests, then no more messages, then nobody listens to other replicas.
+struct RunningServer {
+    let backend: Backend
+    let useCases: UseCases
+    let site: LiveSite
+    let delivery: CurrentDelivery
+    let worker: OutboxWorker
+    let hashing: HashingPool
+    let api: HTTPAPI
+
+    /// With an inbox, messages are kept there instead of being sent.
+    init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
+        let configuration = backend.configuration
+        let hashing = HashingPool()
+        let useCases = UseCases(
+            store: backend.store, access: backend.access, opaque: backend.opaque,
+            hasher: try PasswordHasher(configuration.passwords, pool: hashing),
+            passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
+            revocations: backend.revocations, time: SystemTime())
+        let delivery = CurrentDelivery(email: try configuration.delivery.emailDelivery(inbox: inbox))
+        let worker = OutboxWorker(
+            queue: backend.outbox, composer: try MessageComposer(), delivery: delivery, logger: backend.logger)
+        let site = LiveSite(try await backend.site(of: configuration))
+        self.backend = backend
+        self.useCases = useCases
+        self.hashing = hashing
+        self.delivery = delivery
+        self.worker = worker
+        self.site = site
+        api = try HTTPAPI(
+            useCases: useCases, keys: backend.keys, installed: Installation.providers, site: site,
+            health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
+            gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker), inbox: inbox)
+    }
+
+    /// Returns after a graceful shutdown, which any of the signals begins.
+    ///
+    /// `reload` watches the configuration's file, where there is one; `onRunning` is told the port once it is open.
+    func run(
+        reload: ConfigurationWatcher?, signals: [UnixSignal] = [.sigterm, .sigint],
+        onRunning: @escaping @Sendable (_ port: Int) async -> Void
+    ) async throws {
+        let server = backend.configuration.server
+        let application = Hummingbird.Application(
+            responder: api.responder(),
+            server: try server.httpServer(),
+            configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
+            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
+            logger: backend.logger)
+        var services: [any Service] = [ReplicaService(backend: backend), worker]
+        if let reload { services.append(reload) }
+        let group = ServiceGroup(
+            configuration: .init(
+                services: (services + [application]).map { .init(service: $0) },
+                gracefulShutdownSignals: signals, logger: backend.quietLogger))
+        do {
+            try await group.run()
+        } catch {
+            await hashing.shutdown()
+            throw server.listeningError(error) ?? error
+        }
+        await hashing.shutdown()
+    }
+
+    /// Takes over what a reload may change; `ConfigurationReload` decides what that is.
+    func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
+        if sections.contains(.applications) {
+            backend.policies.take(over: configuration)
+            site.replace(with: try await backend.site(of: configuration))
+        }
+        if sections.contains(.delivery) {
+            delivery.replace(email: try configuration.delivery.emailDelivery(inbox: nil))
+        }
+    }
+}
+
+/// Hears other replicas: sessions that ended, keys that changed.
+private struct ReplicaService: Service {
+    let backend: Backend
+
+    /// Also without being told: a replica that hears nothing must not go on signing with a retired key.
+    private static let keyReload: Duration = .seconds(60)
+
+    func run() async throws {
+        let keyChanges = backend.channel.keyChanges()
+        backend.channel.start()
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await backend.revocations.run() }
+                group.addTask {
+                    for await _ in keyChanges { try? await backend.keys.reloadAll() }
+                }
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.keyReload)) != nil {
+                        try? await backend.keys.reloadAll()
+                    }
+                }
+            }
+        }
+        backend.channel.stop()
+    }
+}

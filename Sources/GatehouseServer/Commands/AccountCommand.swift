@@ -1,0 +1,109 @@
+internal import Accounts
+internal import ArgumentParser
+internal import Foundation
+internal import HTTPAPI
+
+/// `gatehouse account`.
+struct AccountCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "account", abstract: "Looks at an account, or acts on it.",
+        subcommands: [Show.self, Disable.self, Enable.self, RequirePasswordChange.self, Delete.self])
+
+    struct Options: ParsableArguments {
+        @OptionGroup var options: ConfigurationOptions
+        @Option(help: "The account's application, where the same uid might be in several.")
+        var application: String?
+        @Argument(help: "The account's uid.", transform: { try uid($0) })
+        var uid: UUID
+
+        private static func uid(_ text: String) throws -> UUID {
+            guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is no uid") }
+            return uid
+        }
+
+        /// Finds the account and acts on it.
+        /// - Throws: `ServerError.unknownAccount`.
+        func act(
+            _ body: (Administration, AccountDossier, Accounts.Application, Backend) async throws -> Void
+        ) async throws {
+            let (_, configuration) = try options.load()
+            try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+                let administration = Administration(store: backend.store)
+                for application in try await backend.applications(named: application) {
+                    guard let dossier = try await administration.dossier(of: uid, in: application) else { continue }
+                    return try await body(administration, dossier, application, backend)
+                }
+                throw ServerError.unknownAccount(uid)
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Prints an account as JSON, without its secrets.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.act { _, dossier, application, _ in
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                let payload = DossierPayload(dossier, application: application.name)
+                print(String(decoding: try encoder.encode(payload), as: UTF8.self))
+            }
+        }
+    }
+
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Ends an account's sessions and refuses new ones.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.act { administration, _, application, _ in
+                try await administration.setDisabled(true, uid: options.uid, in: application)
+                print("disabled")
+            }
+        }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lets a disabled account sign in again.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.act { administration, _, application, _ in
+                try await administration.setDisabled(false, uid: options.uid, in: application)
+                print("enabled")
+            }
+        }
+    }
+
+    struct RequirePasswordChange: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "require-password-change",
+            abstract: "Has the person told at the next login that they should change their password.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.act { administration, _, application, _ in
+                guard try await administration.requirePasswordChange(uid: options.uid, in: application) else {
+                    throw ServerError.noPassword(options.uid)
+                }
+                print("a new password will be asked for")
+            }
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Starts the grace period of deletion, as the person could; prints the receipt.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.act { _, _, application, backend in
+                let tokens = SessionTokens(opaque: backend.opaque, access: backend.access, time: SystemTime())
+                let signIn = SignIn(store: backend.store, tokens: tokens)
+                let deletion = AccountDeletion(store: backend.store, signIn: signIn, tokens: tokens)
+                print(try await deletion.request(options.uid, in: application).text)
+            }
+        }
+    }
+}

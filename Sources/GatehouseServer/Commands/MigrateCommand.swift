@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Logging
+internal import Migrations
+internal import Postgres
+
+/// `gatehouse migrate`: brings the database's schema up to date; nothing else.
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Brings the database's schema up to date.")
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run() async throws {
+        let (_, configuration) = try options.load()
+        let database = Database(
+            configuration.database.postgres,
+            logger: Logger(label: "gatehouse") { label in
+                JSONLogHandler(label: label, level: .warning)
+            })
+        database.start()
+        do {
+            try await database.ready(within: .seconds(5))
+            let applied = try await Migrator(database: database, migrations: Migrations.all).migrate()
+            for migration in applied { print("applied \(migration.version) \(migration.name)") }
+            print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
+        } catch {
+            await database.stop()
+            throw error
+        }
+        await database.stop()
+    }
+}

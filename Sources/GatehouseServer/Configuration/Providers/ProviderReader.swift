@@ -1,0 +1,65 @@
+import Accounts
+import ProviderKit
+
+/// Reads an application's `providers`: what every provider has in common here, its own settings by its schema.
+struct ProviderReader {
+    struct Providers {
+        var registry: ProviderRegistry
+        var exposedClaims: [String: [String]] = [:]
+        var anonymousRetention: Duration?
+    }
+
+    let applicationURL: String
+    let installed: [any Provider.Type]
+
+    func read(_ application: Table) -> Providers {
+        let read = application.read(
+            "providers", .named { name in .table { provider(name, $0) } }, default: [])
+        let registry = ProviderRegistry(
+            installedKinds: Set(installed.map { $0.kind }), configured: read.map(\.value.configured))
+        var providers = Providers(registry: registry)
+        for (name, provider) in read {
+            providers.exposedClaims[name] = provider.exposedClaims
+            providers.anonymousRetention = providers.anonymousRetention ?? provider.retention
+        }
+        return providers
+    }
+
+    private struct ReadProvider {
+        let configured: ConfiguredProvider
+        let exposedClaims: [String]?
+        let retention: Duration?
+    }
+
+    private func provider(_ name: String, _ table: Table) -> ReadProvider? {
+        let kind = table.optional("kind", .text)
+        guard let type = installed.first(where: { $0.kind == kind ?? name }) else {
+            let kinds = installed.map { $0.kind }.joined(separator: ", ")
+            table.report("no such kind is installed, only \(kinds)", at: "kind")
+            // Which keys it would take is unknown, so none of them is wrong.
+            _ = table.entries
+            return nil
+        }
+        let mode = mode(table)
+        let displayName = table.optional("displayName", .text)
+        let exposedClaims = table.optional("expose", .list(of: .text))
+        // The contract's `anonymous.retention` is understood here as well as beside `providers`.
+        let retention = type.kind == "anonymous" ? table.optional("retention", .retention) : nil
+        let settings = SettingsReader(table: table, isOff: mode == .off)
+        let context = ProviderContext(name: name, applicationURL: applicationURL)
+        guard let configured = settings.configured(type, context: context, displayName: displayName, mode: mode) else {
+            return nil
+        }
+        return ReadProvider(configured: configured, exposedClaims: exposedClaims, retention: retention)
+    }
+
+    /// Whoever lists a provider wants it, so that without a word it is open.
+    private func mode(_ table: Table) -> ProviderMode {
+        let mode = table.optional("mode", .choice) as ProviderMode?
+        let isEnabled = table.optional("enabled", .flag)
+        if table.has("mode"), table.has("enabled") {
+            table.report("says the same as mode; only one of them may stand here", at: "enabled")
+        }
+        return mode ?? (isEnabled == false ? .off : .open)
+    }
+}

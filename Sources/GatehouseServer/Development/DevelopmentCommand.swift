@@ -1,0 +1,43 @@
+internal import ArgumentParser
+internal import Delivery
+internal import Foundation
+internal import Logging
+internal import Postgres
+
+/// `gatehouse dev`: a whole server with nothing configured, its database in a directory of its own.
+struct DevelopmentCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dev", abstract: "Runs a demo application on a private PostgreSQL, with an inbox instead of mail.")
+
+    @Option(help: "The port on 127.0.0.1.")
+    var port = 8080
+    @Option(help: "Where the database and the keys are kept.")
+    var directory = ".gatehouse"
+    @Flag(help: "Logs each request.")
+    var verbose = false
+
+    func run() async throws {
+        let level: Logger.Level = verbose ? .debug : .notice
+        let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }
+        let home = try DevelopmentHome(directory: directory)
+        let cluster = PrivateCluster(directory: home.databaseDirectory)
+        try await cluster.start()
+        do {
+            try await serve(home: home, databaseURL: cluster.url, logger: logger)
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        await cluster.stop()
+    }
+
+    private func serve(home: DevelopmentHome, databaseURL: String, logger: Logger) async throws {
+        let configuration = try home.configuration(port: port, databaseURL: databaseURL)
+        try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
+            let server = try await RunningServer(backend, inbox: DevelopmentInbox())
+            try await server.run(reload: nil) { port in
+                FileHandle.standardOutput.write(Data(Banner(port: port, directory: home.directory).text.utf8))
+            }
+        }
+    }
+}

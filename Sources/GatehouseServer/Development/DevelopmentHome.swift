@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// The directory that `gatehouse dev` keeps its database and its master key in.
+struct DevelopmentHome {
+    let directory: String
+    private let masterKey: String
+
+    var databaseDirectory: String { directory + "/postgres" }
+
+    /// Makes the directory, and a master key that only its owner can read, where there is none.
+    init(directory: String) throws {
+        let files = FileManager.default
+        let url = URL(filePath: directory).standardizedFileURL
+        self.directory = url.path
+        do {
+            try files.createDirectory(at: url, withIntermediateDirectories: true)
+            masterKey = try Self.masterKey(at: url.appending(path: "master-key"))
+        } catch {
+            throw ServerError.development("can't use the directory \(directory): \(error.localizedDescription)")
+        }
+    }
+
+    private static func masterKey(at file: URL) throws -> String {
+        if let key = try? String(contentsOf: file, encoding: .utf8) { return key }
+        var generator = SystemRandomNumberGenerator()
+        let key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: file.path, contents: Data(key.utf8), attributes: attributes) else {
+            throw CocoaError(.fileWriteNoPermission)
+        }
+        return key
+    }
+
+    /// The application `demo`, with every provider that works offline.
+    func configuration(port: Int, databaseURL: String) throws -> Configuration {
+        let yaml = """
+            server: { host: 127.0.0.1, port: \(port), publicURL: "http://127.0.0.1:\(port)", development: true }
+            database: { url: "${DATABASE_URL}" }
+            secrets: { masterKey: "${GATEHOUSE_MASTER_KEY}" }
+            network: { allowPrivateHosts: true }
+            defaultApplication: demo
+            applications:
+              demo:
+                audience: demo
+                origins: ["http://localhost:3000", "http://127.0.0.1:3000"]
+                redirectURIs: ["demo://oauth/callback"]
+                providers:
+                  anonymous: { enabled: true }
+                  email: { enabled: true }
+            """
+        return try Configuration.parse(
+            yaml, file: "gatehouse dev", environment: ["GATEHOUSE_MASTER_KEY": masterKey, "DATABASE_URL": databaseURL],
+            installed: Installation.providers)
+    }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import Foundation
+public import ProviderKit
+
+/// A whole Gatehouse, to be started with the providers of your choice.
+///
+/// `run` reads the command line; a command loads its configuration, opens a `Backend` (database, keys, stores), and
+/// either does its one thing or, for `serve` and `dev`, hands it to `RunningServer`, which wires the services together
+/// and runs them until a signal ends them in reverse order.
+public enum GatehouseServer {
+    /// Runs the command that the process was started with and ends the process: with status 0, or with 1 after one
+    /// clear line on standard error.
+    public static func run(providers: [any Provider.Type]) async -> Never {
+        await Installation.$providers.withValue(providers) {
+            do {
+                var command = try RootCommand.parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch {
+                end(with: error)
+            }
+        }
+        exit(0)
+    }
+
+    /// Help and versions are errors to the argument parser, but not to anybody else.
+    private static func end(with error: any Error) -> Never {
+        guard RootCommand.exitCode(for: error) != .success else {
+            print(RootCommand.fullMessage(for: error))
+            exit(0)
+        }
+        FileHandle.standardError.write(Data("gatehouse: \(RootCommand.message(for: error))\n".utf8))
+        exit(1)
+    }
+}
+
+/// The kinds of provider that this process was built with; the argument parser makes commands from types alone, so that
+/// they can't be handed over.
+enum Installation {
+    @TaskLocal static var providers: [any Provider.Type] = []
+}

@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// Why a command can't go on, in one line for whoever started it.
+enum ServerError: Error, CustomStringConvertible {
+    case noConfiguration
+    case migrationsMissing
+    case addressTaken(host: String, port: Int)
+    case cannotListen(host: String, port: Int, reason: String)
+    case unusableTLS(reason: String)
+    case unknownAccount(UUID)
+    case unknownApplication(String)
+    case noPassword(UUID)
+    case development(String)
+
+    var description: String {
+        switch self {
+        case .noConfiguration:
+            "no configuration: give --config FILE or set GATEHOUSE_CONFIG (or try `gatehouse dev`, which needs none)"
+        case .migrationsMissing: "the database's schema is not this version's: run `gatehouse migrate` first"
+        case .addressTaken(let host, let port): "\(host):\(port) is taken by another program; choose another port"
+        case .cannotListen(let host, let port, let reason): "can't listen on \(host):\(port): \(reason)"
+        case .unusableTLS(let reason): "server.tls: \(reason)"
+        case .unknownAccount(let uid): "there is no account \(uid.uuidString.lowercased())"
+        case .unknownApplication(let name): "there is no application \(name) in the configuration"
+        case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
+        case .development(let reason): reason
+        }
+    }
+}
