@@ -104,7 +104,21 @@ let package = Package(
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     ] + plugins.map(plugin) + [
-        tests("ProviderKitTests", of: ["ProviderKit"])
+        tests("ProviderKitTests", of: ["ProviderKit"]),
+        tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
+        // tests("PostgresTests", of: ["Postgres", "GatehouseTesting", "CLibPQ", .logging]),
+        tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
+        tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
+        tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),
+        tests("HTTPAPITests", of: ["HTTPAPI", "Accounts", "ProviderKit"]),
+        tests(
+            "GatehouseServerTests",
+            of: [
+                "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "EmailProvider", "Accounts", "Delivery",
+                "Migrations", "Postgres", "ProviderKit", "Storage", "Tokens", .logging, .lifecycle, .nioCore,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,9 +7,9 @@ struct DocumentRoute {
 
     /// - Throws: what two declarations that can't be told apart make of the document.
     init(describing endpoints: [Endpoint]) throws {
-        // Relative: the server is where the client found the document.
+        // Relative to where the client found the document, with or without an application's prefix.
         let document = OpenAPIDocument(
-            title: "Gatehouse", version: "1", server: "/", errorEnvelope: ErrorPayload.self,
+            title: "Gatehouse", version: "1", server: ".", errorEnvelope: ErrorPayload.self,
             operations: endpoints.map(\.operation))
         bytes = try document.json()
     }

@@ -45,19 +45,17 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
             return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
                 || ".!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(scalar)
         }
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
-            .spaceSeparator:
-            return false
-        default:
-            return !scalar.properties.isDefaultIgnorableCodePoint
-        }
+        return !scalar.isInvisible
     }
 
     /// IDNA 2008 look-up form, non-transitional (RFC 5891, 5; UTS 46).
+    ///
+    /// Without libidn2's STD3 rules, which would drop what a host name may not hold instead of refusing it: then
+    /// `exa<mple.com` would be taken for somebody else's domain. The labels are checked afterwards instead.
     private static func aLabels(_ typed: Substring) -> String? {
+        guard typed.unicodeScalars.allSatisfy({ $0.isASCII || !$0.isInvisible }) else { return nil }
         var output: UnsafeMutablePointer<UInt8>?
-        let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue | IDN2_USE_STD3_ASCII_RULES.rawValue)
+        let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
         let code = String(typed).withCString(encodedAs: UTF8.self) { idn2_lookup_u8($0, &output, flags) }
         guard code == IDN2_OK.rawValue, let output else { return nil }
         defer { idn2_free(output) }
@@ -72,13 +70,29 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// A host name's label (RFC 1123, 2.1).
     private static func isHostLabel(_ label: Substring) -> Bool {
         (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-            && label.utf8.allSatisfy {
-                ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2D
-            }
+            && label.unicodeScalars.allSatisfy(\.isHostCharacter)
     }
 }
 
 extension Unicode.Scalar {
+    fileprivate var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .spaceSeparator:
+            true
+        default:
+            properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    /// Letters, digits, hyphens, and the dots between labels.
+    fileprivate var isHostCharacter: Bool {
+        switch self {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", ".": true
+        default: false
+        }
+    }
+
     fileprivate var lowercased: Unicode.Scalar {
         ("A"..."Z").contains(self) ? Unicode.Scalar(UInt8(truncatingIfNeeded: value) | 0x20) : self
     }

@@ -3,7 +3,7 @@ import Accounts
 /// How identities join accounts, and how long that can be taken back.
 struct Linking {
     var automatic = ApplicationPolicy.AutomaticLinking.verified
-    var undoWindow: Duration = .seconds(30 * 86_400)
+    var undoWindow: Duration = .seconds(7 * 86_400)
 }
 
 extension Expectation<Linking> {

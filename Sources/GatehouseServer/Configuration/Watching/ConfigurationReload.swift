@@ -19,8 +19,8 @@ package actor ConfigurationReload {
     private let files = DispatchQueue(label: "configuration-files")
 
     private var current: Configuration
-    /// A file that was refused is read again at each poll, since what it lacked may lie outside of it, but only
-    /// reported when there is something else to say.
+    /// A file that was refused goes on differing from the one in force and is read again at each poll, since what it
+    /// lacked may lie outside of it; it is reported only when there is something else to say.
     private var lastFailure: String?
 
     /// Begins with the configuration in force, as `load` made it of the same path, environment and kinds.
@@ -38,9 +38,8 @@ package actor ConfigurationReload {
 
     package func poll() async {
         let running = current
-        let hasFailed = lastFailure != nil
         let loaded = await load { [path, environment, installed] in
-            guard hasFailed || running.sources.contains(where: \.hasChanged) else { return nil }
+            guard running.sources.contains(where: \.hasChanged) else { return nil }
             return Result { () throws(ConfigurationError) in
                 try Configuration.load(
                     path: path, environment: environment, installed: installed, replacing: running)
@@ -49,7 +48,7 @@ package actor ConfigurationReload {
         switch loaded {
         case .success(let configuration): await replace(running, with: configuration)
         case .failure(let error): report(error.description)
-        case nil: break
+        case nil: lastFailure = nil
         }
     }
 

@@ -1,0 +1,34 @@
+import Logging
+import Synchronization
+
+/// Keeps every log line with its metadata.
+final class LogRecorder: Sendable {
+    struct Line: Sendable {
+        let level: Logger.Level
+        let text: String
+    }
+
+    private struct Handler: LogHandler {
+        let recorder: LogRecorder
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            recorder.kept.withLock { $0.append(Line(level: event.level, text: "\(event.message) \(all)")) }
+        }
+    }
+
+    private let kept = Mutex<[Line]>([])
+
+    var lines: [Line] { kept.withLock { $0 } }
+
+    var logger: Logger {
+        Logger(label: "test") { _ in Handler(recorder: self) }
+    }
+}

@@ -1,0 +1,101 @@
+import Accounts
+import Foundation
+
+struct OutboxFailure: Error {}
+
+/// The outbox as a list, under a clock that the test moves.
+final class MemoryOutbox: OutboxQueue {
+    struct Row: Sendable {
+        let message: Message
+        var attempts = 0
+        var dueAt: Duration = .zero
+        var isSent = false
+        var isGivenUp = false
+        var reasons: [String] = []
+        var delays: [Duration?] = []
+    }
+
+    struct Rows: Sendable {
+        var list: [Row] = []
+        /// What each call asked for.
+        var takes: [Int] = []
+        var failTakes = false
+        var failedMarks = 0
+        /// How many marks of a message are still going to fail.
+        var failingMarks: [UUID: Int] = [:]
+    }
+
+    let rows = Observed(Rows())
+    /// While closed, what was taken stays under way.
+    let answers = Observed(true)
+    let arrivals: AsyncStream<Void>
+    private let arrival: AsyncStream<Void>.Continuation
+    private let clock: ManualClock
+
+    init(clock: ManualClock) {
+        self.clock = clock
+        (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    /// What is not announced, only a tick finds.
+    func add(_ messages: [Message], isAnnounced: Bool = true) {
+        rows.update { $0.list += messages.map { Row(message: $0) } }
+        if isAnnounced { arrival.yield() }
+    }
+
+    func row(_ id: UUID) -> Row? {
+        rows.value.list.first { $0.message.id == id }
+    }
+
+    func take(atMost count: Int, lease: Duration) async throws -> [TakenMessage] {
+        let now = clock.now.offset
+        let result = rows.update { rows -> Result<[TakenMessage], OutboxFailure> in
+            rows.takes.append(count)
+            guard !rows.failTakes else { return .failure(OutboxFailure()) }
+            let due = rows.list.indices.filter { index in
+                let row = rows.list[index]
+                return !row.isSent && !row.isGivenUp && row.dueAt <= now
+            }
+            return .success(
+                due.prefix(count).map { index in
+                    rows.list[index].dueAt = now + lease
+                    let row = rows.list[index]
+                    return TakenMessage(
+                        message: row.message, application: 1, applicationName: "demo", attempts: row.attempts)
+                })
+        }
+        await answers.wait { $0 }
+        return try result.get()
+    }
+
+    func markSent(_ id: UUID, application: Int32) async throws {
+        try mark(id) { $0.isSent = true }
+    }
+
+    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Int32) async throws {
+        let now = clock.now.offset
+        try mark(id) { row in
+            row.attempts += 1
+            row.reasons.append(reason)
+            row.delays.append(delay)
+            row.isGivenUp = delay == nil
+            row.dueAt = now + (delay ?? .zero)
+        }
+    }
+
+    private func mark(_ id: UUID, _ change: @Sendable (inout Row) -> Void) throws {
+        let isFailing = rows.update { rows in
+            let failures = rows.failingMarks[id, default: 0]
+            guard failures == 0 else {
+                rows.failingMarks[id] = failures - 1
+                rows.failedMarks += 1
+                return true
+            }
+            for index in rows.list.indices where rows.list[index].message.id == id {
+                change(&rows.list[index])
+            }
+            return false
+        }
+        if isFailing { throw OutboxFailure() }
+    }
+}

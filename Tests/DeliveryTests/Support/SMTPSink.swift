@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A relay of one file: blocking sockets on threads, and a script for what goes wrong.
+final class SMTPSink: Sendable {
+    enum Reaction: Sendable {
+        case reply(String)
+        /// The usual reply, after so many milliseconds.
+        case slow(UInt32)
+        case hang
+        case disconnect
+    }
+
+    struct Log: Sendable {
+        /// Each command as it came.
+        var commands: [String] = []
+        /// What came after each `DATA`, dots still doubled, up to and with the CRLF before the last dot.
+        var contents: [[UInt8]] = []
+        var connections = 0
+    }
+
+    struct Unavailable: Error {}
+
+    let port: UInt16
+    let log = Observed(Log())
+    private let listener: Int32
+    private let script: @Sendable (String) -> Reaction?
+    private let open = Mutex<Set<Int32>>([])
+
+    /// The script is asked for the reaction to each command, to `CONNECT`, and to `.` after the content; `nil` is the
+    /// usual one.
+    init(_ script: @escaping @Sendable (String) -> Reaction? = { _ in nil }) throws {
+        self.script = script
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = listener
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                guard bind(descriptor, pointer, length) == 0, listen(descriptor, 64) == 0 else { return Int32(-1) }
+                return getsockname(descriptor, pointer, &length)
+            }
+        }
+        guard status == 0 else { throw Unavailable() }
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    /// Ends all connections, the hanging ones too.
+    func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        for connection in open.withLock({ $0 }) {
+            shutdown(connection, Int32(SHUT_RDWR))
+        }
+    }
+
+    private func accept() {
+        while true {
+            let connection = Glibc.accept(listener, nil, nil)
+            guard connection >= 0 else { break }
+            _ = open.withLock { $0.insert(connection) }
+            log.update { $0.connections += 1 }
+            Thread.detachNewThread { [self] in
+                serve(connection)
+                _ = open.withLock { $0.remove(connection) }
+                Glibc.close(connection)
+            }
+        }
+        Glibc.close(listener)
+    }
+
+    private func serve(_ connection: Int32) {
+        var buffer: [UInt8] = []
+        guard react(to: "CONNECT", usually: "220 sink.example ESMTP", on: connection) else { return }
+        while let line = readLine(from: connection, buffer: &buffer) {
+            let command = String(decoding: line, as: UTF8.self)
+            log.update { $0.commands.append(command) }
+            switch command.prefix(4).uppercased() {
+            case "EHLO":
+                let capabilities = "250-sink.example\r\n250-SMTPUTF8\r\n250 8BITMIME"
+                guard react(to: command, usually: capabilities, on: connection) else { return }
+            case "DATA":
+                guard react(to: command, usually: "354 go on", on: connection) else { return }
+                if case .reply = script(command) { continue }
+                guard let content = readContent(from: connection, buffer: &buffer) else { return }
+                log.update { $0.contents.append(content) }
+                guard react(to: ".", usually: "250 taken", on: connection) else { return }
+            case "QUIT":
+                _ = react(to: command, usually: "221 bye", on: connection)
+                return
+            default:
+                guard react(to: command, usually: "250 fine", on: connection) else { return }
+            }
+        }
+    }
+
+    /// - Returns: whether the connection goes on.
+    private func react(to event: String, usually reply: String, on connection: Int32) -> Bool {
+        switch script(event) ?? .reply(reply) {
+        case .reply(let text):
+            return answer(text, on: connection)
+        case .slow(let milliseconds):
+            usleep(milliseconds * 1000)
+            return answer(reply, on: connection)
+        case .hang:
+            // Until the other side goes away, or the sink is closed.
+            var byte: UInt8 = 0
+            while recv(connection, &byte, 1, 0) > 0 {}
+            return false
+        case .disconnect:
+            return false
+        }
+    }
+
+    private func answer(_ text: String, on connection: Int32) -> Bool {
+        let bytes = Array("\(text)\r\n".utf8)
+        return send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    private func readContent(from connection: Int32, buffer: inout [UInt8]) -> [UInt8]? {
+        var content: [UInt8] = []
+        while let line = readLine(from: connection, buffer: &buffer) {
+            guard line != [UInt8(ascii: ".")] else { return content }
+            content += line + [0x0D, 0x0A]
+        }
+        return nil
+    }
+
+    private func readLine(from connection: Int32, buffer: inout [UInt8]) -> [UInt8]? {
+        while true {
+            if let end = buffer.indices.first(where: { buffer[$0] == 0x0A && $0 > 0 && buffer[$0 - 1] == 0x0D }) {
+                let line = Array(buffer[..<(end - 1)])
+                buffer.removeFirst(end + 1)
+                return line
+            }
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = recv(connection, &chunk, chunk.count, 0)
+            guard count > 0 else { return nil }
+            buffer += chunk[..<count]
+        }
+    }
+}

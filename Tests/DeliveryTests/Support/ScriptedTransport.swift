@@ -1,0 +1,26 @@
+import Accounts
+import Delivery
+import Foundation
+
+/// Carries mail as a script says and remembers what it was asked to carry.
+final class ScriptedTransport: MessageTransport {
+    let attempts = Observed<[Mail]>([])
+    private let script: @Sendable (Mail) async throws -> Void
+
+    init(_ script: @escaping @Sendable (Mail) async throws -> Void = { _ in }) {
+        self.script = script
+    }
+
+    func send(_ mail: Mail) async throws {
+        attempts.update { $0.append(mail) }
+        try await script(mail)
+    }
+
+    /// Until the task is cancelled.
+    static func hang() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
+        continuation.finish()
+        throw CancellationError()
+    }
+}

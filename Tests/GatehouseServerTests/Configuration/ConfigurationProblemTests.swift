@@ -1,0 +1,218 @@
+import GatehouseServer
+import Testing
+
+/// What a file has wrong, and the one line that says so.
+struct ConfigurationProblemTests {
+    @Test(arguments: [
+        ("server: { port: 65536 }", "4: server.port: expected a whole number from 0 to 65535"),
+        ("server: { port: abc }", "4: server.port: expected a whole number from 0 to 65535"),
+        ("server:\n  host: 0.0.0.0", "4: server.publicURL: is required"),
+        (
+            "server:\n  publicURL: ftp://x",
+            "5: server.publicURL: expected an absolute http or https URL without user, query or fragment"
+        ),
+        (
+            "server:\n  publicURL: \"https://x/?a\"",
+            "5: server.publicURL: expected an absolute http or https URL without user, query or fragment"
+        ),
+        (
+            "server:\n  host: 0.0.0.0\n  publicURL: https://x\n  development: true",
+            "7: server.development: only allowed where server.host is a loopback address"
+        ),
+        (
+            "server: { trustedProxies: [10.0.0.0/33] }",
+            "4: server.trustedProxies[0]: expected an IP address or a range as in 10.0.0.0/8"
+        ),
+        (
+            "server:\n  trustedProxies:\n    - ::1\n    - nobody",
+            "7: server.trustedProxies[1]: expected an IP address or a range as in 10.0.0.0/8"
+        ),
+        (
+            "server: { tls: { certificate: nowhere.pem, key: \"-----BEGIN X\" } }",
+            "4: server.tls.certificate: the file it names can't be read: No such file or directory"
+        ),
+        ("server: []", "4: server: expected a mapping"),
+        (
+            "serveur: {}",
+            "4: serveur: unknown key, expected one of server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication, deletion, anonymous, applications"
+        ),
+        ("network: { allowPrivateHosts: yes }", "4: network.allowPrivateHosts: expected true or false"),
+        ("passwords: { minimumLength: 7 }", "4: passwords.minimumLength: expected a whole number from 8 to 128"),
+        (
+            "passwords:\n  argon2:\n    parallelism: 4\n    memoryKiB: 16",
+            "7: passwords.argon2.memoryKiB: must be between 32 (8 times parallelism) and 1048576"
+        ),
+        ("passwords: { pepper: short }", "4: passwords.pepper: expected a secret of at least 32 bytes, or file:PATH"),
+        (
+            "rateLimits: { login: 5 }",
+            "4: rateLimits.login: expected a rate as in 5/min or 3/h (1 to 1000000 per s, min, h or d), or off"
+        ),
+        (
+            "rateLimits: { logn: off }",
+            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, otpSend, register, anonymous"
+        ),
+        ("rateLimits: on", "4: rateLimits: expected a mapping, or off"),
+        ("delivery: { email: { smtp: \"smtp://x\" } }", "4: delivery.email.from: is required"),
+        (
+            "delivery: { email: { from: nobody, smtp: \"smtp://x\" } }",
+            "4: delivery.email.from: is not an address like `Name <name@domain.example>`"
+        ),
+        (
+            "delivery: { sms: { url: \"https://x\", kind: twilio } }",
+            "4: delivery.sms.from: is required where kind is twilio"
+        ),
+        ("delivery: { templates: nowhere }", "4: delivery.templates: expected the path of a directory"),
+        (
+            "webhooks:\n  - url: \"https://x\"\n    secret: whsec_!",
+            "6: webhooks[0].secret: expected whsec_ and base64, or file:PATH"
+        ),
+        ("webhooks: [{ url: x, secret: whsec_AAAA }]", "4: webhooks[0].url: expected an absolute http or https URL"),
+        (
+            "webhooks: [{ url: \"http://x\", secret: whsec_AAAA, events: [account.delete] }]",
+            "4: webhooks[0].events[0]: expected one of account.created, account.deleted, account.restored, account.erased, account.merged, account.unmerged, identity.linked, identity.unlinked"
+        ),
+        ("defaultApplication: other", "4: defaultApplication: no such application is configured"),
+        (
+            "deletion: { gracePeriod: 1w }",
+            "4: deletion.gracePeriod: expected a duration from 0s to 36500d (whole seconds, or 90s, 5m, 2h, 30d)"
+        ),
+    ])
+    func `at the top`(lines: String, problem: String) {
+        #expect(Fixture.problems(Fixture.top(lines)) == ["gatehouse.yaml:\(problem)"])
+    }
+
+    @Test(arguments: [
+        ("tokens:\n  algorithm: HS256", "6: applications.demo.tokens.algorithm: expected one of RS256, ES256, EdDSA"),
+        ("tokens: { rsaBits: 1024 }", "5: applications.demo.tokens.rsaBits: expected one of 2048, 3072, 4096"),
+        (
+            "tokens: { accessLifetime: 2d }",
+            "5: applications.demo.tokens.accessLifetime: expected a duration from 1s to 1d (whole seconds, or 90s, 5m, 2h, 30d)"
+        ),
+        ("linking: { automatic: always }", "5: applications.demo.linking.automatic: expected one of verified, never"),
+        (
+            "recentAuthentication: -1",
+            "5: applications.demo.recentAuthentication: expected a duration from 0s to 36500d (whole seconds, or 90s, 5m, 2h, 30d)"
+        ),
+        (
+            "origins: [\"https://x/\"]",
+            "5: applications.demo.origins[0]: expected a bare origin as in https://app.example: scheme, host and port, nothing after them"
+        ),
+        (
+            "origins: [\"*\"]",
+            "5: applications.demo.origins[0]: expected a bare origin as in https://app.example: scheme, host and port, nothing after them"
+        ),
+        ("origins: https://x", "5: applications.demo.origins: expected a list"),
+        (
+            "hosts: [\"a/b\"]",
+            "5: applications.demo.hosts[0]: expected a host name, with a port where it isn't the scheme's own"
+        ),
+        (
+            "redirectURIs:\n  - uri: x:y\n    pkcs: true",
+            "7: applications.demo.redirectURIs[0].pkcs: unknown key, expected one of pkce, uri"
+        ),
+        (
+            "redirectURIs: [\"javascript:alert(1)\"]",
+            "5: applications.demo.redirectURIs[0]: expected an absolute URI without a fragment"
+        ),
+        (
+            "redirectURIs: [\"https://x/#f\"]",
+            "5: applications.demo.redirectURIs[0]: expected an absolute URI without a fragment"
+        ),
+    ])
+    func `in an application`(lines: String, problem: String) {
+        #expect(Fixture.problems(Fixture.application(lines)) == ["gatehouse.yaml:\(problem)"])
+    }
+
+    @Test(arguments: [
+        (
+            "nobody: { enabled: true }",
+            "6: applications.demo.providers.nobody.kind: no such kind is installed, only anonymous, email, phone, apple, oidc, oauth2, custom-token, mobile-network"
+        ),
+        (
+            "x:\n  kind: saml\n  a: b",
+            "7: applications.demo.providers.x.kind: no such kind is installed, only anonymous, email, phone, apple, oidc, oauth2, custom-token, mobile-network"
+        ),
+        (
+            "anonymous: { enabled: true, mode: open }",
+            "6: applications.demo.providers.anonymous.enabled: says the same as mode; only one of them may stand here"
+        ),
+        (
+            "anonymous: { mode: closed }",
+            "6: applications.demo.providers.anonymous.mode: expected one of open, existing, linkOnly, off"
+        ),
+        (
+            "Anonymous: {}",
+            "6: applications.demo.providers.Anonymous: a name is 1 to 63 of a-z, 0-9, _ and -, the first a letter or digit"
+        ),
+        (
+            "email:\n  resetLink: nowhere",
+            "7: applications.demo.providers.email.resetLink: expected an absolute http or https URL"
+        ),
+        (
+            "email:\n  link: x",
+            "7: applications.demo.providers.email.link: unknown key, expected one of kind, mode, enabled, displayName, expose, verificationLink, resetLink"
+        ),
+        ("phone: {}", "6: applications.demo.providers.phone.allowedCountries: is required"),
+        ("phone: { allowedCountries: FR }", "6: applications.demo.providers.phone.allowedCountries: expected a list"),
+        (
+            "phone: { allowedCountries: [], idleLimit: 99999999999999999999d }",
+            "6: applications.demo.providers.phone.idleLimit: expected a duration from 0s to 36500d (whole seconds, or 90s, 5m, 2h, 30d)"
+        ),
+        (
+            "o: { kind: oidc, issuer: \"https://x\", clientID: a, clientSecret: b, nonce: no }",
+            "6: applications.demo.providers.o.nonce: expected one of required, off"
+        ),
+        (
+            "o: { kind: oidc, issuer: \"https://x\", clientID: a, clientSecret: b, trustEmail: 1 }",
+            "6: applications.demo.providers.o.trustEmail: expected true or false"
+        ),
+        (
+            "o:\n  kind: oidc\n  issuer: http://x\n  clientID: a\n  clientSecret: b",
+            "8: applications.demo.providers.o.issuer: has to be https"
+        ),
+        (
+            "o:\n  { kind: oidc, issuer: \"https://x\", clientID: a,\n    clientSecret: leaked-secret }",
+            "8: applications.demo.providers.o.clientSecret: is refused; the reason would repeat a secret"
+        ),
+        (
+            "c:\n  kind: custom-token\n  issuer: https://x\n  audience: a\n  jwks: b\n  algorithms:\n    - RS256\n    - HS256",
+            "13: applications.demo.providers.c.algorithms[1]: Cannot initialize Algorithm from invalid String value HS256"
+        ),
+        (
+            "carrier: { kind: mobile-network, enabled: false, jwksURL: nowhere }",
+            "6: applications.demo.providers.carrier.jwksURL: expected an absolute http or https URL"
+        ),
+        (
+            "carrier: { kind: mobile-network, enabled: false, colour: red }",
+            "6: applications.demo.providers.carrier.colour: unknown key, expected one of kind, mode, enabled, displayName, expose, gateways, header, issuer, jwksURL"
+        ),
+    ])
+    func `in a provider`(lines: String, problem: String) {
+        #expect(Fixture.problems(Fixture.providers(lines)) == ["gatehouse.yaml:\(problem)"])
+    }
+
+    @Test func `all of them come out at once, by line`() {
+        let problems = Fixture.problems(
+            """
+            applications:
+              demo:
+                hosts: [id.example, ID.example]
+                tokens: { algorithm: none }
+              Other: {}
+              more: { hosts: [id.example] }
+            secrets: { masterKey: short }
+            colour: red
+            """)
+        #expect(
+            problems == [
+                "gatehouse.yaml:1: database.url: is required",
+                "gatehouse.yaml:3: applications.demo.hosts[1]: the application demo already lists this host",
+                "gatehouse.yaml:4: applications.demo.tokens.algorithm: expected one of RS256, ES256, EdDSA",
+                "gatehouse.yaml:5: applications.Other: a name is 1 to 63 of a-z, 0-9, _ and -, the first a letter or digit",
+                "gatehouse.yaml:6: applications.more.hosts[0]: the application demo already lists this host",
+                "gatehouse.yaml:7: secrets.masterKey: expected 32 bytes in base64, or file:PATH",
+                "gatehouse.yaml:8: colour: unknown key, expected one of server, database, secrets, network, passwords, "
+                    + "rateLimits, delivery, webhooks, defaultApplication, deletion, anonymous, applications",
+            ])
+    }
+}

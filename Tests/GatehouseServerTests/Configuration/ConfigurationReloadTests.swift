@@ -1,0 +1,246 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import GatehouseServer
+
+struct ConfigurationReloadTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+    private let log = CollectedLog()
+    private let taken = TakenOver()
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = try directory.write(Self.file())
+    }
+
+    private static func file(
+        audience: String = "demo", port: Int = 8080, login: String = "5/min", defaultApplication: String = "demo",
+        name: String = "demo", secret: String = "whsec_AAAA"
+    ) -> String {
+        """
+        server: { port: \(port) }
+        \(Fixture.required)
+        rateLimits: { login: \(login) }
+        webhooks: [{ url: "https://hooks.example", secret: "\(secret)" }]
+        defaultApplication: \(defaultApplication)
+        applications: { \(name): { audience: \(audience) } }
+        """
+    }
+
+    private func reload() throws -> ConfigurationReload {
+        let configuration = try Configuration.load(path: path, environment: [:], installed: [])
+        return ConfigurationReload(
+            of: configuration, path: path, environment: [:], installed: [], logger: log.logger,
+            takeOver: { [taken] in try taken.take($0, $1) })
+    }
+
+    @Test func `a file that stays is not read again`() async throws {
+        let reload = try reload()
+        await reload.poll()
+        #expect(taken.all.isEmpty && log.lines.isEmpty)
+    }
+
+    @Test func `what changed is named and taken over`() async throws {
+        let reload = try reload()
+        try directory.write(Self.file(audience: "other", login: "off"))
+        await reload.poll()
+        await reload.poll()
+        #expect(taken.all.map(\.sections) == [[.applications, .rateLimits]])
+        #expect(taken.all.first?.configuration.applications.first?.audience == "other")
+        #expect(taken.all.first?.configuration.rateLimits[.login] == nil)
+        #expect(log.lines == ["notice configuration taken over applications rateLimits"])
+    }
+
+    @Test func `a file that was changed before the first look is taken over too`() async throws {
+        let reload = try reload()
+        try directory.write(Self.file(audience: "other"))
+        await reload.poll()
+        #expect(taken.all.count == 1)
+    }
+
+    @Test func `only what is written differently counts as changed`() async throws {
+        let reload = try reload()
+        try directory.write("# a comment\n\n" + Self.file())
+        await reload.poll()
+        #expect(taken.all.isEmpty && log.lines.isEmpty)
+    }
+
+    @Test func `a broken file is reported once and the old one stays`() async throws {
+        let reload = try reload()
+        try directory.write(Self.file(login: "often"))
+        await reload.poll()
+        await reload.poll()
+        #expect(taken.all.isEmpty)
+        #expect(log.lines.count == 1)
+        #expect(
+            log.lines.first?.hasPrefix(
+                "error changed configuration refused, the old one stays \(path):5: rateLimits.login: expected") == true)
+        try directory.write(Self.file(login: "6/min"))
+        await reload.poll()
+        #expect(taken.all.map(\.sections) == [[.rateLimits]])
+    }
+
+    @Test func `a file that is gone is reported, and taken over when it is back`() async throws {
+        let reload = try reload()
+        try FileManager.default.removeItem(atPath: path)
+        await reload.poll()
+        #expect(log.lines.count == 1 && taken.all.isEmpty)
+        try directory.write(Self.file(audience: "back"))
+        await reload.poll()
+        #expect(taken.all.map(\.sections) == [[.applications]])
+    }
+
+    @Test func `a fault that comes back is reported again`() async throws {
+        let reload = try reload()
+        for _ in 1...2 {
+            #expect(rename(path, "\(path).aside") == 0)
+            await reload.poll()
+            await reload.poll()
+            #expect(rename("\(path).aside", path) == 0)
+            await reload.poll()
+        }
+        #expect(log.lines.count == 2)
+        #expect(taken.all.isEmpty)
+    }
+
+    @Test func `what needs a restart is named and keeps its value`() async throws {
+        let reload = try reload()
+        try directory.write(Self.file(audience: "other", port: 9090))
+        await reload.poll()
+        let configuration = try #require(taken.all.first?.configuration)
+        #expect(taken.all.map(\.sections) == [[.applications]])
+        #expect(configuration.server.port == 8080)
+        #expect(configuration.applications.first?.url == "http://127.0.0.1:8080")
+        #expect(
+            log.lines == [
+                "notice configuration taken over applications",
+                "warning configuration changed where it needs a restart server",
+            ])
+        try directory.write(Self.file(audience: "other"))
+        await reload.poll()
+        #expect(log.lines.count == 2, "the server says again what it runs with")
+    }
+
+    @Test func `the running default application can't be taken away`() async throws {
+        let reload = try reload()
+        try directory.write(Self.file(defaultApplication: "other", name: "other"))
+        await reload.poll()
+        #expect(taken.all.isEmpty)
+        #expect(log.lines.first?.contains("the running server's default") == true)
+    }
+
+    @Test func `what could not be taken over is tried again`() async throws {
+        let reload = try reload()
+        try directory.write(Self.file(audience: "other"))
+        taken.failures = 2
+        await reload.poll()
+        await reload.poll()
+        #expect(taken.all.isEmpty)
+        #expect(log.lines.count == 1)
+        await reload.poll()
+        #expect(taken.all.map(\.sections) == [[.applications]])
+    }
+
+    @Test func `a secret's file counts as part of its section`() async throws {
+        try directory.write("whsec_AAAA", to: "hook")
+        try directory.write(Self.file(secret: "file:hook"))
+        let reload = try reload()
+        try directory.write("whsec_BBBB", to: "hook")
+        await reload.poll()
+        #expect(taken.all.map(\.sections) == [[.webhooks]])
+        #expect(taken.all.first?.configuration.webhooks.first?.secret.value == "whsec_BBBB")
+    }
+
+    @Test func `an exchanged symbolic link is a change`() async throws {
+        let first = try directory.write(Self.file(), to: "first.yaml")
+        let second = try directory.write(Self.file(audience: "omed"), to: "second.yaml")
+        for file in [first, second] {
+            let date = Date(timeIntervalSince1970: 1_000_000_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file)
+        }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: first)
+        let reload = try reload()
+        try FileManager.default.createSymbolicLink(atPath: "\(path).new", withDestinationPath: second)
+        #expect(rename("\(path).new", path) == 0)
+        await reload.poll()
+        #expect(taken.all.map(\.sections) == [[.applications]])
+    }
+
+    @Test func `the watcher polls at each tick until it is told to stop`() async throws {
+        let clock = SteppingClock()
+        let watcher = ConfigurationWatcher(try reload(), clock: clock)
+        async let running: Void = watcher.run()
+        try directory.write(Self.file(audience: "other"))
+        await clock.tick()
+        await clock.sleeping()
+        #expect(taken.all.count == 1)
+        await clock.cancelSleep()
+        try await running
+    }
+}
+
+/// What a server would have taken over; refuses to as often as a test asks.
+private final class TakenOver: Sendable {
+    private let state = Mutex(
+        (all: [(configuration: Configuration, sections: Set<Configuration.Section>)](), failures: 0))
+
+    struct Refused: Error {}
+
+    var all: [(configuration: Configuration, sections: Set<Configuration.Section>)] { state.withLock { $0.all } }
+
+    var failures: Int {
+        get { state.withLock { $0.failures } }
+        set { state.withLock { $0.failures = newValue } }
+    }
+
+    func take(_ configuration: Configuration, _ sections: Set<Configuration.Section>) throws {
+        try state.withLock { state in
+            guard state.failures == 0 else {
+                state.failures -= 1
+                throw Refused()
+            }
+            state.all.append((configuration, sections))
+        }
+    }
+}
+
+/// A clock whose one sleeper wakes when a test says so.
+private actor SteppingClock: Clock {
+    typealias Duration = Swift.Duration
+    typealias Instant = ContinuousClock.Instant
+
+    nonisolated var now: Instant { ContinuousClock.now }
+    nonisolated var minimumResolution: Duration { .zero }
+    private var sleeper: CheckedContinuation<Void, any Error>?
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            sleeper = continuation
+            waiter?.resume()
+            waiter = nil
+        }
+    }
+
+    /// Waits until somebody sleeps.
+    func sleeping() async {
+        if sleeper == nil { await withCheckedContinuation { waiter = $0 } }
+    }
+
+    func tick() async {
+        await sleeping()
+        sleeper?.resume()
+        sleeper = nil
+    }
+
+    func cancelSleep() async {
+        await sleeping()
+        sleeper?.resume(throwing: CancellationError())
+        sleeper = nil
+    }
+}

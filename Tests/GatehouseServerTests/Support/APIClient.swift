@@ -1,0 +1,79 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+public import ProviderKit
+
+/// A client of the API as an app would write it.
+struct APIClient: Sendable {
+    let url: String
+
+    init(_ server: TestServer) {
+        url = server.url
+    }
+
+    /// What came back.
+    struct Answer: Sendable {
+        let status: Int
+        let headers: HTTPHeaders
+        let body: [UInt8]
+
+        var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(body))) ?? .null }
+        var text: String { String(decoding: body, as: UTF8.self) }
+        /// `error.code`.
+        var code: String? { json["error"]["code"].string }
+
+        subscript(key: String) -> JSONValue { json[key] }
+    }
+
+    func send(
+        _ method: HTTPMethod, _ path: String, raw: [UInt8]? = nil, bearer: String? = nil,
+        headers: HTTPHeaders = [:]
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url + path)
+        request.method = method
+        request.headers = headers
+        if let raw {
+            if headers["content-type"].isEmpty { request.headers.add(name: "content-type", value: "application/json") }
+            request.body = .bytes(raw)
+        }
+        if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let body = try await response.body.collect(upTo: 1 << 20)
+        return Answer(status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
+    }
+
+    func post(_ path: String, _ body: JSONValue = [:], bearer: String? = nil) async throws -> Answer {
+        try await send(.POST, "/api/v1" + path, raw: Array(JSONEncoder().encode(body)), bearer: bearer)
+    }
+
+    func get(_ path: String, bearer: String? = nil) async throws -> Answer {
+        try await send(.GET, "/api/v1" + path, bearer: bearer)
+    }
+
+    func delete(_ path: String, bearer: String? = nil) async throws -> Answer {
+        try await send(.DELETE, "/api/v1" + path, bearer: bearer)
+    }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral
+{
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { first, _ in first })
+    }
+
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+
+    subscript(key: String) -> JSONValue {
+        if case .object(let members) = self { members[key] ?? .null } else { .null }
+    }
+
+    var string: String? { if case .string(let value) = self { value } else { nil } }
+    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+}

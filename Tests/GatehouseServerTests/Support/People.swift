@@ -1,0 +1,73 @@
+import Accounts
+import Delivery
+import Foundation
+import ProviderKit
+import Testing
+
+/// A person with an account, and the tokens of their session.
+struct Person: Sendable {
+    let email: String
+    let password: String
+    let uid: String
+    let accessToken: String
+    let refreshToken: String
+}
+
+extension APIClient {
+    static let password = "correct horse battery staple"
+
+    /// Tests share a database: everybody gets an address of their own.
+    static func newAddress() -> String {
+        "p\(UUID().uuidString.lowercased().prefix(13))@example.com"
+    }
+
+    /// The token of the newest mail to an address that has one, waiting for the worker to deliver it.
+    func mailedToken(to address: String, at server: TestServer, other: Set<String> = []) async throws -> String {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(10)
+        while clock.now < deadline {
+            for message in server.inbox.messages() where message.to == address {
+                guard let match = message.text.firstMatch(of: /token=([A-Za-z0-9_-]+)/) else { continue }
+                let token = String(match.output.1)
+                if !other.contains(token) { return token }
+            }
+            try await clock.sleep(for: .milliseconds(10))
+        }
+        throw TimeoutError()
+    }
+
+    func register(
+        at server: TestServer, email: String = newAddress(), password: String = password
+    ) async throws -> Person {
+        let registered = try await post("/auth/register", ["email": .string(email), "password": .string(password)])
+        try #require(registered.status == 201, "\(registered.text)")
+        let token = try await mailedToken(to: email, at: server)
+        let verified = try await post("/auth/verify-email", ["token": .string(token)])
+        try #require(verified.status == 200, "\(verified.text)")
+        return try Person(verified, email: email, password: password)
+    }
+
+    func guest() async throws -> Person {
+        try Person(try await post("/auth/anonymous"), email: "", password: "")
+    }
+
+    func login(_ email: String, _ password: String = password) async throws -> Answer {
+        try await post("/auth/login", ["email": .string(email), "password": .string(password)])
+    }
+
+    func refresh(_ token: String) async throws -> Answer {
+        try await post("/auth/refresh", ["refreshToken": .string(token)])
+    }
+}
+
+struct TimeoutError: Error {}
+
+extension Person {
+    init(_ answer: APIClient.Answer, email: String, password: String) throws {
+        self.email = email
+        self.password = password
+        uid = try #require(answer["user"]["id"].string, "\(answer.text)")
+        accessToken = try #require(answer["accessToken"].string)
+        refreshToken = try #require(answer["refreshToken"].string)
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import HTTPAPI
+
+@Suite("OpenAPI document")
+struct OpenAPIDocumentTests {
+    static let operations = [
+        OperationDescription(
+            method: "POST", path: "/api/v1/auth/email/otp/verify", summary: "Signs in", tag: "sign-in", access: .open,
+            body: Probed.Flattened.self,
+            answers: [.init(status: 200, description: "A session", of: Probed.Containers.self)],
+            errors: [
+                .init(status: 401, code: "INVALID_TOKEN"), .init(status: 401, code: "INVALID_CREDENTIALS"),
+                .init(status: 401, code: "INVALID_TOKEN"), .init(status: 429, code: "RATE_LIMITED"),
+            ]),
+        OperationDescription(
+            method: "DELETE", path: "/api/v1/auth/sessions/{id}", summary: "Ends one", tag: "sessions",
+            access: .bearer, answers: [.init(status: 204, description: "Ended")]),
+        OperationDescription(
+            method: "PATCH", path: "/api/v1/auth/me", summary: "Changes", tag: "sessions", access: .recent,
+            body: Probed.Optionals.self, answers: [.init(status: 200, description: "A tree", of: Probed.Tree.self)]),
+        OperationDescription(
+            method: "GET", path: "/api/v1/auth/oauth/{provider}/authorize", summary: "Begins", tag: "sign-in",
+            access: .open, body: nil,
+            parameters: [
+                .init("redirect_uri", required: true, help: "Where to."),
+                .init("mode", help: "How.", schema: .enumeration(["redirect", "json"])),
+            ],
+            answers: [.init(status: 302, description: "To the provider", headers: ["Location": "The provider."])]),
+        OperationDescription(
+            method: "GET", path: "/metrics", summary: "Figures", tag: "operations", access: .open,
+            answers: [.init(status: 200, description: "Text", contentType: "text/plain")]),
+    ]
+
+    static func document(_ operations: [OperationDescription] = operations) -> OpenAPIDocument {
+        OpenAPIDocument(
+            title: "Gatehouse", version: "1", server: "https://auth.example", errorEnvelope: Probed.ErrorPayload.self,
+            operations: operations)
+    }
+
+    private func document() throws -> JSONValue {
+        try JSONDecoder().decode(JSONValue.self, from: Data(try Self.document().json()))
+    }
+
+    @Test("says what it is")
+    func head() throws {
+        let json = try document()
+        #expect(json["openapi"] == .string("3.1.0"))
+        #expect(json["servers", 0, "url"] == .string("https://auth.example"))
+        #expect(json["components", "securitySchemes", "bearer", "scheme"] == .string("bearer"))
+        #expect(json["tags"]?.elements.compactMap { $0["name"]?.text } == ["sign-in", "sessions", "operations"])
+    }
+
+    @Test("is the same bytes every time")
+    func deterministic() throws {
+        let first = try Self.document().json()
+        for _ in 0..<10 {
+            #expect(try Self.document().json() == first)
+        }
+    }
+
+    @Test("every reference resolves")
+    func references() throws {
+        let json = try document()
+        let known = json["components", "schemas"]?.members.keys.sorted() ?? []
+        let references = json.everything.compactMap { $0["$ref"]?.text }
+        #expect(!references.isEmpty)
+        for reference in references {
+            let name = try #require(reference.split(separator: "/").last)
+            #expect(reference == "#/components/schemas/\(name)")
+            #expect(known.contains(String(name)))
+        }
+        #expect(
+            known == [
+                "Error", "ProbedContainers", "ProbedErrorContent", "ProbedFlattened", "ProbedInner", "ProbedOptionals",
+                "ProbedTree",
+            ])
+    }
+
+    @Test("every parameter of a path is declared")
+    func pathParameters() throws {
+        for (path, item) in try document()["paths"]?.members ?? [:] {
+            for operation in item.members.values {
+                let declared = operation["parameters"]?.elements.filter { $0["in"] == .string("path") } ?? []
+                let named = path.matches(of: /\{(\w+)\}/).map { String($0.output.1) }
+                #expect(declared.compactMap { $0["name"]?.text } == named)
+                #expect(declared.allSatisfy { $0["required"] == .bool(true) })
+            }
+        }
+    }
+
+    @Test("operations have identifiers of their own")
+    func identifiers() throws {
+        #expect(
+            Self.operations.map(\.operationID) == [
+                "postAuthEmailOtpVerify", "deleteAuthSessionsById", "patchAuthMe", "getAuthOauthByProviderAuthorize",
+                "getMetrics",
+            ])
+        let twice = Self.document(Self.operations + Self.operations.prefix(1))
+        #expect(throws: OpenAPIError.sameIdentifier("postAuthEmailOtpVerify")) { try twice.json() }
+    }
+
+    @Test("errors are grouped by status, each code once")
+    func errors() throws {
+        let responses = try document()["paths", "/api/v1/auth/email/otp/verify", "post", "responses"]
+        #expect(responses?.members.keys.sorted() == ["200", "401", "429"])
+        let schemas = responses?["401", "content", "application/json", "schema", "allOf"]
+        #expect(schemas?[0, "$ref"] == .string("#/components/schemas/Error"))
+        #expect(
+            schemas?[1, "properties", "error", "properties", "code", "enum"]
+                == .array([.string("INVALID_CREDENTIALS"), .string("INVALID_TOKEN")]))
+        #expect(responses?["429", "headers", "Retry-After"] != nil)
+        #expect(responses?["401", "headers"] == nil)
+    }
+
+    @Test("says who may call, and whether a body is needed")
+    func access() throws {
+        let paths = try document()["paths"]
+        let bearer = JSONValue.array([.object(["bearer": .array([])])])
+        #expect(paths?["/metrics", "get", "security"] == .array([]))
+        #expect(paths?["/api/v1/auth/sessions/{id}", "delete", "security"] == bearer)
+        #expect(paths?["/api/v1/auth/me", "patch", "security"] == bearer)
+        #expect(paths?["/api/v1/auth/me", "patch", "description"] != nil)
+        #expect(paths?["/api/v1/auth/email/otp/verify", "post", "requestBody", "required"] == .bool(true))
+        #expect(paths?["/metrics", "get", "responses", "200", "content"] == .object(["text/plain": .object([:])]))
+    }
+
+    @Test("two types that share a name get a component each")
+    func sharedNames() throws {
+        let components = ComponentSchemas()
+        let here = JSONSchema(probing: Twin.self)
+        let there = JSONSchema(probing: Probed.twin)
+        #expect(components.json(of: here)["$ref"] == .string("#/components/schemas/Twin"))
+        #expect(components.json(of: there)["$ref"] == .string("#/components/schemas/Twin2"))
+        #expect(components.json(of: here)["$ref"] == .string("#/components/schemas/Twin"))
+        #expect(components.written["Twin"]?["required"] == .array([.string("here")]))
+        #expect(components.written["Twin2"]?["required"] == .array([.string("there")]))
+    }
+
+    @Test("tells which types it could not see whole")
+    func gaps() throws {
+        #expect(Self.document().gaps == [])
+        let strict = OperationDescription(
+            method: "PUT", path: "/strict", summary: "", tag: "t", access: .open, body: [Probed.Strict].self,
+            answers: [.init(status: 204, description: "Done")])
+        let gaps = Self.document([strict]).gaps
+        #expect(gaps.count == 1)
+        #expect(gaps.first?.hasPrefix("ProbedStrict: ") == true)
+    }
+}
+
+/// Has a namesake.
+private struct Twin: Codable {
+    let here: Bool
+}

@@ -1,0 +1,151 @@
+import Accounts
+import Passwords
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct HashingPoolTests {
+    private struct Failure: Error {}
+
+    @Test func `answers with what the job returns or throws`() async throws {
+        let pool = HashingPool(threads: 2)
+        #expect(try await pool.run { 7 } == 7)
+        await #expect(throws: Failure.self) { try await pool.run { throw Failure() } }
+        #expect(pool.statistics.done == 2)
+        #expect(pool.statistics.running == 0)
+        await pool.shutdown()
+    }
+
+    @Test func `refuses at once what exceeds the length, and answers the rest`() async throws {
+        let pool = HashingPool(threads: 1, limits: .init(length: 2), expectedDuration: .zero)
+        let blockade = await Blockade(of: pool)
+        let first = await pool.queued { 1 }
+        let second = await pool.queued { 2 }
+
+        let start = ContinuousClock.now
+        await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(1))) { try await pool.run { 3 } }
+        #expect(start.duration(to: .now) < .milliseconds(20))
+        #expect(pool.statistics.rejected == 1)
+        #expect(pool.statistics.queued == 2)
+        #expect(pool.statistics.running == 1)
+
+        try await blockade.lift()
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 2)
+        #expect(pool.statistics.done == 3)
+        await pool.shutdown()
+    }
+
+    @Test func `refuses who would wait too long, and says when to come back`() async throws {
+        let pool = HashingPool(threads: 1, limits: .init(wait: .seconds(2)), expectedDuration: .seconds(1))
+        let blockade = await Blockade(of: pool)
+        let first = await pool.queued { 1 }
+        let second = await pool.queued { 2 }
+        await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(3))) { try await pool.run { 3 } }
+        try await blockade.lift()
+        _ = try await (first.value, second.value)
+        await pool.shutdown()
+    }
+
+    @Test func `a free thread takes a job however slow jobs are`() async throws {
+        let pool = HashingPool(threads: 2, limits: .init(wait: .zero), expectedDuration: .seconds(60))
+        let blockade = await Blockade(of: pool)
+        #expect(try await pool.run { 1 } == 1)
+        try await blockade.lift()
+        await pool.shutdown()
+    }
+
+    @Test func `takes the callers in their order`() async throws {
+        let pool = HashingPool(threads: 1)
+        let blockade = await Blockade(of: pool)
+        let (order, log) = AsyncStream.makeStream(of: Int.self)
+        for number in 1...5 {
+            _ = await pool.queued { log.yield(number) }
+        }
+        try await blockade.lift()
+        await pool.shutdown()
+        log.finish()
+        #expect(await order.reduce(into: []) { $0.append($1) } == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `a cancelled caller leaves the queue at once`() async throws {
+        let pool = HashingPool(threads: 1)
+        let runs = Counter()
+        let blockade = await Blockade(of: pool)
+        let caller = await pool.queued { runs.increment() }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(pool.statistics.queued == 0)
+        #expect(pool.statistics.abandoned == 1)
+        try await blockade.lift()
+        await pool.shutdown()
+        #expect(runs.value == 0)
+    }
+
+    @Test func `a caller who comes cancelled does not wait either`() async throws {
+        let pool = HashingPool(threads: 1)
+        let blockade = await Blockade(of: pool)
+        let caller = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await pool.run { 1 }
+        }
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(pool.statistics.queued == 0)
+        try await blockade.lift()
+        await pool.shutdown()
+    }
+
+    @Test func `answers every caller of a flood exactly once`() async throws {
+        let pool = HashingPool(threads: 2, limits: .init(length: 10))
+        let runs = Counter()
+        let answers = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<500 {
+                group.addTask {
+                    let caller = Task { try await pool.run { runs.increment() } }
+                    if number.isMultiple(of: 3) {
+                        caller.cancel()
+                    }
+                    return (try? await caller.value) != nil
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        await pool.shutdown()
+        let statistics = pool.statistics
+        #expect(answers.count == 500)
+        #expect(answers.count(where: \.self) == statistics.done)
+        #expect(runs.value == statistics.done)
+        #expect(statistics.done + statistics.rejected + statistics.abandoned == 500)
+    }
+
+    @Test func `shutdown answers those who wait and refuses those who come`() async throws {
+        let pool = HashingPool(threads: 1)
+        let blockade = await Blockade(of: pool)
+        let first = await pool.queued { 1 }
+        let second = await pool.queued { 2 }
+        async let shutdown: Void = pool.shutdown()
+        async let again: Void = pool.shutdown()
+        try await blockade.lift()
+        _ = await (shutdown, again)
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 2)
+        await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(1))) { try await pool.run { 3 } }
+        await pool.shutdown()
+    }
+
+    @Test func `learns how long jobs take`() async throws {
+        let pool = HashingPool(threads: 1, expectedDuration: .seconds(8))
+        try await pool.run {}
+        let average = pool.statistics.averageDuration
+        #expect(average >= .seconds(7) && average < .seconds(8))
+        await pool.shutdown()
+    }
+
+    @Test func `has memory released by itself when idle`() async throws {
+        let (releases, signal) = AsyncStream.makeStream(of: Duration.self)
+        let pool = HashingPool(threads: 1, idleTime: .milliseconds(5)) { signal.yield($0) }
+        // No job ever comes: the thread wakes up on its own.
+        let first = await releases.first { _ in true }
+        #expect(first == .milliseconds(5))
+        await pool.shutdown()
+    }
+}

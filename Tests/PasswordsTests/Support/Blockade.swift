@@ -1,0 +1,40 @@
+import Dispatch
+import Passwords
+
+/// A job that holds one thread of a pool until it is lifted.
+struct Blockade {
+    private let gate = DispatchSemaphore(value: 0)
+    private let job: Task<Void, any Error>
+
+    /// Returns when the thread is held.
+    init(of pool: HashingPool) async {
+        let (started, signal) = AsyncStream.makeStream(of: Void.self)
+        let gate = gate
+        job = Task {
+            defer { signal.finish() }
+            try await pool.run {
+                signal.finish()
+                gate.wait()
+            }
+        }
+        for await _ in started {}
+    }
+
+    /// Returns when the job has been answered.
+    func lift() async throws {
+        gate.signal()
+        try await job.value
+    }
+}
+
+extension HashingPool {
+    /// Adds a caller and returns once it waits in the queue.
+    func queued<Output: Sendable>(_ job: @escaping @Sendable () -> Output) async -> Task<Output, any Error> {
+        let length = statistics.queued
+        let caller = Task { try await run(job) }
+        while statistics.queued == length {
+            await Task.yield()
+        }
+        return caller
+    }
+}
