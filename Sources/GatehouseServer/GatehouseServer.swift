@@ -11,6 +11,8 @@ public enum GatehouseServer {
     /// Runs the command that the process was started with and ends the process: with status 0, or with 1 after one
     /// clear line on standard error.
     public static func run(providers: [any Provider.Type]) async -> Never {
+        // A client or a log reader that goes away is an error of that write, not the end of the server.
+        signal(SIGPIPE, SIG_IGN)
         await Installation.$providers.withValue(providers) {
             do {
                 var command = try RootCommand.parseAsRoot()

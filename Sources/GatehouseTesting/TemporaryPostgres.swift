@@ -5,7 +5,8 @@ package import Postgres
 package enum TemporaryPostgres {
     private static let shared = Shared()
 
-    /// The URL of a new database with these migrations applied: the copy of a template made once per list of migrations.
+    /// The URL of a new database with these migrations applied: the copy of a template made once per list of
+    /// migrations.
     package static func database(migrations: [Migration] = []) async throws -> String {
         try await shared.database(migrations: migrations)
     }

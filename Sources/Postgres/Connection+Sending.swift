@@ -1,6 +1,8 @@
 import CLibPQ
 
-/// Thin calls into libpq. Each returns false when the connection has broken, and remembers what it asked for.
+/// Thin calls into libpq.
+///
+/// Each returns false when the connection has broken, and remembers what it asked for.
 extension Connection {
     func sendCommand(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQsendQueryParams(link.raw, sql, 0, nil, nil, nil, nil, 0) == 1 else { return false }
@@ -8,14 +10,19 @@ extension Connection {
         return true
     }
 
-    func send(_ request: Request, _ sql: String) -> Bool {
-        guard sendCommand(sql, as: .work(request)) else { return false }
-        requestsInFlight += 1
-        return true
+    func send(_ request: Request) -> Bool {
+        let isSent =
+            switch request.work {
+            case .statement(let statement, let arguments): send(request, statement, arguments)
+            case .commit: sendCommand("COMMIT", as: .work(request))
+            case .rollback: sendCommand("ROLLBACK", as: .work(request))
+            case .script(let sql): sendScript(request, sql)
+            }
+        if isSent { requestsInFlight += 1 }
+        return isSent
     }
 
-    /// A statement, prepared first under a sync of its own if this connection has not seen it.
-    func send(_ request: Request, _ statement: Statement, _ arguments: Arguments) -> Bool {
+    private func send(_ request: Request, _ statement: Statement, _ arguments: Arguments) -> Bool {
         guard let link, let name = prepared[request.key] ?? prepare(request, statement, arguments, on: link) else {
             return false
         }
@@ -25,10 +32,10 @@ extension Connection {
         }
         guard isSent else { return false }
         expect(.work(request))
-        requestsInFlight += 1
         return true
     }
 
+    /// Under a sync of its own, so that no neighbour's error can undo it.
     private func prepare(
         _ request: Request, _ statement: Statement, _ arguments: Arguments, on link: Link
     ) -> String? {
@@ -43,10 +50,9 @@ extension Connection {
     }
 
     /// The simple protocol, which takes several statements but needs the pipeline to be empty and closed.
-    func sendScript(_ request: Request, _ sql: String) -> Bool {
+    private func sendScript(_ request: Request, _ sql: String) -> Bool {
         guard let link, PQexitPipelineMode(link.raw) == 1, PQsendQuery(link.raw, sql) == 1 else { return false }
         expect(.script(request))
-        requestsInFlight += 1
         return true
     }
 

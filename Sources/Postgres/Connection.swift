@@ -1,6 +1,8 @@
 import CLibPQ
 
-/// One connection's place and everything sent through it that is not answered yet. Belongs to the reactor's thread.
+/// One connection's place and everything sent through it that is not answered yet.
+///
+/// Belongs to the reactor's thread.
 final class Connection {
     enum Role {
         case pipelined
@@ -94,7 +96,9 @@ final class Connection {
         return nil
     }
 
-    /// Whether the server owes an answer, or the delivery of a cancellation, for longer than `limit`. A script has no limit.
+    /// Whether the server owes an answer, or the delivery of a cancellation, for longer than `limit`.
+    ///
+    /// A script has no limit.
     func isSilent(for limit: Nanoseconds, at now: Nanoseconds) -> Bool {
         if let interruptedSince, now - interruptedSince > limit { return true }
         return !inFlight.isEmpty && !runsScript && now - lastProgress > limit

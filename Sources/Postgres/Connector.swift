@@ -4,9 +4,9 @@ import Glibc
 /// Opens connections with libpq's blocking call on short-lived threads: neither a name server nor a host which hangs
 /// can hold up the reactor.
 enum Connector {
-    static func connect(slot: Int, attempt: Int, url: String, inbox: Inbox) {
+    static func connect(slot: Int, attempt: Int, _ configuration: Database.Configuration, inbox: Inbox) {
         let isRunning = OwnThread.detached {
-            switch open(url) {
+            switch open(configuration) {
             case .success(let link): inbox.post(.connected(slot: slot, attempt: attempt, link))
             case .failure(let error): inbox.post(.refused(slot: slot, attempt: attempt, reason: error.reason))
             }
@@ -28,7 +28,9 @@ enum Connector {
     }
 
     /// In libpq a later keyword overrides an earlier one, and the URL stands where `dbname` does.
-    private static func open(_ url: String) -> Result<Link, Refusal> {
+    private static func open(_ configuration: Database.Configuration) -> Result<Link, Refusal> {
+        // libpq's own complaint about a malformed URL might quote a password
+        do throws(PostgresError) { try configuration.validate() } catch { return .failure(Refusal(reason: "\(error)")) }
         let parameters = [
             ("connect_timeout", "5"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
@@ -36,7 +38,7 @@ enum Connector {
             // with several hosts: the primary, whichever that is now
             ("target_session_attrs", "read-write"),
             ("fallback_application_name", "gatehouse"),
-            ("dbname", url),
+            ("dbname", configuration.url),
             ("client_encoding", "UTF8"),
         ]
         let texts = parameters.map { (strdup($0.0), strdup($0.1)) }

@@ -2,11 +2,16 @@ import CLibPQ
 
 extension Database {
     package struct Configuration: Sendable {
-        /// A libpq URI or "keyword=value" string. Hosts (several are tried in turn), TLS and time-outs are libpq's; unless
-        /// the string says otherwise, only a server that accepts writes will do.
+        /// A libpq URI or "keyword=value" string.
+        ///
+        /// Hosts (several are tried in turn), TLS and time-outs are libpq's; unless the string says otherwise, only a
+        /// server that accepts writes will do.
         package var url: String
         /// Connections shared by single statements.
-        package var pipelined = 2
+        ///
+        /// Two serve all the reads that one reactor can; more let more writes share a flush of the log, as each
+        /// connection commits one after the other.
+        package var pipelined = 4
         /// Connections for transactions, and so the number of transactions at a time.
         package var transactions = 4
         /// Requests that may wait unsent before `.overloaded`.

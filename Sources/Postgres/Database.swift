@@ -2,7 +2,9 @@ package import Logging
 import Synchronization
 
 /// The asynchronous client of one PostgreSQL: pipelined connections for single statements, exclusive ones for
-/// transactions. `start` and `stop` frame its life; see `Postgres.swift` for the flow.
+/// transactions.
+///
+/// `start` and `stop` frame its life; see `Postgres.swift` for the flow.
 package final class Database: Executor {
     package let configuration: Configuration
     let logger: Logger
@@ -14,7 +16,9 @@ package final class Database: Executor {
         self.logger = logger
     }
 
-    /// Starts the reactor, which connects at once; does not wait. To be called once.
+    /// Starts the reactor, which connects at once; does not wait.
+    ///
+    /// To be called once.
     package func start() {
         let (configuration, inbox, logger) = (configuration, inbox, logger)
         thread.withLock { thread in

@@ -17,10 +17,14 @@ enum Message: Sendable {
     case stop(Waiter<Void>)
 }
 
-/// The reactor's letter box. The eventfd is written only when the reactor sleeps.
+/// The reactor's letter box.
+///
+/// The eventfd is written only when the reactor sleeps.
 final class Inbox: Sendable {
     private struct State {
         var messages: [Message] = []
+        /// Requests for work, not sent yet: among the messages, and with the reactor.
+        var posted = 0
         var parked = 0
         var readerSleeps = false
         var isClosed = false
@@ -38,7 +42,7 @@ final class Inbox: Sendable {
     /// False once the reactor has gone; the message is dropped.
     @discardableResult
     func post(_ message: Message) -> Bool {
-        push(message, limit: .max) != .closed
+        push(message, limit: nil) != .closed
     }
 
     /// Posts a message that asks for new work, unless `limit` pieces of work wait already.
@@ -52,10 +56,13 @@ final class Inbox: Sendable {
 
     private enum Admission { case accepted, full, closed }
 
-    private func push(_ message: Message, limit: Int) -> Admission {
+    private func push(_ message: Message, limit: Int?) -> Admission {
         let (admission, mustWake) = state.withLock { state -> (Admission, Bool) in
             guard !state.isClosed else { return (.closed, false) }
-            guard state.parked + state.messages.count < limit else { return (.full, false) }
+            if let limit {
+                guard state.parked + state.posted < limit else { return (.full, false) }
+                state.posted += 1
+            }
             state.messages.append(message)
             defer { state.readerSleeps = false }
             return (.accepted, state.readerSleeps)
@@ -68,7 +75,8 @@ final class Inbox: Sendable {
         state.withLock { state in
             defer {
                 // an upper bound until the reactor has looked at them
-                state.parked += state.messages.count
+                state.parked += state.posted
+                state.posted = 0
                 state.messages = []
             }
             return state.messages
@@ -85,14 +93,11 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Called by the reactor when it wakes, whatever woke it.
-    func awake() {
-        let wasWoken = state.withLock { state in
-            defer { state.readerSleeps = false }
-            return !state.readerSleeps
-        }
+    /// Called by the reactor when it wakes, whatever woke it; `wasCalled` if the eventfd is readable.
+    func awake(wasCalled: Bool) {
         var count: eventfd_t = 0
-        if wasWoken { eventfd_read(wakeUp, &count) }
+        if wasCalled { eventfd_read(wakeUp, &count) }
+        state.withLock { $0.readerSleeps = false }
     }
 
     /// Refuses everything from now on; returns what had not been read.

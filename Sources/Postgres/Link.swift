@@ -1,6 +1,8 @@
 import CLibPQ
 
-/// A libpq connection, closed with its last reference. Made by the connector, then touched by the reactor alone.
+/// A libpq connection, closed with its last reference.
+///
+/// Made by the connector, then touched by the reactor alone.
 final class Link: @unchecked Sendable {
     let raw: OpaquePointer
 

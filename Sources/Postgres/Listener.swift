@@ -3,7 +3,9 @@ import Synchronization
 /// One channel's notifications, on a connection of its own which is probed all the time.
 package final class Listener: Sendable {
     package enum Event: Sendable, Equatable {
-        /// LISTEN was accepted. What was sent before is lost: reload whatever the notifications maintain.
+        /// LISTEN was accepted.
+        ///
+        /// What was sent before is lost: reload whatever the notifications maintain.
         case connected
         case notification(String)
         case disconnected
@@ -40,8 +42,9 @@ package final class Listener: Sendable {
 }
 
 extension Database {
-    /// Listens until `stopListening` or `stop`. `onEvent` runs on the reactor's thread, in order: it must be quick and
-    /// must not wait.
+    /// Listens until `stopListening` or `stop`.
+    ///
+    /// `onEvent` runs on the reactor's thread, in order: it must be quick and must not wait.
     package func listen(to channel: String, onEvent: @escaping @Sendable (Listener.Event) -> Void) -> Listener {
         let listener = Listener(channel: channel, onEvent: onEvent)
         inbox.post(.listen(listener))

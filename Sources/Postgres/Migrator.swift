@@ -18,8 +18,10 @@ package struct Migration: Sendable, Equatable {
     var label: String { "\(version)_\(name)" }
 }
 
-/// Applies what is missing, one transaction each. Several servers may start at once: an advisory lock lets one at a time
-/// in, and each looks again once it holds the lock.
+/// Applies what is missing, one transaction each.
+///
+/// Several servers may start at once: an advisory lock lets one at a time in, and each looks again once it holds the
+/// lock.
 package struct Migrator: Sendable {
     struct Applied: Equatable {
         let version: Int
@@ -44,8 +46,9 @@ package struct Migrator: Sendable {
         return applied
     }
 
-    /// Whether every migration of this program is applied. A newer database is current too: while servers are replaced
-    /// one by one, the previous version still serves.
+    /// Whether every migration of this program is applied.
+    ///
+    /// A newer database is current too: while servers are replaced one by one, the previous version still serves.
     package func isCurrent() async throws -> Bool {
         guard var ledger = try await database.first(.ledgerExists), try ledger.next() else { return false }
         let checksums = try await Applied.read(from: database).reduce(into: [:]) { $0[$1.version] = $1.checksum }
@@ -100,8 +103,10 @@ package struct Migrator: Sendable {
         return applied.count < migrations.count ? migrations[applied.count] : nil
     }
 
-    /// Waits for the lock as long as it takes. DDL may run long too, but waits for tables only briefly: whoever waits
-    /// for an exclusive lock keeps everybody else from the table.
+    /// Waits for the lock as long as it takes.
+    ///
+    /// DDL may run long too, but waits for tables only briefly: whoever waits for an exclusive lock keeps everybody
+    /// else from the table.
     private static let enter = """
         SET LOCAL statement_timeout = 0;
         SET LOCAL lock_timeout = 0;

@@ -4,7 +4,9 @@ import Glibc
 typealias Nanoseconds = Int64
 
 extension Nanoseconds {
-    /// Since boot. Time spent suspended counts: a paused virtual machine must not believe itself current.
+    /// Since boot.
+    ///
+    /// Time spent suspended counts: a paused virtual machine must not believe itself current.
     static var now: Self {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

@@ -1,6 +1,8 @@
 package import FoundationEssentials
 
-/// A type that decodes in the plural. Apart from `PostgresDecodable`, because an array of bytes is a `bytea`.
+/// A type that decodes in the plural.
+///
+/// Apart from `PostgresDecodable`, because an array of bytes is a `bytea`.
 package protocol PostgresElement {
     static func decodeArray(_ cell: Cell) throws(PostgresError) -> [Self]
 }

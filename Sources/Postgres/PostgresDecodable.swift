@@ -2,7 +2,9 @@ package import FoundationEssentials
 
 import CLibPQ
 
-/// A value read from a column. A mismatch of types throws and never traps.
+/// A value read from a column.
+///
+/// A mismatch of types throws and never traps.
 package protocol PostgresDecodable {
     static func decode(_ cell: Cell) throws(PostgresError) -> Self
 }

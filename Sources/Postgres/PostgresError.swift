@@ -1,17 +1,27 @@
 /// Everything that can go wrong between a caller and PostgreSQL.
 package enum PostgresError: Error, Sendable, Equatable {
-    /// The queue, or the queue for a transaction's connection, is full. Nothing was executed.
+    /// The queue, or the queue for a transaction's connection, is full.
+    ///
+    /// Nothing was executed.
     case overloaded
-    /// No connection; the text is libpq's reason, on one line. Nothing was executed.
+    /// No connection; the text is libpq's reason, on one line.
+    ///
+    /// Nothing was executed.
     case unavailable(String)
     /// The connection broke before the answer; a write, or a COMMIT, may or may not have been executed.
     case connectionLost(maybeExecuted: Bool)
-    /// No answer in time. A write may still be executed.
+    /// No answer in time.
+    ///
+    /// A write may still be executed.
     case deadlineExceeded
-    /// The calling task was cancelled. A write that had been sent may still be executed.
+    /// The calling task was cancelled.
+    ///
+    /// A write that had been sent may still be executed.
     case cancelled
     indirect case server(ServerError)
-    /// A column is not of the asked type. A fault of the program or of the schema.
+    /// A column is not of the asked type.
+    ///
+    /// A fault of the program or of the schema.
     case decoding(String)
     /// A value cannot be expressed in PostgreSQL's format; it was not sent.
     case encoding(String)
@@ -45,7 +55,8 @@ package struct ServerError: Error, Sendable, Equatable {
     package var table: String?
     package var column: String?
     package var constraint: String?
-    /// The server's C function which raised the error: where the message is translated, the only way to tell some apart.
+    /// The server's C function which raised the error: where the message is translated, the only way to tell some
+    /// apart.
     package var routine: String?
 }
 

@@ -44,7 +44,9 @@ extension PrivateCluster {
             guard rename(draft, data) == 0 else { throw .cluster("cannot create \(data): \(reason(errno))") }
         }
 
-        /// A folder only `user` may enter. The short one for sockets has a name others could have taken before.
+        /// A folder only `user` may enter.
+        ///
+        /// The short one for sockets has a name others could have taken before.
         private func makePrivate(_ path: String, for user: User) throws(PostgresError) {
             if mkdir(path, 0o700) == 0 {
                 guard user.command.isEmpty || chown(path, user.id, user.group) == 0 else {
@@ -57,8 +59,10 @@ extension PrivateCluster {
             else { throw .cluster("\(path) is not a private directory of user \(user.id)") }
         }
 
-        /// Removes what a killed server left behind. PostgreSQL does so itself unless another process has got the old
-        /// one's number by then, as happens in containers.
+        /// Removes what a killed server left behind.
+        ///
+        /// PostgreSQL does so itself unless another process has got the old one's number by then, as happens in
+        /// containers.
         func releaseLocks() throws(PostgresError) {
             let deadline = Nanoseconds.now + Self.patience
             while let user = users.first {
@@ -67,7 +71,8 @@ extension PrivateCluster {
                 }
                 usleep(5_000)
             }
-            for path in ["\(data)/postmaster.pid", "\(socket)/\(Self.socketName)", "\(socket)/\(Self.socketName).lock"] {
+            for path in ["\(data)/postmaster.pid", "\(socket)/\(Self.socketName)", "\(socket)/\(Self.socketName).lock"]
+            {
                 unlink(path)
             }
         }
@@ -94,12 +99,16 @@ extension PrivateCluster {
 
         /// With its parents.
         private func makeDirectory(_ path: String, mode: mode_t) throws(PostgresError) {
-            if mkdir(path, mode) == 0 || errno == EEXIST { return }
+            // whatever the umask says
+            if mkdir(path, mode) == 0 { return _ = chmod(path, mode) }
+            if errno == EEXIST { return }
             guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
                 throw .cluster("cannot create \(path): \(reason(errno))")
             }
             try makeDirectory(String(path[..<slash]), mode: 0o755)
-            guard mkdir(path, mode) == 0 else { throw .cluster("cannot create \(path): \(reason(errno))") }
+            guard mkdir(path, mode) == 0, chmod(path, mode) == 0 else {
+                throw .cluster("cannot create \(path): \(reason(errno))")
+            }
         }
     }
 }

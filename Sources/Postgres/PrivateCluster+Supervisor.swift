@@ -3,8 +3,10 @@ import FoundationEssentials
 import Glibc
 
 extension PrivateCluster {
-    /// A shell between this process and the server. Its standard input is a socket only this process holds: when that
-    /// ends, even by SIGKILL, the shell reads the end of it and shuts the server down.
+    /// A shell between this process and the server.
+    ///
+    /// Its standard input is a socket only this process holds: when that ends, even by SIGKILL, the shell reads the end
+    /// of it and shuts the server down.
     struct Supervisor: Sendable {
         /// How long a server may take to write everything out.
         private static let stopLimit = Nanoseconds.seconds(15)

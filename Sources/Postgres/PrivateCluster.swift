@@ -5,7 +5,9 @@ import Synchronization
 /// may enter, and stopped when the process ends, however it ends.
 package final class PrivateCluster: Sendable {
     package struct Options: Sendable {
-        /// Commits survive a crash. Off is faster, and fit for tests alone.
+        /// Commits survive a crash.
+        ///
+        /// Off is faster, and fit for tests alone.
         package var durable = true
         /// The whole directory is removed when this process stops the cluster or ends.
         package var ephemeral = false
@@ -39,7 +41,12 @@ package final class PrivateCluster: Sendable {
                 user.command + [binaries.postgres, "-D", paths.data] + arguments, log: paths.log,
                 removing: options.ephemeral ? [paths.directory, paths.socket] : [])
             supervisor.withLock { $0 = started }
-            try started.awaitReadiness(url: url, log: paths.log)
+            do throws(PostgresError) {
+                try started.awaitReadiness(url: url, log: paths.log)
+            } catch {
+                takeSupervisor()?.stop()
+                throw error
+            }
         }
     }
 
@@ -86,7 +93,8 @@ package final class PrivateCluster: Sendable {
         let draft = try paths.makeDraft(for: user)
         // whoever can reach the socket is trusted: its directory keeps everybody else out
         let command = [
-            binaries.initdb, "-D", draft, "--username", Self.role, "--auth", "trust", "--encoding", "UTF8", "--no-locale",
+            binaries.initdb, "-D", draft, "--username", Self.role, "--auth", "trust", "--encoding", "UTF8",
+            "--no-locale",
             "--no-instructions",
         ]
         let child = try ChildProcess(user.command + command + (options.durable ? [] : ["--no-sync"]), log: paths.log)

@@ -47,7 +47,9 @@ final class Promise<Value: Sendable>: Sendable {
         settle(.failure(error))
     }
 
-    /// Waits for the outcome, whatever happens to the calling task. To be called once.
+    /// Waits for the outcome, whatever happens to the calling task.
+    ///
+    /// To be called once.
     func shieldedValue() async throws(PostgresError) -> Value {
         let outcome = await withUnsafeContinuation { (waiter: UnsafeContinuation<Outcome, Never>) in
             let early = state.withLock { state -> Outcome? in
@@ -67,7 +69,9 @@ final class Promise<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Waits for the outcome; a cancelled task gets `.cancelled` at once. To be called once.
+    /// Waits for the outcome; a cancelled task gets `.cancelled` at once.
+    ///
+    /// To be called once.
     ///
     /// `notify` runs before the waiter does, so that whatever it posts precedes the waiter's next request.
     func value(onCancel notify: @escaping @Sendable () -> Void = {}) async throws(PostgresError) -> Value {

@@ -21,7 +21,7 @@ extension Reactor {
         connection.attempt += 1
         connection.isConnecting = true
         connection.retryAt = .never
-        Connector.connect(slot: connection.slot, attempt: connection.attempt, url: configuration.url, inbox: inbox)
+        Connector.connect(slot: connection.slot, attempt: connection.attempt, configuration, inbox: inbox)
     }
 
     func didConnect(slot: Int, attempt: Int, _ link: Link) {

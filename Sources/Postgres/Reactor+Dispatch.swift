@@ -26,9 +26,8 @@ extension Reactor {
         while let request = pending.first {
             if !request.promise.isSettled {
                 guard let connection = leastBusy() else { break }
-                guard case .statement(let statement, let arguments) = request.work else { break }
                 // a request which libpq did not take stays pending
-                guard transmit(request, statement, arguments, on: connection) else {
+                guard transmit(request, on: connection) else {
                     lose(connection, connection.link?.complaint)
                     continue
                 }
@@ -47,14 +46,12 @@ extension Reactor {
     }
 
     /// False if nothing that could take effect was sent: without its sync the server undoes a statement.
-    private func transmit(
-        _ request: Request, _ statement: Statement, _ arguments: Arguments, on connection: Connection
-    ) -> Bool {
+    private func transmit(_ request: Request, on connection: Connection) -> Bool {
         let joinsBatch = request.isRead && !request.isAlone
         if connection.hasOpenBatch, !joinsBatch || connection.batchSize >= Self.batchLimit, !connection.sync() {
             return false
         }
-        guard connection.send(request, statement, arguments) else { return false }
+        guard connection.send(request) else { return false }
         guard joinsBatch else {
             if !connection.sync() { lose(connection, connection.link?.complaint) }
             return true

@@ -24,8 +24,9 @@ extension Reactor {
         grant(connection)
     }
 
-    /// Sends what the transaction asked for. BEGIN goes out with its first statement, in one batch: were BEGIN refused,
-    /// the statement would be too.
+    /// Sends what the transaction asked for.
+    ///
+    /// BEGIN goes out with its first statement, in one batch: were BEGIN refused, the statement would be too.
     func pump(_ connection: Connection) {
         while let request = connection.backlog.first {
             guard connection.interruptedSince == nil, !connection.runsScript else { return }
@@ -42,10 +43,12 @@ extension Reactor {
             guard begin(connection, for: request) else { return lose(connection, connection.link?.complaint) }
             if request.isScript, !connection.inFlight.isEmpty { return }
             connection.backlog.popFirst()
-            guard send(request, on: connection) else {
+            guard connection.send(request) else {
                 request.promise.fail(.connectionLost(maybeExecuted: false))
                 return lose(connection, connection.link?.complaint)
             }
+            // the request is in flight by now, so that losing the connection settles it
+            guard request.isScript || connection.sync() else { return lose(connection, connection.link?.complaint) }
         }
     }
 
@@ -55,24 +58,9 @@ extension Reactor {
         return connection.sendCommand("BEGIN", as: .begin) && (!request.isScript || connection.sync())
     }
 
-    private func send(_ request: Request, on connection: Connection) -> Bool {
-        switch request.work {
-        case .script(let sql): connection.sendScript(request, sql)
-        case .commit: connection.send(request, "COMMIT") && synchronised(connection)
-        case .rollback: connection.send(request, "ROLLBACK") && synchronised(connection)
-        case .statement(let statement, let arguments):
-            connection.send(request, statement, arguments) && synchronised(connection)
-        }
-    }
-
-    /// The request is in flight by now, so that losing the connection settles it.
-    private func synchronised(_ connection: Connection) -> Bool {
-        if !connection.sync() { lose(connection, connection.link?.complaint) }
-        return true
-    }
-
-    /// Cancels a statement in flight. Its connection sends nothing more until the signal has been delivered, lest it
-    /// hits the ROLLBACK.
+    /// Cancels a statement in flight.
+    ///
+    /// Its connection sends nothing more until the signal has been delivered, lest it hits the ROLLBACK.
     func interrupt(_ request: Request) {
         guard let lease = request.lease, let link = connections[lease.slot].link else { return }
         let connection = connections[lease.slot]

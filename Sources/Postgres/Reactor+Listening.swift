@@ -19,7 +19,8 @@ extension Reactor {
             let channel = PQescapeIdentifier(link.raw, listener.channel, listener.channel.utf8.count)
         else { return lose(connection, connection.link?.complaint) }
         defer { PQfreemem(channel) }
-        guard connection.sendCommand("LISTEN " + String(cString: channel), as: .listen(sentAt: now)), connection.sync() else {
+        guard connection.sendCommand("LISTEN " + String(cString: channel), as: .listen(sentAt: now)), connection.sync()
+        else {
             return lose(connection, link.complaint)
         }
     }

@@ -31,7 +31,9 @@ extension Reactor {
         deliverNotifications(connection, link)
     }
 
-    /// The head entry has all its results. False when the connection was closed for it.
+    /// The head entry has all its results.
+    ///
+    /// False when the connection was closed for it.
     private func complete(_ entry: Connection.Entry, on connection: Connection) -> Bool {
         guard let link = connection.link, let answer = connection.answer else {
             lose(connection, "an answer is missing")
@@ -115,7 +117,9 @@ extension Answer {
 extension ServerError {
     static let duplicateStatement = "42P05"
 
-    /// The prepared statement has gone, or a migration changed what it returns. Nothing was executed.
+    /// The prepared statement has gone, or a migration changed what it returns.
+    ///
+    /// Nothing was executed.
     var meansStalePlan: Bool {
         sqlState == "26000" || (sqlState == "0A000" && routine == "RevalidateCachedQuery")
     }

@@ -18,7 +18,9 @@ extension Reactor {
         }
     }
 
-    /// Settles whoever has waited long enough. Runs every 50 ms while anybody waits.
+    /// Settles whoever has waited long enough.
+    ///
+    /// Runs every 50 ms while anybody waits.
     func sweep() {
         nextSweep = .never
         sweepConnections()
@@ -53,7 +55,8 @@ extension Reactor {
 
     private func sweepConnections() {
         for connection in connections {
-            for request in connection.requests where request.deadline <= now && request.promise.fail(request.lateError) {
+            for request in connection.requests where request.deadline <= now && request.promise.fail(request.lateError)
+            {
                 interrupt(request)
             }
             if connection.isSilent(for: limit(of: connection), at: now) {

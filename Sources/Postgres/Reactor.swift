@@ -39,7 +39,7 @@ final class Reactor {
 
     func run() {
         connections.forEach(connect)
-        while !isFinished {
+        while true {
             inbox.drain().forEach(receive)
             dispatch()
             leasedConnections.forEach(pump)
@@ -48,9 +48,9 @@ final class Reactor {
             for connection in connections where connection.hasUnsentBytes && !connection.flush() {
                 lose(connection, connection.link?.complaint)
             }
+            guard !isFinished else { return shutDown() }
             wait()
         }
-        shutDown()
     }
 
     var pipelinedConnections: some Sequence<Connection> { connections.lazy.filter(\.isPipelined) }
@@ -83,7 +83,7 @@ final class Reactor {
         }
         let timeout = inbox.maySleep(statistics) ? millisecondsToNextTimer() : 0
         let count = poll(&polled, nfds_t(polled.count), timeout)
-        inbox.awake()
+        inbox.awake(wasCalled: polled[0].revents != 0)
         now = .now
         guard count > 0 else { return }
         for (connection, state) in zip(open, polled.dropFirst()) where state.revents & ~Int16(POLLOUT) != 0 {

@@ -22,7 +22,7 @@ package struct Rows: Sendable, RandomAccessCollection {
         answer.flatMap { Int(String(cString: PQcmdTuples($0.raw))) } ?? 0
     }
 
-    /// The command's name as the server gives it, e.g. "ROLLBACK".
+    /// The command as the server names it, such as "ROLLBACK".
     var tag: String { answer.map { String(cString: PQcmdStatus($0.raw)) } ?? "" }
 }
 
@@ -38,7 +38,8 @@ package struct Row: Sendable {
     }
 
     /// The next column, checked against the type which the server declared for it.
-    package mutating func next<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws(PostgresError) -> Value {
+    package mutating func next<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws(PostgresError) -> Value
+    {
         guard column < PQnfields(answer.raw) else {
             throw .decoding("the row has \(column) columns, one more was asked for")
         }
@@ -49,7 +50,9 @@ package struct Row: Sendable {
     }
 }
 
-/// A libpq result, freed with its last reader. Read-only once the reactor has let go of it.
+/// A libpq result, freed with its last reader.
+///
+/// Read-only once the reactor has let go of it.
 final class Answer: @unchecked Sendable {
     let raw: OpaquePointer
 

@@ -1,7 +1,9 @@
 /// One SQL statement, known at compile time; values enter it only as binds (`$1`, `$2` …).
 package struct Statement: Sendable, Hashable {
     package enum Access: Sendable {
-        /// Has no effect. It may share one implicit transaction with other reads, and is sent again after a lost connection.
+        /// Has no effect.
+        ///
+        /// It may share one implicit transaction with other reads, and is sent again after a lost connection.
         case read
         /// Runs in a transaction of its own and is sent at most once.
         case write
@@ -27,7 +29,9 @@ package struct Statement: Sendable, Hashable {
     }
 }
 
-/// FNV-1a, 64 bits. Its input is the program's own SQL, so nobody can look for collisions in it.
+/// FNV-1a, 64 bits.
+///
+/// Its input is the program's own SQL, so nobody can look for collisions in it.
 struct Fingerprint {
     static let empty = Self(value: 0xcbf2_9ce4_8422_2325)
 

@@ -1,15 +1,21 @@
-/// A transaction under way. It is worth nothing outside the closure it was given to.
+/// A transaction under way.
+///
+/// It is worth nothing outside the closure it was given to.
 package struct Transaction: Executor {
     let lease: Lease
     let inbox: Inbox
     let deadline: Duration
 
-    /// Runs one statement. After one has failed the server refuses all others, so let the error leave the closure.
+    /// Runs one statement.
+    ///
+    /// After one has failed the server refuses all others, so let the error leave the closure.
     package func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows {
         try await run(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
     }
 
-    /// Runs several statements as plain text, without a deadline. For migrations; never for text with values in it.
+    /// Runs several statements as plain text, without a deadline.
+    ///
+    /// For migrations; never for text with values in it.
     package func script(_ sql: String) async throws(PostgresError) {
         guard !sql.utf8.contains(0) else { throw .encoding(Bind.nulFault) }
         _ = try await run(.script(sql), until: .never)

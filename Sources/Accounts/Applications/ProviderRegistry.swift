@@ -45,6 +45,8 @@ package struct ConfiguredProvider: Sendable {
     }
 
     var hasPasswords: Bool { type is any PasswordProvider.Type }
+
+    var offersSignIn: Bool { hasPasswords || type is any DirectProvider.Type }
 }
 
 /// The providers of one application, and the kinds that the server has installed.
@@ -58,11 +60,17 @@ package struct ProviderRegistry: Sendable {
     }
 
     /// In configuration's order.
+    package var all: [ConfiguredProvider] { configured }
+
+    /// Those that a person can sign in with, in configuration's order.
     package var enabled: [ConfiguredProvider] {
-        configured.filter { $0.mode != .off }
+        configured.filter { $0.mode != .off && $0.offersSignIn }
     }
 
-    package var all: [ConfiguredProvider] { configured }
+    /// Enabled in vain: this version of their kind has no way to sign in yet.
+    package var idle: [ConfiguredProvider] {
+        configured.filter { $0.mode != .off && !$0.offersSignIn }
+    }
 
     /// The provider of a kind's own route; the body need name it only where several of the kind are configured.
     package func provider(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> ConfiguredProvider {

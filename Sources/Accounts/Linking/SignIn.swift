@@ -27,15 +27,29 @@ package struct SignIn: Sendable {
         _ session: NewSession, with evidence: VerifiedIdentity, of provider: ConfiguredProvider,
         in application: Application, store: any AccountsStore
     ) async throws -> SignInOutcome {
+        let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: provider.name, application: application.id)
+        return try await carryOut(verdict, opening, store: store)
+    }
+
+    func verdict(
+        on evidence: VerifiedIdentity, of provider: ConfiguredProvider, in application: Application,
+        store: any AccountsStore
+    ) async throws -> LinkingVerdict {
         // A guest's subject was drawn a moment ago: there is nothing to look up.
         let state =
             evidence.isGuest
             ? LinkingState()
             : try await store.linkingState(for: evidence, provider: provider.name, application: application.id)
         let policy = LinkingPolicy(mode: provider.mode, automatic: application.policy.automaticLinking)
-        switch decide(evidence, state: state, policy: policy) {
+        return decide(evidence, state: state, policy: policy)
+    }
+
+    func carryOut(
+        _ verdict: LinkingVerdict, _ opening: SessionOpening, store: any AccountsStore
+    ) async throws -> SignInOutcome {
+        switch verdict {
         case .signIn(let identity):
             return .opened(try await store.openSession(opening, identity: identity, password: nil))
         case .join(let uid, let addresses):
@@ -44,7 +58,7 @@ package struct SignIn: Sendable {
             return .opened(try await store.createAccount(opening, claiming: addresses))
         case .deleted(let uid, let purgeAfter):
             let token = tokens.opaque.make()
-            try await store.issue(.restore(token, of: uid, by: opening), application: application.id)
+            try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
             return .deleted(RestoreOffer(purgeAfter: purgeAfter, token: token))
         case .disabled:
             throw AccountsError.accountDisabled

@@ -26,15 +26,16 @@ package struct PasswordReset: Sendable {
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         let token = tokens.opaque.make()
-        let link = provider.link(for: .reset, token: token.text)
+        let proof = NewProof.passwordReset(token, provider: configured.name, subject: subject)
+        let message = Message(
+            .resetPassword, to: subject.address, link: provider.link(for: .reset, token: token.text),
+            until: proof.expiry(from: tokens.time.now()))
         try await store.transaction { store in
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
-            try await store.issue(
-                .passwordReset(token, provider: configured.name, subject: subject), application: application.id)
+            try await store.issue(proof, application: application.id)
             guard state.isTaken || state.registration != nil else { return }
-            try await store.enqueue(
-                [Message(.resetPassword, to: subject.address, link: link)], application: application.id)
+            try await store.enqueue([message], application: application.id)
         }
     }
 
@@ -51,7 +52,7 @@ package struct PasswordReset: Sendable {
         let hash = try await hasher.hash(password, sharingSaltOf: nil)
 
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let outcome = try await store.transaction { store in
+        let offer = try await store.transaction { store -> RestoreOffer? in
             guard
                 let proof = try await store.consume(.passwordReset, hash: token.hash, application: application.id)
             else { throw AccountsError.invalidToken }
@@ -60,33 +61,58 @@ package struct PasswordReset: Sendable {
                 providerUid: proof.providerUid,
                 addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
                 methods: session.methods)
-            let provider = try application.providers.named(proof.provider)
-            let outcome = try await signIn.open(
-                session, with: evidence, of: provider, in: application, store: store)
-            if case .opened(let opened) = outcome {
-                try await replacePassword(
-                    of: opened.user.uid, with: hash, notifying: address, proof: proof, in: application, store: store)
-            }
-            return outcome
+            let opening = SessionOpening(
+                session: session, evidence: evidence, provider: proof.provider, application: application.id)
+            if let offer = try await admit(opening, in: application, store: store) { return offer }
+            try await replacePassword(of: opening, with: hash, address: address, store: store)
+            return nil
         }
-        if case .deleted(let offer) = outcome {
+        if let offer {
             throw AccountsError.accountDeleted(purgeAfter: offer.purgeAfter, restoreToken: offer.token.text)
         }
     }
 
+    /// Makes sure that the address opens an account: it may already, or its proof joins or opens one now.
+    ///
+    /// - Returns: the way back into an account in its grace period, which gets no new password before it is restored.
+    private func admit(
+        _ opening: SessionOpening, in application: Application, store: any AccountsStore
+    ) async throws -> RestoreOffer? {
+        let verdict = try await signIn.verdict(
+            on: opening.evidence, of: application.providers.named(opening.provider), in: application, store: store)
+        // A reset signs nobody in: a known identity needs no session.
+        if case .signIn = verdict { return nil }
+        guard case .deleted(let offer) = try await signIn.carryOut(verdict, opening, store: store) else { return nil }
+        return offer
+    }
+
     private func replacePassword(
-        of uid: UUID, with hash: PasswordHash, notifying address: EmailAddress, proof: Proof,
-        in application: Application, store: any AccountsStore
+        of opening: SessionOpening, with hash: PasswordHash, address: EmailAddress, store: any AccountsStore
     ) async throws {
-        let identity = try await store.passwordIdentity(
-            of: uid, provider: proof.provider, application: application.id)
-        guard let identity else { throw StoreConflict() }
-        _ = try await store.lockAccount(uid, application: application.id)
-        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application.id)
-        _ = try await store.endSessions(.all, of: uid, because: .passwordReset, application: application.id)
-        let subject = PasswordSubject(providerUid: proof.providerUid, address: address)
+        let identity = try await store.lockedIdentity(of: opening)
+        let application = opening.application
+        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
+        _ = try await store.endSessions(.all, of: identity.uid, because: .passwordReset, application: application)
+        let subject = PasswordSubject(providerUid: opening.evidence.providerUid, address: address)
         try await store.clearFailures(
-            tokens.opaque.attemptKey(provider: proof.provider, subject: subject), application: application.id)
-        try await store.enqueue([Message(.passwordChanged, to: address)], application: application.id)
+            tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application)
+        try await store.enqueue([Message(.passwordChanged, to: address)], application: application)
+    }
+}
+
+extension AccountsStore {
+    /// The live identity that the evidence names, its account locked.
+    ///
+    /// - Throws: `StoreConflict` when there is none, or none any more.
+    func lockedIdentity(of opening: SessionOpening) async throws -> KnownIdentity {
+        let (provider, application) = (opening.provider, opening.application)
+        let seen = try await linkingState(for: opening.evidence, provider: provider, application: application)
+        guard let identity = seen.identity,
+            try await lockAccount(identity.uid, application: application) == .live
+        else { throw StoreConflict() }
+        // What was seen before the lock may have moved to another account meanwhile.
+        let held = try await linkingState(for: opening.evidence, provider: provider, application: application)
+        guard held.identity == identity else { throw StoreConflict() }
+        return identity
     }
 }

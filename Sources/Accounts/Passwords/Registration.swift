@@ -53,16 +53,17 @@ package struct Registration: Sendable {
     ) async throws {
         let subject = registration.subject
         let token = tokens.opaque.make()
+        let proof = NewProof.registration(
+            token, id: registration.id, provider: registration.provider, subject: subject)
         let message =
             registration.isDecoy
             ? Message(.registrationOfTakenAddress, to: subject.address)
             : Message(
-                .confirmRegistration, to: subject.address, link: provider.link(for: .verification, token: token.text))
+                .confirmRegistration, to: subject.address, link: provider.link(for: .verification, token: token.text),
+                until: proof.expiry(from: tokens.time.now()))
         try await store.transaction { store in
             try await store.register(registration, application: application.id)
-            try await store.issue(
-                .registration(token, id: registration.id, provider: registration.provider, subject: subject),
-                application: application.id)
+            try await store.issue(proof, application: application.id)
             try await store.enqueue([message], application: application.id)
         }
     }
@@ -105,9 +106,7 @@ package struct Registration: Sendable {
             throw AccountsError.invalidToken
         }
         let opened = try await store.createAccount(opening, claiming: addresses)
-        let identity = try await store.passwordIdentity(
-            of: opened.user.uid, provider: opening.provider, application: opening.application)
-        guard let identity else { throw StoreConflict() }
+        let identity = try await store.lockedIdentity(of: opening)
         try await store.setPassword(password, of: identity.id, replacing: nil, application: opening.application)
         return opened
     }

@@ -25,6 +25,11 @@ package struct NewProof: Sendable {
     package var methods: [String] = []
     package let lifetime: Duration
 
+    /// When it stops working, for the person who reads of it; the database judges by its own clock.
+    func expiry(from now: Date) -> Date {
+        now.addingTimeInterval(TimeInterval(lifetime.components.seconds))
+    }
+
     /// A day: mails are read late.
     static func registration(
         _ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject

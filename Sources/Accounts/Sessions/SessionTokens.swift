@@ -20,7 +20,7 @@ package struct SignedIn: Sendable {
 package struct SessionTokens: Sendable {
     package let opaque: any OpaqueTokens
     private let access: any AccessTokens
-    private let time: any TimeSource
+    package let time: any TimeSource
 
     package init(opaque: any OpaqueTokens, access: any AccessTokens, time: any TimeSource) {
         self.opaque = opaque

@@ -13,6 +13,11 @@ extension Backend {
         let applications = try await applications(of: configuration)
         for application in applications {
             try await keys.prepare(application)
+            for provider in application.providers.idle {
+                logger.warning(
+                    "This version can't sign anybody in with a configured provider yet",
+                    metadata: ["application": "\(application.name)", "provider": "\(provider.name)"])
+            }
         }
         let origins = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.name, Set($0.origins)) })
         let hosts = configuration.applications.flatMap { application in

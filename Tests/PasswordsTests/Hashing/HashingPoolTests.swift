@@ -124,6 +124,7 @@ struct HashingPoolTests {
         let second = await pool.queued { 2 }
         async let shutdown: Void = pool.shutdown()
         async let again: Void = pool.shutdown()
+        await pool.closed()
         try await blockade.lift()
         _ = await (shutdown, again)
         #expect(try await first.value == 1)

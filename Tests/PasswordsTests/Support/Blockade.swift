@@ -1,3 +1,4 @@
+import Accounts
 import Dispatch
 import Passwords
 
@@ -36,5 +37,17 @@ extension HashingPool {
             await Task.yield()
         }
         return caller
+    }
+
+    /// Returns once newcomers are refused; until then a cancelled one is told of its cancellation instead.
+    func closed() async {
+        while true {
+            let newcomer = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await run {}
+            }
+            guard case .failure(AccountsError.overloaded) = await newcomer.result else { continue }
+            return
+        }
     }
 }

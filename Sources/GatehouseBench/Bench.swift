@@ -1,0 +1,46 @@
+import Foundation
+
+/// How long and how often everything is measured.
+struct Bench: Sendable {
+    let rounds: Int
+    /// What each contender's own time is multiplied by.
+    let timeScale: Double
+
+    static let full = Bench(rounds: 5, timeScale: 1)
+    static let quick = Bench(rounds: 2, timeScale: 0.3)
+
+    private static let warmUp = 0.4
+
+    func measure(_ rows: [Row]) async throws -> [RowResult] {
+        var results = rows.map(RowResult.init)
+        for contender in rows.flatMap(\.contenders) {
+            _ = try await contender.prepare()(Self.warmUp)
+        }
+        for round in 1...rounds {
+            progress("round \(round) of \(rounds)")
+            for index in results.indices {
+                results[index].rounds.append(try await measure(results[index].row, inRound: round))
+            }
+        }
+        return results
+    }
+
+    /// Every other round goes backwards, so that nobody always comes first.
+    private func measure(_ row: Row, inRound round: Int) async throws -> [Sample] {
+        let order = Array(row.contenders.indices)
+        var samples: [Int: Sample] = [:]
+        for index in round.isMultiple(of: 2) ? order.reversed() : order {
+            let contender = row.contenders[index]
+            let measured = try await contender.prepare()
+            let meter = ProcessorMeter(row.processes)
+            let count = try await measured(contender.seconds * timeScale)
+            samples[index] = Sample(count: count, usage: meter.usage(), load: MachineDescription.load().first ?? 0)
+        }
+        return order.compactMap { samples[$0] }
+    }
+}
+
+/// Tells what goes on, where nobody takes it for a result.
+func progress(_ text: String) {
+    FileHandle.standardError.write(Data("gatehouse-bench: \(text)\n".utf8))
+}

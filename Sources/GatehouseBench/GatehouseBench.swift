@@ -1,0 +1,57 @@
+import ArgumentParser
+
+/// How fast Gatehouse is, measured against what its machine could do at all.
+///
+/// `Stage` sets up a private PostgreSQL, seeds it and starts `gatehouse serve` on it, with default settings, beside an
+/// empty Hummingbird server. Each `Row` names a call, the limits that it can't beat, and an aim for their ratio. A
+/// `Bench` goes through the rows several times, each time the call and its limits one right after the other, so that a
+/// noisy machine disturbs both sides alike; ratios are formed inside a round and their median is what counts. HTTP load
+/// comes from wrk; its share of the processor, as everybody else's, stands beside each figure.
+@main
+struct GatehouseBench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gatehouse-bench", abstract: "Measures Gatehouse against the limits of this machine.",
+        subcommands: [RunCommand.self, EmptyRouteCommand.self], defaultSubcommand: RunCommand.self)
+}
+
+/// `gatehouse-bench`: measures, prints a table and writes it to a file.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "run", abstract: "Measures; the default.")
+
+    @Argument(help: "Which rows to measure; all of them unless named.")
+    var rows: [RowName] = []
+
+    @Flag(help: "Two short rounds, for a first impression.")
+    var quick = false
+
+    @Option(help: "The directory that the report is written to.")
+    var output = ".build/bench"
+
+    func run() async throws {
+        let machine = MachineDescription.current()
+        let chosen = rows.isEmpty ? RowName.allCases : rows
+        let bench = quick ? Bench.quick : Bench.full
+        let report = try await Stage.with { stage in
+            let results = try await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
+            return Report(
+                machine: machine, bench: bench, databaseVersion: try await stage.seeder.databaseVersion(),
+                results: results, notes: try await notes())
+        }
+        print(report.text)
+        print("Written to \(try report.write(to: output))")
+    }
+
+    private func notes() async throws -> [String] {
+        guard !quick, rows.isEmpty || rows.contains(.refresh) else { return [] }
+        return try await OpenSSLSpeed.rsa3072().map { [$0] } ?? []
+    }
+}
+
+/// Something that kept the bench from measuring.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

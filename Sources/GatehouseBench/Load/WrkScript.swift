@@ -1,0 +1,69 @@
+/// What wrk is to send, in Lua.
+///
+/// wrk calls `request` whenever a connection may send, and `response`, where there is one, for every answer; neither
+/// knows which connection it is for.
+struct WrkScript: Sendable {
+    let name: String
+    let lua: String
+
+    static let resultMark = "gatehouse-bench:"
+
+    /// A bearer on each line.
+    static let get = WrkScript(
+        name: "get.lua",
+        lua: every(line: #"wrk.format("GET", nil, { Authorization = "Bearer " .. line })"#))
+
+    /// A body on each line.
+    static let login = WrkScript(
+        name: "login.lua",
+        lua: every(line: #"wrk.format("POST", nil, { ["Content-Type"] = "application/json" }, line)"#))
+
+    /// A refresh token on each line; each answer's token is presented once more.
+    static let refresh = WrkScript(
+        name: "refresh.lua",
+        lua: """
+            local tokens = {}
+            local headers = { ["Content-Type"] = "application/json" }
+
+            function init(arguments)
+                for line in io.lines(arguments[1]) do tokens[#tokens + 1] = line end
+            end
+
+            function request()
+                local token = table.remove(tokens) or "none-left"
+                return wrk.format("POST", nil, headers, '{"refreshToken":"' .. token .. '"}')
+            end
+
+            function response(status, headers, body)
+                tokens[#tokens + 1] = string.match(body, '"refreshToken":"([^"]+)"')
+            end
+            """ + result)
+
+    /// Requests that are made beforehand and sent in turn.
+    private static func every(line request: String) -> String {
+        """
+        local requests, last = {}, 0
+
+        function init(arguments)
+            for line in io.lines(arguments[1]) do requests[#requests + 1] = \(request) end
+        end
+
+        function request()
+            last = last % #requests + 1
+            return requests[last]
+        end
+        """ + result
+    }
+
+    /// Times are microseconds.
+    private static let result = """
+
+
+        function done(summary, latency, requests)
+            local errors = summary.errors
+            print(string.format("\(resultMark) %d %d %d %d %d %d", summary.requests, summary.duration, errors.status,
+                errors.connect + errors.read + errors.write + errors.timeout,
+                latency:percentile(50), latency:percentile(99)))
+        end
+        """
+}

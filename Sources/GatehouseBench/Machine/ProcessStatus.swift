@@ -1,0 +1,32 @@
+import Foundation
+
+/// What the system tells of a process (`proc(5)`).
+struct ProcessStatus: Sendable {
+    let id: pid_t
+    let parent: pid_t
+    /// In user and system mode, in seconds.
+    let processorTime: Double
+    /// The same of the children that it has waited for.
+    let pastChildrenTime: Double
+
+    private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+
+    /// `nil` when there is no such process any more.
+    init?(_ id: pid_t) {
+        guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        // Behind the program's name, which may hold anything: state, parent, …
+        let fields = text[text.index(after: end)...].split(separator: " ").map { Double($0) ?? 0 }
+        guard fields.count > 14 else { return nil }
+        self.id = id
+        parent = pid_t(fields[1])
+        processorTime = (fields[11] + fields[12]) / Self.ticksPerSecond
+        pastChildrenTime = (fields[13] + fields[14]) / Self.ticksPerSecond
+    }
+
+    static var all: [ProcessStatus] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { pid_t($0) }.compactMap(ProcessStatus.init)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// Tells who used the processors while something was measured.
+struct ProcessorMeter: Sendable {
+    struct Processes: Sendable {
+        let servers: [pid_t]
+        /// PostgreSQL's first process.
+        let database: pid_t
+    }
+
+    /// Shares of the whole machine, 1 being all cores.
+    struct Usage: Sendable {
+        var server: Double
+        var database: Double
+        /// The load generator, or the loop that is itself the limit.
+        var generator: Double
+        /// Everything that isn't part of the measurement.
+        var others: Double
+    }
+
+    /// Seconds of processor time.
+    private struct Reading {
+        let server: Double
+        let database: Double
+        let generator: Double
+        let machine: Double
+
+        init(_ processes: Processes) {
+            server = processes.servers.reduce(0) { $0 + (ProcessStatus($1)?.processorTime ?? 0) }
+            database = ProcessStatus.all.reduce(0) { sum, process in
+                if process.id == processes.database {
+                    return sum + process.processorTime + process.pastChildrenTime
+                }
+                return process.parent == processes.database ? sum + process.processorTime : sum
+            }
+            generator = Self.time(RUSAGE_SELF) + Self.time(RUSAGE_CHILDREN)
+            machine = Self.busyTime()
+        }
+
+        private static func time(_ who: __rusage_who) -> Double {
+            var usage = rusage()
+            getrusage(who, &usage)
+            func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+            return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        }
+
+        /// All cores', what a hypervisor took away included.
+        private static func busyTime() -> Double {
+            let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
+            let line = text?.split(separator: "\n").first { $0.hasPrefix("cpu ") }
+            // user, nice, system, idle, iowait, irq, softirq, steal
+            let fields = line?.split(separator: " ").dropFirst().prefix(8).map { Double($0) ?? 0 } ?? []
+            guard fields.count == 8 else { return 0 }
+            return (fields.reduce(0, +) - fields[3] - fields[4]) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }
+
+    private let processes: Processes
+    private let start: Reading
+    private let startedAt = ContinuousClock.now
+
+    /// Starts to measure.
+    init(_ processes: Processes) {
+        self.processes = processes
+        start = Reading(processes)
+    }
+
+    /// Since the start.
+    func usage() -> Usage {
+        let capacity = (.now - startedAt) / .seconds(1) * Double(ProcessInfo.processInfo.activeProcessorCount)
+        let end = Reading(processes)
+        func share(_ time: (Reading) -> Double) -> Double { max(0, time(end) - time(start)) / capacity }
+        let (server, database, generator) = (share(\.server), share(\.database), share(\.generator))
+        let others = max(0, share(\.machine) - server - database - generator)
+        return Usage(server: server, database: database, generator: generator, others: others)
+    }
+}

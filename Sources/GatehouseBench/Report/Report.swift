@@ -1,0 +1,46 @@
+import Foundation
+
+/// The results as people read them.
+struct Report: Sendable {
+    let machine: MachineDescription
+    let bench: Bench
+    let databaseVersion: String
+    let results: [RowResult]
+    /// Further figures, a line each.
+    let notes: [String]
+    private let date = Date()
+
+    init(machine: MachineDescription, bench: Bench, databaseVersion: String, results: [RowResult], notes: [String]) {
+        self.machine = machine
+        self.bench = bench
+        self.databaseVersion = databaseVersion
+        self.results = results
+        self.notes = notes
+    }
+
+    var text: String {
+        let load = machine.load.map { String(format: "%.2f", $0) }.joined(separator: " ")
+        let head = [
+            "Gatehouse bench, \(date.formatted(.iso8601)), \(bench.rounds) rounds",
+            "\(machine.cores) cores of \(machine.processor), \(String(format: "%.1f", machine.gibibytes)) GiB, "
+                + "\(machine.system)",
+            "PostgreSQL \(databaseVersion), commits synced; load average before: \(load)",
+        ]
+        return (head + [""] + Table(results).lines + [""] + Self.explanation + notes).joined(separator: "\n")
+    }
+
+    private static let explanation = [
+        "Medians with lowest and highest. A ratio is Gatehouse's share of its lowest limit in the same round. Processor:",
+        "% of all cores that the server, PostgreSQL, the generator or raw loop, and everything else took. Server,",
+        "PostgreSQL and generator share the machine; much under \"others\", or a high load, makes a row doubtful.",
+    ]
+
+    /// - Returns: the file's path.
+    func write(to directory: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let name = date.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
+        let path = "\(directory)/\(name).txt"
+        try Data("\(text)\n".utf8).write(to: URL(filePath: path))
+        return path
+    }
+}

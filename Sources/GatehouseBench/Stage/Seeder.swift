@@ -1,0 +1,157 @@
+import Accounts
+import Crypto
+import Foundation
+import Logging
+import Migrations
+import Passwords
+import Postgres
+import ProviderKit
+import Storage
+import Tokens
+
+/// Somebody who can sign in, and is signed in.
+struct Person: Sendable {
+    let email: String
+    let identity: KnownIdentity
+    let accessToken: String
+}
+
+/// Fills the database by the server's own means, with keys and accounts that the server then finds.
+struct Seeder: Sendable {
+    static let password = "correct horse battery staple"
+    private static let provider = "email"
+    private static let client = Client(device: "wrk", address: "127.0.0.1")
+
+    private let database: Database
+    private let keys: KeyRing
+    private let store: SQLStore
+    private let tokens: SessionTokens
+    private let passwordHash: PasswordHash
+
+    init(databaseURL: String, masterKey: String) async throws {
+        var configuration = Database.Configuration(url: databaseURL)
+        configuration.pipelined = 4
+        configuration.transactions = 1
+        database = Database(configuration, logger: Logger(label: "seeder"))
+        database.start()
+        try await database.ready(within: .seconds(5))
+        _ = try await Migrator(database: database, migrations: Migrations.all).migrate()
+        let rootKey = try await RootKey.open(
+            RootKeyTable(database: database), with: MasterKeys(current: masterKey))
+        let sealer = Sealer(rootKey: rootKey)
+        let revocations = RevocationList(database: database, channel: ReplicaChannel(database: database)) { .zero }
+        keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
+        store = SQLStore(database: database, sealing: sealer, revocations: revocations)
+        tokens = SessionTokens(
+            opaque: DerivedTokens(rootKey: rootKey), access: AccessTokenCodec(keys: keys, time: SystemTime()),
+            time: SystemTime())
+        let pool = HashingPool(threads: 1)
+        passwordHash = try await PasswordHasher(pool: pool).hash(Self.password, sharingSaltOf: nil)
+        await pool.shutdown()
+    }
+
+    func stop() async {
+        await database.stop()
+    }
+}
+
+extension Seeder {
+    /// As the server will find it in its configuration, its signing key included.
+    func application(named name: String, issuer: String, algorithm: SigningAlgorithm) async throws -> Application {
+        var policy = ApplicationPolicy()
+        policy.tokens.algorithm = algorithm
+        let application = Application(
+            id: try await ApplicationsTable(database: database).number(of: name), name: name, issuer: issuer,
+            audience: name, policy: policy, providers: ProviderRegistry(installedKinds: [], configured: []))
+        try await keys.prepare(application)
+        return application
+    }
+
+    func people(_ count: Int, in application: Application) async throws -> [Person] {
+        try await concurrently(1...count) { try await person($0, in: application) }
+    }
+
+    private func person(_ number: Int, in application: Application) async throws -> Person {
+        guard let address = EmailAddress("person\(number)@bench.example") else { throw BenchError("no such address") }
+        let session = tokens.newSession(methods: ["pwd"], client: Self.client, in: application)
+        let claim = AddressClaim(address: address, isVerified: true, isAuthoritative: true)
+        let evidence = VerifiedIdentity(
+            providerUid: address.value, addresses: [claim], displayName: "Person \(number)", methods: session.methods)
+        let opening = SessionOpening(
+            session: session, evidence: evidence, provider: Self.provider, application: application.id)
+        let opened = try await store.createAccount(opening, claiming: [address])
+        let uid = opened.user.uid
+        let identity = try await store.passwordIdentity(of: uid, provider: Self.provider, application: application.id)
+        guard let identity else { throw BenchError("an account has no identity") }
+        try await store.setPassword(passwordHash, of: identity.id, replacing: nil, application: application.id)
+        let signedIn = try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
+        return Person(
+            email: address.value, identity: KnownIdentity(id: identity.id, uid: uid, status: .live),
+            accessToken: signedIn.tokens.accessToken)
+    }
+
+    /// Of new sessions, which belong to the people in turn.
+    func refreshTokens(_ count: Int, for people: [Person], in application: Application) async throws -> [String] {
+        try await concurrently(0..<count) { number in
+            let token = tokens.opaque.make()
+            try await openSession(with: token, for: people[number % people.count], in: application)
+            return token.text
+        }
+    }
+
+    /// New sessions whose tokens are known by the hashes of numbers.
+    func openSessions(
+        withTokensOf numbers: [Int64], for people: [Person], in application: Application
+    ) async throws {
+        _ = try await concurrently(numbers.indices) { index in
+            let bytes = withUnsafeBytes(of: numbers[index].bigEndian) { Array($0) }
+            let token = OpaqueToken(text: "", hash: Array(SHA256.hash(data: bytes)))
+            try await openSession(with: token, for: people[index % people.count], in: application)
+        }
+    }
+
+    private func openSession(
+        with token: OpaqueToken, for person: Person, in application: Application
+    ) async throws {
+        let session = NewSession(
+            refreshToken: token, methods: ["pwd"], client: Self.client, policy: application.policy.tokens)
+        let opening = SessionOpening(
+            session: session, evidence: VerifiedIdentity(providerUid: person.email, methods: ["pwd"]),
+            provider: Self.provider, application: application.id)
+        _ = try await store.openSession(opening, identity: person.identity, password: nil)
+    }
+
+    private func concurrently<Item: Sendable, Value: Sendable>(
+        _ items: some Sequence<Item>, _ body: @escaping @Sendable (Item) async throws -> Value
+    ) async throws -> [Value] {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            for item in items { group.addTask { try await body(item) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
+
+extension Seeder {
+    private static let selectVersion = Statement(.read, "SELECT current_setting('server_version')")
+    private static let selectBackend = Statement(.read, "SELECT pg_backend_pid()")
+    private static let countRefreshTokens = Statement(.read, "SELECT count(*) FROM refresh_tokens")
+
+    func databaseVersion() async throws -> String {
+        var row = try await database.first(Self.selectVersion)
+        return try row?.next() ?? "?"
+    }
+
+    /// The process that all of the server's others descend from.
+    func postmaster() async throws -> pid_t {
+        var row = try await database.first(Self.selectBackend)
+        guard let backend: Int32 = try row?.next(), let parent = ProcessStatus(backend)?.parent else {
+            throw BenchError("PostgreSQL's processes can't be seen")
+        }
+        return parent
+    }
+
+    func refreshTokenCount() async throws -> Int {
+        var row = try await database.first(Self.countRefreshTokens)
+        return try row?.next() ?? 0
+    }
+}

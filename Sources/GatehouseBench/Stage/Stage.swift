@@ -1,0 +1,110 @@
+import Accounts
+import Foundation
+import Postgres
+
+/// Where everything is measured: a private PostgreSQL that syncs its commits, people in two applications, `gatehouse
+/// serve` for them, and an empty server.
+///
+/// All files live in the cluster's own directory, which goes with this process, however that ends.
+struct Stage: Sendable {
+    static let publicURL = "http://127.0.0.1:1"
+    private static let masterKey = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+    private static let peopleOfEach = 128
+
+    let databaseURL: String
+    let seeder: Seeder
+    let gatehouse: ServerProcess
+    let emptyRoute: ServerProcess
+    let rs256: Application
+    let es256: Application
+    let processes: ProcessorMeter.Processes
+    private let people: [Int32: [Person]]
+    private let directory: String
+
+    static func with<Result>(_ body: (Stage) async throws -> Result) async throws -> Result {
+        progress("setting up")
+        var options = PrivateCluster.Options()
+        options.ephemeral = true
+        // Not /tmp, which may be memory: commits are to reach a disk.
+        let directory = "/var/tmp/gatehouse-bench-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        let cluster = PrivateCluster(directory: directory, options: options)
+        try await cluster.start()
+        let stage: Stage
+        do {
+            stage = try await Stage(cluster: cluster, directory: directory)
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(stage)) } catch { result = .failure(error) }
+        try await stage.emptyRoute.stop()
+        try await stage.gatehouse.stop()
+        await stage.seeder.stop()
+        await cluster.stop()
+        return try result.get()
+    }
+
+    private init(cluster: PrivateCluster, directory: String) async throws {
+        self.directory = directory
+        databaseURL = cluster.url
+        seeder = try await Seeder(databaseURL: cluster.url, masterKey: Self.masterKey)
+        rs256 = try await seeder.application(named: "rs256", issuer: Self.publicURL, algorithm: .rs256)
+        es256 = try await seeder.application(
+            named: "es256", issuer: "\(Self.publicURL)/apps/es256", algorithm: .es256)
+        people = [
+            rs256.id: try await seeder.people(Self.peopleOfEach, in: rs256),
+            es256.id: try await seeder.people(Self.peopleOfEach, in: es256),
+        ]
+        let configuration = "\(directory)/gatehouse.yaml"
+        try Data(Self.configuration(databaseURL: cluster.url).utf8).write(to: URL(filePath: configuration))
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let server = URL(filePath: program).deletingLastPathComponent().appending(path: "gatehouse").path
+        gatehouse = try await ServerProcess.start(
+            [server, "serve", "--config", configuration], log: "\(directory)/gatehouse.log")
+        emptyRoute = try await ServerProcess.start([program, "empty-route"], log: "\(directory)/empty-route.log")
+        processes = .init(
+            servers: [gatehouse.id, emptyRoute.id], database: try await seeder.postmaster())
+    }
+
+    /// Defaults, but for what a bench on one machine can't do with: rate limits and HTTPS.
+    private static func configuration(databaseURL: String) -> String {
+        """
+        server: { port: 0, publicURL: "\(publicURL)", development: true }
+        database: { url: "\(databaseURL)" }
+        secrets: { masterKey: "\(masterKey)" }
+        rateLimits: off
+        defaultApplication: rs256
+        applications:
+          rs256:
+            providers: { email: { enabled: true } }
+          es256:
+            tokens: { algorithm: ES256 }
+            providers: { email: { enabled: true } }
+        """
+    }
+}
+
+extension Stage {
+    func people(of application: Application) -> [Person] {
+        people[application.id] ?? []
+    }
+
+    /// What stands before the paths of the API.
+    func path(of application: Application) -> String {
+        application.id == rs256.id ? "" : "/apps/\(application.name)"
+    }
+
+    func wrk(_ script: WrkScript, connections: Int, lines: [String]) throws -> Wrk {
+        Wrk(
+            script: try write(script.lua, to: script.name),
+            lines: try write(lines.map { $0 + "\n" }.joined(), to: script.name + ".lines"), connections: connections)
+    }
+
+    /// - Returns: the file's path.
+    func write(_ text: String, to name: String) throws -> String {
+        let path = "\(directory)/\(name)"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// New keys sign at once on every replica, and what old ones signed stays good.
+@Suite(.serialized) struct KeyRotationTests {
+    @Test func aRotatedKeySignsOnBothReplicas() async throws {
+        try await Replicas.with { replicas in
+            let backend = replicas.first.backend
+            let application = try #require(try await backend.applications(named: "demo").first)
+            try await check(replicas, algorithm: "ES256") {
+                try await backend.keys.rotate(application)
+            }
+        }
+    }
+
+    @Test(arguments: ["EdDSA", "RS256"])
+    func anotherAlgorithmIsTakenOver(algorithm: String) async throws {
+        try await Replicas.with { replicas in
+            let configuration = try Self.configuration(algorithm: algorithm)
+            try await check(replicas, algorithm: algorithm) {
+                try await replicas.first.server.take(over: configuration, sections: [.applications])
+            }
+        }
+    }
+
+    /// What the file says after it was changed; the sections that need a restart are none of its business.
+    private static func configuration(algorithm: String) throws -> Configuration {
+        let yaml = """
+            server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", development: true }
+            database: { url: "postgresql:///none" }
+            secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
+            rateLimits: off
+            defaultApplication: demo
+            applications:
+              demo:
+                audience: demo
+                tokens: { algorithm: \(algorithm), rsaBits: 2048 }
+                providers: { anonymous: { enabled: true } }
+            """
+        return try Configuration.parse(yaml, file: "test.yaml", environment: [:], installed: TestServer.providers)
+    }
+
+    private func check(_ replicas: Replicas, algorithm: String, change: () async throws -> Void) async throws {
+        let (first, second) = replicas.clients
+        let (old, oldOfSecond) = (try await first.guest(), try await second.guest())
+        let oldHeader = try SigningHeader(old.accessToken)
+        #expect(try SigningHeader(oldOfSecond.accessToken) == oldHeader)
+
+        try await change()
+        let new = try await first.guest()
+        let newHeader = try SigningHeader(new.accessToken)
+        #expect(newHeader.kid != oldHeader.kid)
+        #expect(newHeader.alg == algorithm)
+        let elapsed = try await eventually("the second replica signs with the new key") {
+            try SigningHeader(try await second.guest().accessToken) == newHeader
+        }
+        print("\(algorithm): the other replica signs with the new key after \(elapsed.milliseconds) ms")
+        #expect(elapsed < .seconds(1))
+
+        for client in [first, second] {
+            #expect(try await client.publishedKeys() == [oldHeader.kid, newHeader.kid])
+            for guest in [old, oldOfSecond, new] {
+                #expect(try await client.status(of: guest.accessToken) == 200)
+            }
+        }
+    }
+}
+
+/// What a token says about its key.
+struct SigningHeader: Decodable, Equatable {
+    let kid: String
+    let alg: String
+
+    init(_ token: String) throws {
+        let part = token.prefix { $0 != "." }.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - part.count % 4) % 4)
+        self = try JSONDecoder().decode(Self.self, from: try #require(Data(base64Encoded: part + padding)))
+    }
+}
+
+extension APIClient {
+    /// The `kid`s of the JWK Set.
+    func publishedKeys() async throws -> Set<String> {
+        let keys = try await send(.GET, "/.well-known/jwks.json")["keys"].array ?? []
+        return Set(keys.compactMap { $0["kid"].string })
+    }
+}

@@ -1,0 +1,79 @@
+import GatehouseTesting
+import Postgres
+import Synchronization
+import Testing
+
+@testable import GatehouseServer
+
+/// PostgreSQL killed under load: everybody is answered, nothing acknowledged is lost, service resumes by itself.
+@Suite(.serialized) struct OutageTests {
+    private static let clients = 16
+    /// Long enough for a pattern, short enough for a test.
+    private static let callsOfEach = 15
+
+    @Test func killedUnderLoadItLosesNothing() async throws {
+        let cluster = TemporaryPostgres.cluster(durable: true)
+        try await cluster.start()
+        do {
+            try await TestServer.with(database: cluster.url) { server in
+                try await crashUnderLoad(cluster, server)
+            }
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        await cluster.stop()
+    }
+
+    private func crashUnderLoad(_ cluster: PrivateCluster, _ server: TestServer) async throws {
+        let client = APIClient(server)
+        let person = try await client.register(at: server)
+        let load = SignInLoad(client: client, person: person)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<Self.clients { group.addTask { try await load.run() } }
+            defer { load.stop() }
+
+            try await load.awaitServed(Self.clients * Self.callsOfEach)
+            await cluster.crash()
+            let unready = try await eventually("readiness is denied") {
+                try await client.send(.GET, "/health/ready").status == 503
+            }
+            #expect(try await client.send(.GET, "/health/live").status == 200)
+            try await load.awaitRefused(Self.clients * 2)
+
+            try await cluster.start()
+            let servedBefore = load.tally.served
+            let resumed = try await eventually("service resumes") { load.tally.served > servedBefore }
+            let ready = try await eventually("readiness is told") {
+                try await client.send(.GET, "/health/ready").status == 200
+            }
+            try await load.awaitServed(load.tally.served + Self.clients * Self.callsOfEach)
+            load.stop()
+            try await group.waitForAll()
+            #expect(resumed + ready < .seconds(5))
+            print(
+                "killed under \(Self.clients) clients: \(load.tally.served) calls served, \(load.tally.refused) refused,",
+                "slowest \(load.tally.slowest.milliseconds) ms; unready after \(unready.milliseconds) ms,",
+                "served again \(resumed.milliseconds) ms after PostgreSQL's return, ready after",
+                "\((resumed + ready).milliseconds) ms")
+        }
+        #expect(load.tally.oddities == [])
+        // A call waits for the database's deadline at most; then it is told.
+        #expect(load.tally.slowest < .seconds(10))
+        try await checkNothingIsLost(load.tally, client)
+    }
+
+    private func checkNothingIsLost(_ tally: SignInLoad.Tally, _ client: APIClient) async throws {
+        print("\(tally.live.count) sessions acknowledged and live, \(tally.ended.count) acknowledged logouts")
+        #expect(tally.live.count >= Self.clients)
+        #expect(tally.ended.count >= Self.clients)
+        for session in tally.live {
+            let answer = try await client.refresh(session.refreshToken)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+        for session in tally.ended {
+            #expect(try await client.refresh(session.refreshToken).code == "INVALID_REFRESH_TOKEN")
+            #expect(try await client.status(of: session.accessToken) == 401)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import GatehouseTesting
+import Migrations
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+
+/// Two servers over one database, where the second has a role of its own: its connections can be told from others, and
+/// refused.
+struct Replicas: Sendable {
+    let first: TestServer
+    let second: TestServer
+    private let role: String
+
+    var clients: (first: APIClient, second: APIClient) { (APIClient(first), APIClient(second)) }
+    private var database: Database { first.backend.database }
+
+    static func with(_ body: @Sendable @escaping (Replicas) async throws -> Void) async throws {
+        let url = try await TemporaryPostgres.database(migrations: Migrations.all)
+        let role = "replica-\(UUID().uuidString)"
+        try await TestServer.with(database: url) { first in
+            try await run(createRole, role: role, on: first.backend.database)
+            let secondURL = url.replacing("user=gatehouse", with: "user=\(role)")
+            try await TestServer.with(database: secondURL) { second in
+                try await body(Replicas(first: first, second: second, role: role))
+            }
+        }
+    }
+
+    // No statement that declares a role takes binds: its name comes by way of a setting of the transaction.
+    private static let nameRole = Statement(.write, "SELECT set_config('test.role', $1, true)")
+    private static let createRole = Statement(
+        .write,
+        "DO $$ BEGIN EXECUTE format('CREATE ROLE %I SUPERUSER LOGIN', current_setting('test.role')); END $$")
+    private static let refuseRole = Statement(
+        .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I NOLOGIN', current_setting('test.role')); END $$")
+    private static let admitRole = Statement(
+        .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I LOGIN', current_setting('test.role')); END $$")
+
+    private static func run(_ statement: Statement, role: String, on database: Database) async throws {
+        try await database.transaction { transaction in
+            _ = try await transaction.execute(nameRole, [.text(role)])
+            _ = try await transaction.execute(statement, [])
+        }
+    }
+
+    private static let endListener = Statement(
+        .write,
+        """
+        SELECT count(pg_terminate_backend(pid))
+          FROM pg_stat_activity
+         WHERE usename = $1 AND (query LIKE 'LISTEN %' OR query = 'SELECT 1')
+        """)
+
+    private static let endAll = Statement(
+        .write, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1")
+
+    /// Ends the connection on which the second server hears of revocations; how many there were.
+    @discardableResult
+    func cutListener() async throws -> Int {
+        var row = try #require(try await database.execute(Self.endListener, [.text(role)]).first)
+        return try row.next()
+    }
+
+    /// Ends all of the second server's connections and refuses new ones.
+    func cutOff() async throws {
+        try await Self.run(Self.refuseRole, role: role, on: database)
+        _ = try await database.execute(Self.endAll, [.text(role)])
+    }
+
+    func readmit() async throws {
+        try await Self.run(Self.admitRole, role: role, on: database)
+    }
+}
+
+extension APIClient {
+    /// What a bearer is worth: the status of a call that asks nothing but whether its session lives.
+    func status(of bearer: String) async throws -> Int {
+        try await get("/auth/sessions", bearer: bearer).status
+    }
+}

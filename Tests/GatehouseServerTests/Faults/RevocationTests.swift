@@ -1,0 +1,120 @@
+import Synchronization
+import Testing
+
+@testable import GatehouseServer
+
+/// A session that ends on one replica is refused by all within a second, whatever happens to what they hear.
+@Suite(.serialized) struct RevocationTests {
+    /// The contract's second, from the moment when the end was acknowledged.
+    private static let limit: Duration = .seconds(1)
+
+    /// Until the second replica refuses the bearer; meanwhile it may also say that it can't tell.
+    private func timeToRefusal(_ bearer: String, by client: APIClient) async throws -> Duration {
+        try await eventually("the bearer is refused") {
+            let status = try await client.status(of: bearer)
+            #expect([200, 401, 503].contains(status))
+            return status == 401
+        }
+    }
+
+    @Test(arguments: SessionEnding.allCases)
+    func anEndedSessionIsRefusedByTheOtherReplica(ending: SessionEnding) async throws {
+        try await Replicas.with { replicas in
+            let (first, second) = replicas.clients
+            let person = try await first.register(at: replicas.first)
+            try await #require(second.status(of: person.accessToken) == 200)
+            let bystander = try await first.guest()
+            try await ending.end(person, at: replicas.first)
+            let elapsed = try await timeToRefusal(person.accessToken, by: second)
+            print("\(ending): refused by the other replica after \(elapsed.milliseconds) ms")
+            #expect(elapsed < Self.limit)
+            #expect(try await second.status(of: bystander.accessToken) == 200)
+        }
+    }
+
+    @Test func aCutJustBeforeTheEndHidesNothing() async throws {
+        try await Replicas.with { replicas in
+            let (first, second) = replicas.clients
+            var longest: Duration = .zero
+            for _ in 0..<20 {
+                let guest = try await first.guest()
+                try await #require(second.status(of: guest.accessToken) == 200)
+                try await eventually("there is a listener to cut") { try await replicas.cutListener() > 0 }
+                try await SessionEnding.logout.end(guest, at: replicas.first)
+                longest = max(longest, try await timeToRefusal(guest.accessToken, by: second))
+            }
+            print("listener cut just before, 20 times: refused after \(longest.milliseconds) ms at most")
+            #expect(longest < Self.limit)
+        }
+    }
+
+    @Test func aListenerThatStaysCutHidesNothing() async throws {
+        try await Replicas.with { replicas in
+            let (first, second) = replicas.clients
+            let bystander = try await first.guest()
+            let isOver = Atomic(false)
+            let figures = try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask {
+                    var cuts = 0
+                    while !isOver.load(ordering: .relaxed) { cuts += try await replicas.cutListener() }
+                    return cuts
+                }
+                defer { isOver.store(true, ordering: .relaxed) }
+                var ended: [String] = []
+                var longest: Duration = .zero
+                let clock = ContinuousClock()
+                let start = clock.now
+                while clock.now - start < .seconds(2) {
+                    let guest = try await first.guest()
+                    try await #require(second.status(of: guest.accessToken) == 200)
+                    try await SessionEnding.logout.end(guest, at: replicas.first)
+                    longest = max(longest, try await timeToRefusal(guest.accessToken, by: second))
+                    ended.append(guest.accessToken)
+                }
+                // What was refused once stays refused, by row, by notification and by reload.
+                for bearer in ended { #expect(try await second.status(of: bearer) == 401) }
+                isOver.store(true, ordering: .relaxed)
+                let cuts = try await group.reduce(0, +)
+                for bearer in ended { #expect(try await second.status(of: bearer) == 401) }
+                return (cuts: cuts, ended: ended.count, longest: longest)
+            }
+            print(
+                "listener cut \(figures.cuts) times in a row: \(figures.ended) sessions ended,",
+                "refused after \(figures.longest.milliseconds) ms at most")
+            #expect(figures.cuts > 1)
+            #expect(figures.longest < Self.limit)
+            #expect(try await second.status(of: bystander.accessToken) == 200)
+        }
+    }
+
+    @Test func aReplicaWithoutItsDatabaseAnswers503AndComesBack() async throws {
+        try await Replicas.with { replicas in
+            let (first, second) = replicas.clients
+            let (kept, ended) = (try await first.guest(), try await first.guest())
+            for guest in [kept, ended] { try await #require(second.status(of: guest.accessToken) == 200) }
+            try await replicas.cutOff()
+            try await SessionEnding.logout.end(ended, at: replicas.first)
+            let clock = ContinuousClock()
+            let end = clock.now
+            var answer = try await second.get("/auth/sessions", bearer: ended.accessToken)
+            while clock.now - end < .seconds(2) {
+                let asked = clock.now
+                answer = try await second.get("/auth/sessions", bearer: ended.accessToken)
+                #expect(asked - end < Self.limit || answer.status != 200)
+            }
+            #expect(answer.status == 503)
+            #expect(answer.code == "OVERLOADED")
+            #expect(answer.headers.first(name: "retry-after") != nil)
+            #expect(try await second.status(of: kept.accessToken) == 503)
+            #expect(try await second.send(.GET, "/health/ready").status == 503)
+
+            try await replicas.readmit()
+            let elapsed = try await eventually("the live session is good again") {
+                try await second.status(of: kept.accessToken) == 200
+            }
+            print("a replica serves \(elapsed.milliseconds) ms after its database let it in again")
+            #expect(elapsed < .seconds(5))
+            #expect(try await second.status(of: ended.accessToken) == 401)
+        }
+    }
+}

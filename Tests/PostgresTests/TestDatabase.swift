@@ -1,0 +1,82 @@
+import GatehouseTesting
+import Glibc
+import Logging
+import Postgres
+import Testing
+
+/// A started client of a new database, stopped after `body`.
+func withDatabase<Value>(
+    url: String? = nil,
+    configure: (inout Database.Configuration) -> Void = { _ in },
+    _ body: (Database) async throws -> Value
+) async throws -> Value {
+    let url = if let url { url } else { try await TemporaryPostgres.database() }
+    var configuration = Database.Configuration(url: url)
+    configure(&configuration)
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    let database = Database(configuration, logger: logger)
+    database.start()
+    do {
+        let value = try await body(database)
+        await database.stop()
+        return value
+    } catch {
+        await database.stop()
+        throw error
+    }
+}
+
+/// Tries again every few milliseconds until `condition` holds; a test's last resort where only the server can tell.
+func eventually(
+    within limit: Duration = .seconds(10), sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + limit
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else {
+            Issue.record("the condition did not come true in time", sourceLocation: sourceLocation)
+            return
+        }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}
+
+extension Statement {
+    static let one = Self(.read, "SELECT 1")
+    static let sleep = Self(.read, "SELECT pg_sleep($1)::text")
+    static let backend = Self(.read, "SELECT pg_backend_pid()")
+    static let failing = Self(.read, "SELECT 1 / $1::int8")
+}
+
+extension Row {
+    /// The only column.
+    func value<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws -> Value {
+        var row = self
+        return try row.next()
+    }
+}
+
+extension Executor {
+    /// The only column of the only row.
+    func value<Value: PostgresDecodable>(_ statement: Statement, _ binds: Bind...) async throws -> Value {
+        try #require(try await first(statement, binds)).value()
+    }
+}
+
+/// The error `body` throws, for a comparison.
+func thrown<Value>(by body: () async throws -> Value) async -> PostgresError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? PostgresError
+    }
+}
+
+/// Stops, continues or kills a server process.
+func signal(_ name: String, to process: Int) throws {
+    let numbers = ["STOP": SIGSTOP, "CONT": SIGCONT, "KILL": SIGKILL]
+    let number = try #require(numbers[name])
+    try #require(kill(pid_t(process), number) == 0)
+}
