@@ -106,7 +106,7 @@ let package = Package(
     ] + plugins.map(plugin) + [
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
-        tests("PostgresTests", of: ["Postgres", "GatehouseTesting", "CLibPQ", .logging]),
+        tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Synchronization
 
 /// A PostgreSQL of this process's own, for development and tests: reached through a socket in a directory nobody else
@@ -53,7 +54,12 @@ package final class PrivateCluster: Sendable {
     /// Ends the server's sessions, stops it and waits until it has gone.
     package func stop() async {
         guard let running = takeSupervisor() else { return }
-        _ = try? await OwnThread.value { () throws(PostgresError) in running.stop() }
+        let paths = paths
+        _ = try? await OwnThread.value { () throws(PostgresError) in
+            running.stop()
+            // empty now; it may lie outside the cluster's directory
+            rmdir(paths.socket)
+        }
     }
 
     /// Kills all the server's processes at once, as a power failure would; `start` recovers it.

@@ -57,8 +57,17 @@ extension Reactor {
         if let listener = connection.listener { sendListen(connection, listener) }
         if connection.isLeased { grant(connection) }
         if connection.isPipelined {
-            for waiter in readyWaiters { waiter.promise.settle(.success(())) }
-            readyWaiters = []
+            readyWaiters.takeAll().forEach { $0.promise.settle(.success(())) }
+        }
+    }
+
+    func accept(_ waiter: Waiter<Void>) {
+        if stopWaiter != nil {
+            waiter.promise.fail(.stopped)
+        } else if pipelinedConnections.contains(where: \.isReady) {
+            waiter.promise.settle(.success(()))
+        } else {
+            readyWaiters.append(waiter)
         }
     }
 

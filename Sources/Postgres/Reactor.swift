@@ -18,7 +18,7 @@ final class Reactor {
     /// Statements to be sent again, before any pending one.
     var repeated: [Request] = []
     var leaseWaiters = Queue<Waiter<Lease>>()
-    var readyWaiters: [Waiter<Void>] = []
+    var readyWaiters = Queue<Waiter<Void>>()
     var stopWaiter: Waiter<Void>?
 
     var outages = (pipelined: Outage(since: .now), leased: Outage(since: .now))
@@ -64,11 +64,12 @@ final class Reactor {
         case .interrupted(let slot, let attempt): didInterrupt(slot: slot, attempt: attempt)
         case .connected(let slot, let attempt, let link): didConnect(slot: slot, attempt: attempt, link)
         case .refused(let slot, let attempt, let reason): didNotConnect(slot: slot, attempt: attempt, reason)
-        case .whenReady(let waiter): readyWaiters.append(waiter)
+        case .whenReady(let waiter): accept(waiter)
         case .listen(let listener): listen(listener)
         case .stopListening(let listener): stopListening(listener)
         case .stop(let waiter):
             stopWaiter = waiter
+            readyWaiters.takeAll().forEach { $0.promise.fail(.stopped) }
             connections.compactMap(\.listener).forEach(stopListening)
         }
     }

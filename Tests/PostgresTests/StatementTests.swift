@@ -151,6 +151,15 @@ import Testing
         }
     }
 
+    @Test func readinessMayBeAskedAgain() async throws {
+        try await withDatabase { database in
+            try await database.ready(within: .seconds(5))
+            try await database.ready(within: .milliseconds(500))
+            #expect(database.isReachable)
+            #expect(database.statistics.connections > 0)
+        }
+    }
+
     @Test func stoppingAnswersWhatIsUnderWayAndRefusesTheRest() async throws {
         try await withDatabase { database in
             try await database.ready(within: .seconds(5))

@@ -15,6 +15,8 @@ package struct SignIn: Sendable {
         with evidence: VerifiedIdentity, of provider: ConfiguredProvider, from client: Client,
         in application: Application
     ) async throws -> SignedIn {
+        // A provider's promise; an outsider's text may be behind it.
+        guard (1...255).contains(evidence.providerUid.utf8.count) else { throw ProviderError.refused }
         let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
         let outcome = try await decidingAgain {
             try await open(session, with: evidence, of: provider, in: application, store: store)

@@ -5,7 +5,6 @@ struct Banner {
 
     var text: String {
         let api = "http://127.0.0.1:\(port)/api/v1/auth"
-        let session = "\(directory)/session.json"
         return """
 
             Gatehouse serves the application demo on http://127.0.0.1:\(port)
@@ -15,12 +14,12 @@ struct Banner {
 
             A first session; paste line by line:
 
-              curl -s -X POST \(api)/anonymous | tee \(session)
+              SESSION=$(curl -s -X POST \(api)/anonymous); echo "$SESSION"
 
-              curl -s -X POST \(api)/refresh -H 'Content-Type: application/json' \
-            -d "{\\"refreshToken\\":\\"$(\(field("refreshToken", in: session)))\\"}" | tee \(session)
+              SESSION=$(curl -s -X POST \(api)/refresh -H 'Content-Type: application/json' \
+            -d "{\\"refreshToken\\":\\"$(\(field("refreshToken")))\\"}"); echo "$SESSION"
 
-              curl -i -X DELETE \(api)/account -H "Authorization: Bearer $(\(field("accessToken", in: session)))"
+              curl -i -X DELETE \(api)/account -H "Authorization: Bearer $(\(field("accessToken")))"
 
             Ctrl-C stops the server and its database.
 
@@ -28,7 +27,7 @@ struct Banner {
     }
 
     /// Without a JSON tool, which not everybody has.
-    private func field(_ name: String, in file: String) -> String {
-        #"sed 's/.*"\#(name)":"\([^"]*\)".*/\1/' \#(file)"#
+    private func field(_ name: String) -> String {
+        #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"#
     }
 }

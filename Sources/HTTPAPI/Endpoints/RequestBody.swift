@@ -6,6 +6,8 @@ internal import NIOCore
 /// Reads a request's body under the contract's rules for size, type and form.
 enum RequestBody {
     static let largest = 64 * 1024
+    /// The decoder's work on a value of unknown type grows with its depth: a small body could keep a core busy for hours.
+    static let deepest = 16
 
     /// Size first, then type: an empty body needs none, and an endpoint that takes no body does not look at one.
     static func collect(_ request: Request, isUsed: Bool) async throws -> ByteBuffer {
@@ -39,11 +41,41 @@ enum RequestBody {
         guard !holdsNUL(bytes) else {
             throw APIError(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
         }
+        guard !isTooDeep(bytes) else {
+            throw APIError(.invalidParameter, "The body is nested deeper than \(deepest) levels")
+        }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
             throw APIError(error)
         }
+    }
+
+    /// Brackets inside texts don't count.
+    private static func isTooDeep(_ bytes: [UInt8]) -> Bool {
+        var depth = 0
+        var isInText = false
+        var isEscaped = false
+        for byte in bytes {
+            if isInText {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInText = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInText = true
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            default: continue
+            }
+            if depth > deepest { return true }
+        }
+        return false
     }
 
     /// An escape of U+0000, `\u0000`, its backslash not itself escaped.

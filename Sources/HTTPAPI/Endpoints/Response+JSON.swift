@@ -9,7 +9,9 @@ extension Response {
     static func json(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) -> Response {
-        guard let data = try? JSONEncoder().encode(value) else {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard let data = try? encoder.encode(value) else {
             return APIError(.internal, "Something went wrong").response()
         }
         var headers = headers

@@ -18,16 +18,17 @@ public enum JSONValue: Sendable, Hashable, Codable {
     /// Reads whatever stands there.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
+        // The commonest first: each attempt that fails costs an error with its whole path.
+        if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self), value.isFinite {
             self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else if let value = try? container.decode([JSONValue].self) {
             self = .array(value)
         } else {

@@ -1,5 +1,9 @@
-import Dispatch
 import Foundation
+
+// The compiler takes `stat` for this module's own, depending on what it compiles along with this file.
+#if canImport(CDispatch)
+    import CDispatch
+#endif
 
 /// What tells one state of a file from the next without reading it.
 ///
