@@ -227,4 +227,12 @@ CREATE TABLE audit_events (
     session_id     uuid,
     details        jsonb NOT NULL DEFAULT '{}',
     PRIMARY KEY (application_id, at, id)
-);
+) PARTITION BY RANGE (at);
+CREATE TABLE audit_events_default PARTITION OF audit_events DEFAULT;
+
+-- What sweepers look for.
+CREATE INDEX sessions_expiring ON sessions (expires_at);
+CREATE INDEX registrations_expiring ON registrations (expires_at);
+CREATE INDEX password_failures_by_age ON password_failures (failed_at);
+CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
+CREATE INDEX accounts_to_purge ON accounts (purge_after) WHERE purge_after IS NOT NULL;

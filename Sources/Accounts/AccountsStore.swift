@@ -7,10 +7,20 @@ package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, Passwo
 
 /// A store that can do several things at once or not at all.
 package protocol TransactionalStore: AccountsStore {
-    /// Runs the body in a transaction, anew after a `StoreConflict`. No network access inside.
+    /// Runs the body in one transaction, without network access inside.
+    ///
+    /// It is not repeated after a `StoreConflict`: whoever decided on rows that were read before must decide again.
     func transaction<Result: Sendable>(
+        _ body: @Sendable (any AccountsStore) async throws -> Result) async throws -> Result
+}
+
+extension TransactionalStore {
+    /// The same for a body that reads all it decides on: it runs anew after a `StoreConflict`.
+    func wholeDecision<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
-    ) async throws -> Result
+    ) async throws -> Result {
+        try await decidingAgain { try await transaction(body) }
+    }
 }
 
 /// The rows are no longer what the caller decided on; nothing was written.

@@ -13,8 +13,10 @@ struct Bench: Sendable {
 
     func measure(_ rows: [Row]) async throws -> [RowResult] {
         var results = rows.map(RowResult.init)
-        for contender in rows.flatMap(\.contenders) {
-            _ = try await contender.prepare()(Self.warmUp)
+        for row in rows {
+            for contender in row.contenders {
+                _ = try await contender.prepare()(Self.warmUp)
+            }
         }
         for round in 1...rounds {
             progress("round \(round) of \(rounds)")
@@ -32,6 +34,7 @@ struct Bench: Sendable {
         for index in round.isMultiple(of: 2) ? order.reversed() : order {
             let contender = row.contenders[index]
             let measured = try await contender.prepare()
+            try await row.processes.settle()
             let meter = ProcessorMeter(row.processes)
             let count = try await measured(contender.seconds * timeScale)
             samples[index] = Sample(count: count, usage: meter.usage(), load: MachineDescription.load().first ?? 0)

@@ -71,14 +71,15 @@ extension Reactor {
         }
     }
 
-    /// Closes the connection, tells everybody who waits on it, and plans the next attempt.
+    /// Closes the connection, tells everybody who waits on it, and plans the next attempt; without a reason on purpose.
     func lose(_ connection: Connection, _ reason: String?) {
+        let isOnPurpose = reason == nil
         let reason = reason ?? "closed"
         guard connection.link != nil || connection.isConnecting else { return }
         let wasListening = connection.nextProbe != .never
         let sent = connection.inFlight.takeAll()
         let unsent = connection.backlog.takeAll()
-        if connection.isReady, stopWaiter == nil {
+        if connection.isReady, stopWaiter == nil, !isOnPurpose {
             logger.warning(
                 "database connection lost", metadata: ["connection": "\(connection.slot)", "reason": "\(reason)"])
         }

@@ -104,7 +104,7 @@ extension SQLStore {
                 sessionID: opening.session.id, uid: user.uid, authenticatedAt: try row.next(),
                 methods: opening.session.methods, provider: opening.provider, providerUid: providerUid,
                 email: user.email, phone: user.phone),
-            user: user, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName, isNewAccount: false,
+            user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName, isNewAccount: false,
             shouldChangePassword: false)
     }
 

@@ -51,10 +51,11 @@ extension SQLStore {
            SET failures = least(f.failures + 1, 1000), failed_at = now(),
                locked_until = CASE WHEN f.failures + 1 >= 10
                    THEN now() + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second' END
+         WHERE f.locked_until IS NULL OR f.locked_until <= now()
         """)
 
-    package func recordFailure(_ attempts: AttemptKey, application: Int32) async throws {
-        _ = try await run(Self.recordFailure, [.int4(application), .bytes(attempts.bytes)])
+    package func recordFailure(_ attempts: AttemptKey, application: Int32) async throws -> Bool {
+        try await run(Self.recordFailure, [.int4(application), .bytes(attempts.bytes)]).affected == 1
     }
 
     private static let clearFailures = Statement(

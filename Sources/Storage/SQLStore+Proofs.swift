@@ -54,6 +54,19 @@ extension SQLStore {
     }
 }
 
+extension SQLStore {
+    private static let discard = Statement(
+        .write,
+        "DELETE FROM proofs WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4")
+
+    package func discard(
+        _ kind: ProofKind, provider: String, providerUid: String, application: Int32
+    ) async throws {
+        _ = try await run(
+            Self.discard, [.int4(application), .text(kind.rawValue), .text(provider), .text(providerUid)])
+    }
+}
+
 extension Row {
     fileprivate func proof() throws -> Proof {
         var row = self

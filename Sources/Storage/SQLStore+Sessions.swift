@@ -71,9 +71,11 @@ extension SQLStore {
         SELECT s.id, s.device, s.address, s.created_at, t.last_seen_at
           FROM sessions s
          CROSS JOIN LATERAL (
-               SELECT max(created_at) AS last_seen_at, max(expires_at) AS refreshable_until
+               SELECT created_at AS last_seen_at, expires_at AS refreshable_until
                  FROM refresh_tokens
-                WHERE application_id = s.application_id AND session_id = s.id) t
+                WHERE application_id = s.application_id AND session_id = s.id
+                ORDER BY created_at DESC
+                LIMIT 1) t
          WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL
            AND s.expires_at > now() AND t.refreshable_until > now()
          ORDER BY s.created_at DESC, s.id
@@ -86,6 +88,18 @@ extension SQLStore {
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
                 lastSeenAt: try row.next())
         }
+    }
+
+    private static let lockSession = Statement(
+        .write,
+        """
+        SELECT id FROM sessions
+         WHERE application_id = $1 AND id = $2 AND uid = $3 AND ended_at IS NULL AND expires_at > now()
+           FOR UPDATE
+        """)
+
+    package func lockSession(_ session: UUID, of uid: UUID, application: Int32) async throws -> Bool {
+        try await run(Self.lockSession, [.int4(application), .uuid(session), .uuid(uid)]).first != nil
     }
 
     private static let endSessions = Statement(

@@ -33,18 +33,15 @@ package struct SQLStore: TransactionalStore {
     package func transaction<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
-        try await decidingAgain {
-            let ended = EndedSessions()
-            let result = try await translatingErrors {
-                try await database.transaction { transaction in
-                    try await body(
-                        SQLStore(
-                            database: database, executor: transaction, sealing: sealing, onEnded: ended.append))
-                }
+        let ended = EndedSessions()
+        let result = try await translatingErrors {
+            try await database.transaction { transaction in
+                try await body(
+                    SQLStore(database: database, executor: transaction, sealing: sealing, onEnded: ended.append))
             }
-            for (session, application) in ended.all { onEnded(session, application) }
-            return result
         }
+        for (session, application) in ended.all { onEnded(session, application) }
+        return result
     }
 
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {

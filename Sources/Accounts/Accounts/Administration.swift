@@ -16,7 +16,7 @@ package struct Administration: Sendable {
     ///
     /// Deletion goes its own way, whether or not it is.
     package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
-        try await store.transaction { store in
+        try await store.wholeDecision { store in
             guard try await store.lockAccount(uid, application: application.id) != nil else {
                 throw AccountsError.accountNotFound(uid)
             }

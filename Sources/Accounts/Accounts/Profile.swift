@@ -1,3 +1,4 @@
+internal import Foundation
 package import ProviderKit
 
 /// What people see and change of their own account.
@@ -26,14 +27,21 @@ package struct Profile: Sendable {
             try Self.check(displayName: displayName)
         }
         if let metadata {
-            guard case .object = metadata else {
-                throw AccountsError.invalidParameter("metadata", reason: "is not an object")
-            }
+            try Self.check(metadata: metadata)
         }
         let user = try await store.updateProfile(
             of: caller.uid, displayName: displayName, metadata: metadata, application: caller.application.id)
         guard let user else { throw AccountsError.invalidToken }
         return user
+    }
+
+    private static func check(metadata: JSONValue) throws {
+        guard case .object = metadata else {
+            throw AccountsError.invalidParameter("metadata", reason: "is not an object")
+        }
+        guard try JSONEncoder().encode(metadata).count <= largestMetadata else {
+            throw AccountsError.invalidParameter("metadata", reason: "is larger than \(largestMetadata) bytes")
+        }
     }
 
     static func check(displayName: String) throws(AccountsError) {

@@ -15,12 +15,30 @@ package struct AccountDeletion: Sendable {
 
     /// Ends every session at once and starts the grace period.
     /// - Returns: the receipt under which anybody can ask how far the deletion is.
+    package func request(by caller: Caller) async throws -> UUID {
+        try await request(caller.uid, in: caller.application) { store, status in
+            // Judged again under its lock: a session that has ended meanwhile deletes nothing.
+            guard status == .live,
+                try await store.lockSession(
+                    caller.sessionID, of: caller.uid, application: caller.application.id)
+            else { throw AccountsError.invalidToken }
+        }
+    }
+
+    /// The same by an admin, who may delete a disabled account too.
     package func request(_ uid: UUID, in application: Application) async throws -> UUID {
+        try await request(uid, in: application) { _, status in
+            guard status == .live || status == .disabled else { throw AccountsError.accountNotFound(uid) }
+        }
+    }
+
+    private func request(
+        _ uid: UUID, in application: Application,
+        permittedBy permit: @escaping @Sendable (any AccountsStore, AccountStatus?) async throws -> Void
+    ) async throws -> UUID {
         let receipt = UUID()
-        try await store.transaction { store in
-            guard try await store.lockAccount(uid, application: application.id) == .live else {
-                throw AccountsError.accountNotFound(uid)
-            }
+        try await store.wholeDecision { store in
+            try await permit(store, store.lockAccount(uid, application: application.id))
             let purgeAfter = try await store.requestDeletion(
                 of: uid, receipt: receipt, gracePeriod: application.policy.deletionGracePeriod,
                 application: application.id)
@@ -35,9 +53,13 @@ package struct AccountDeletion: Sendable {
     /// - Throws: `AccountsError.invalidToken`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        let (session, outcome) = try await store.transaction { store in
+        let (session, outcome) = try await store.wholeDecision { store in
             guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
-                let uid = proof.uid, case .deleted? = try await store.lockAccount(uid, application: application.id),
+                let uid = proof.uid
+            else { throw AccountsError.invalidToken }
+            let status = try await store.lockAccount(uid, application: application.id)
+            guard status != .disabled else { throw AccountsError.accountDisabled }
+            guard case .deleted? = status,
                 try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
             let addresses = try await store.verifiedEmails(of: uid, application: application.id)

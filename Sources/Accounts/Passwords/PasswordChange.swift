@@ -17,49 +17,65 @@ package struct PasswordChange: Sendable {
         self.tokens = tokens
     }
 
-    /// Ends the account's other sessions. `current` may be left out, but must be right where it is given.
+    /// Ends the account's other sessions.
+    ///
+    /// `current` may be left out, but must be right where it is given.
     package func change(to password: String, current: String?, by caller: Caller) async throws {
-        let application = caller.application
-        let (configured, _) = try application.providers.passwordProvider()
-        guard
-            let identity = try await store.passwordIdentity(
-                of: caller.uid, provider: configured.name, application: application.id),
-            let address = identity.email
-        else { throw AccountsError.identityNotFound }
-        let subject = PasswordSubject(providerUid: identity.providerUid, address: address)
-        if let current {
-            try await check(current, of: identity, subject: subject, provider: configured.name, in: application)
-        }
-        let displayName = try await store.user(caller.uid, application: application.id)?.displayName
-        try await passwords.refuseWeak(password, of: address, displayName: displayName)
-        let hash = try await hasher.hash(password, sharingSaltOf: nil)
-        try await store.transaction { store in
-            guard try await store.lockAccount(caller.uid, application: application.id) == .live else {
-                throw AccountsError.invalidToken
-            }
-            try await store.setPassword(
-                hash, of: identity.id, replacing: current == nil ? nil : identity.hash, application: application.id)
-            try await store.discardRegistrations(of: address, application: application.id)
-            _ = try await store.endSessions(
-                .allBut(caller.sessionID), of: caller.uid, because: .passwordChanged, application: application.id)
-            try await store.enqueue([Message(.passwordChanged, to: address)], application: application.id)
+        try await decidingAgain {
+            let identity = try await passwordIdentity(of: caller)
+            if let current { try await check(current, of: identity, by: caller) }
+            let displayName = try await store.user(caller.uid, application: caller.application.id)?.displayName
+            try await passwords.refuseWeak(password, of: identity.subject.address, displayName: displayName)
+            let hash = try await hasher.hash(password, sharingSaltOf: nil)
+            try await write(hash, of: identity, checked: current != nil, by: caller)
         }
     }
 
-    private func check(
-        _ current: String, of identity: PasswordIdentity, subject: PasswordSubject, provider: String,
-        in application: Application
+    private struct Identity {
+        let stored: PasswordIdentity
+        let subject: PasswordSubject
+        let provider: String
+    }
+
+    private func passwordIdentity(of caller: Caller) async throws -> Identity {
+        let (configured, _) = try caller.application.providers.passwordProvider()
+        let stored = try await store.passwordIdentity(
+            of: caller.uid, provider: configured.name, application: caller.application.id)
+        guard let stored, let address = stored.email else { throw AccountsError.identityNotFound }
+        return Identity(
+            stored: stored, subject: PasswordSubject(providerUid: stored.providerUid, address: address),
+            provider: configured.name)
+    }
+
+    private func check(_ current: String, of identity: Identity, by caller: Caller) async throws {
+        let attempts = tokens.opaque.attemptKey(provider: identity.provider, subject: identity.subject)
+        let check = PasswordCheck(
+            store: store, hasher: hasher, subject: identity.subject, provider: identity.provider, attempts: attempts,
+            application: caller.application.id)
+        _ = try await check.state()
+        _ = try await check.match(current, against: [identity.stored.hash].compactMap { $0 })
+        try await store.clearFailures(attempts, application: caller.application.id)
+    }
+
+    /// The session is judged again under its lock: hashing takes long, and a reset that ended the session meanwhile must
+    /// not be undone by it.
+    private func write(
+        _ hash: PasswordHash, of identity: Identity, checked: Bool, by caller: Caller
     ) async throws {
-        let attempts = tokens.opaque.attemptKey(provider: provider, subject: subject)
-        let state = try await store.passwordState(
-            of: subject, provider: provider, attempts: attempts, application: application.id)
-        if let lockedFor = state.lockedFor {
-            throw AccountsError.identityTemporarilyLocked(retryAfter: lockedFor)
-        }
-        let hashes = [identity.hash].compactMap { $0 }
-        guard try await hasher.match(current, against: hashes) != nil else {
-            try await store.recordFailure(attempts, application: application.id)
-            throw AccountsError.invalidCredentials
+        let application = caller.application.id
+        let subject = identity.subject
+        try await store.transaction { store in
+            guard try await store.lockAccount(caller.uid, application: application) == .live,
+                try await store.lockSession(caller.sessionID, of: caller.uid, application: application)
+            else { throw AccountsError.invalidToken }
+            try await store.setPassword(
+                hash, of: identity.stored.id, replacing: checked ? identity.stored.hash : nil, application: application)
+            try await store.discardRegistrations(of: subject.address, application: application)
+            try await store.discard(
+                .passwordReset, provider: identity.provider, providerUid: subject.providerUid, application: application)
+            _ = try await store.endSessions(
+                .allBut(caller.sessionID), of: caller.uid, because: .passwordChanged, application: application)
+            try await store.enqueue([Message(.passwordChanged, to: subject.address)], application: application)
         }
     }
 }

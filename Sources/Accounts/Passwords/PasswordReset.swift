@@ -20,7 +20,7 @@ package struct PasswordReset: Sendable {
         self.tokens = tokens
     }
 
-    /// Mails a link where the address has an account or a pending registration, and does the same work where not.
+    /// Mails a link where the address has an account or a pending registration; issues a proof, for nobody, where not.
     package func request(typed: String, in application: Application) async throws {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
@@ -30,7 +30,7 @@ package struct PasswordReset: Sendable {
         let message = Message(
             .resetPassword, to: subject.address, link: provider.link(for: .reset, token: token.text),
             until: proof.expiry(from: tokens.time.now()))
-        try await store.transaction { store in
+        try await store.wholeDecision { store in
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             try await store.issue(proof, application: application.id)
@@ -52,20 +52,21 @@ package struct PasswordReset: Sendable {
         let hash = try await hasher.hash(password, sharingSaltOf: nil)
 
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let offer = try await store.transaction { store -> RestoreOffer? in
+        let offer = try await store.wholeDecision { store -> RestoreOffer? in
             guard
                 let proof = try await store.consume(.passwordReset, hash: token.hash, application: application.id)
             else { throw AccountsError.invalidToken }
-            try await store.discardRegistrations(of: address, application: application.id)
             let evidence = VerifiedIdentity(
                 providerUid: proof.providerUid,
                 addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
                 methods: session.methods)
             let opening = SessionOpening(
                 session: session, evidence: evidence, provider: proof.provider, application: application.id)
-            if let offer = try await admit(opening, in: application, store: store) { return offer }
-            try await replacePassword(of: opening, with: hash, address: address, store: store)
-            return nil
+            let offer = try await admit(opening, in: application, store: store)
+            if offer == nil { try await replacePassword(of: opening, with: hash, address: address, store: store) }
+            // After the account was locked, as everybody does it.
+            try await store.discardRegistrations(of: address, application: application.id)
+            return offer
         }
         if let offer {
             throw AccountsError.accountDeleted(purgeAfter: offer.purgeAfter, restoreToken: offer.token.text)

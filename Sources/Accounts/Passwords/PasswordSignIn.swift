@@ -25,15 +25,17 @@ package struct PasswordSignIn: Sendable {
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: configured.name, application: application.id)
 
+        let check = PasswordCheck(
+            store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
+            application: application.id)
         let opened = try await decidingAgain {
-            let state = try await store.passwordState(
-                of: subject, provider: configured.name, attempts: attempts, application: application.id)
-            try refuseLocked(state)
-            let match = try await match(password, state: state, attempts: attempts, in: application)
+            let state = try await check.state()
+            let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })
             guard match.hash == state.hash, let identity = state.identity else {
+                _ = try await check.state()
                 throw AccountsError.unverifiedIdentity
             }
-            try await permit(identity, opening: opening, mode: configured.mode)
+            try await permit(identity, opening: opening, mode: configured.mode, check: check)
             let hash = try await upToDate(match, password: password, of: identity, in: application)
             var opened = try await store.openSession(
                 opening, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
@@ -43,29 +45,15 @@ package struct PasswordSignIn: Sendable {
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
     }
 
-    private func refuseLocked(_ state: PasswordState) throws {
-        if let lockedFor = state.lockedFor {
-            throw AccountsError.identityTemporarilyLocked(retryAfter: lockedFor)
-        }
-    }
-
-    /// - Throws: `AccountsError.invalidCredentials`, having counted the failure.
-    private func match(
-        _ password: String, state: PasswordState, attempts: AttemptKey, in application: Application
-    ) async throws -> PasswordMatch {
-        let hashes = [state.hash, state.registration].compactMap { $0 }
-        guard let match = try await hasher.match(password, against: hashes) else {
-            try await store.recordFailure(attempts, application: application.id)
-            throw AccountsError.invalidCredentials
-        }
-        return match
-    }
-
-    private func permit(_ identity: KnownIdentity, opening: SessionOpening, mode: ProviderMode) async throws {
+    /// What is wrong with the account is told only where a sign-in would not be locked out by now.
+    private func permit(
+        _ identity: KnownIdentity, opening: SessionOpening, mode: ProviderMode, check: PasswordCheck
+    ) async throws {
         let policy = LinkingPolicy(mode: mode, automatic: .never)
-        switch decide(opening.evidence, state: LinkingState(identity: identity), policy: policy) {
-        case .signIn:
-            return
+        let verdict = decide(opening.evidence, state: LinkingState(identity: identity), policy: policy)
+        if case .signIn = verdict { return }
+        _ = try await check.state()
+        switch verdict {
         case .deleted(let uid, let purgeAfter):
             let token = tokens.opaque.make()
             try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
@@ -74,7 +62,7 @@ package struct PasswordSignIn: Sendable {
             throw AccountsError.accountDisabled
         case .refuse(let refusal):
             throw AccountsError.providerDisabled(refusal)
-        case .join, .create:
+        case .signIn, .join, .create:
             throw StoreConflict()
         }
     }

@@ -81,7 +81,9 @@ package protocol PasswordStore: Sendable {
     ) async throws -> PasswordState
 
     /// Ten consecutive failures lock the subject for a minute, each further one twice as long, up to 15 minutes.
-    func recordFailure(_ attempts: AttemptKey, application: Int32) async throws
+    ///
+    /// - Returns: `false` when the subject is locked by now: such a failure doesn't count.
+    func recordFailure(_ attempts: AttemptKey, application: Int32) async throws -> Bool
 
     func clearFailures(_ attempts: AttemptKey, application: Int32) async throws
 

@@ -75,7 +75,7 @@ package struct Registration: Sendable {
     package func verify(_ text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let opened = try await store.transaction { store in
+        let opened = try await store.wholeDecision { store in
             let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
             guard let proof, let address = proof.address,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
@@ -106,8 +106,8 @@ package struct Registration: Sendable {
             throw AccountsError.invalidToken
         }
         let opened = try await store.createAccount(opening, claiming: addresses)
-        let identity = try await store.lockedIdentity(of: opening)
-        try await store.setPassword(password, of: identity.id, replacing: nil, application: opening.application)
+        try await store.setPassword(
+            password, of: opened.identityID, replacing: nil, application: opening.application)
         return opened
     }
 }

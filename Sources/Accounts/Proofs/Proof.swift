@@ -77,12 +77,15 @@ package struct Proof: Sendable {
 }
 
 package protocol ProofStore: Sendable {
-    /// A new registration or reset proof ends the previous one of its kind and subject.
+    /// Earlier ones of its kind and subject stay good until one of them is used; those of a registration end with it.
     func issue(_ proof: NewProof, application: Int32) async throws
 
     /// What the secret stands for, without using it up.
     func peek(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
 
-    /// Uses the secret up: of any number of callers at once, one gets the proof.
+    /// Uses the secret up, and its siblings with it: of any number of callers at once, one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
+
+    /// Ends every proof of the kind and subject.
+    func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Int32) async throws
 }

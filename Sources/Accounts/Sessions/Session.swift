@@ -64,6 +64,7 @@ package struct SessionGrant: Sendable {
 package struct OpenedSession: Sendable {
     package var grant: SessionGrant
     package var user: User
+    package var identityID: UUID
     package var identityCreatedAt: Date
     package var identityDisplayName: String?
     package var isNewAccount: Bool
@@ -71,11 +72,12 @@ package struct OpenedSession: Sendable {
     package var shouldChangePassword: Bool
 
     package init(
-        grant: SessionGrant, user: User, identityCreatedAt: Date, identityDisplayName: String?, isNewAccount: Bool,
+        grant: SessionGrant, user: User, identityID: UUID, identityCreatedAt: Date, identityDisplayName: String?, isNewAccount: Bool,
         shouldChangePassword: Bool
     ) {
         self.grant = grant
         self.user = user
+        self.identityID = identityID
         self.identityCreatedAt = identityCreatedAt
         self.identityDisplayName = identityDisplayName
         self.isNewAccount = isNewAccount

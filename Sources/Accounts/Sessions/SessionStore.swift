@@ -8,6 +8,11 @@ package protocol SessionStore: Sendable {
     /// Live ones, the newest first.
     func sessions(of uid: UUID, application: Int32) async throws -> [SessionListing]
 
+    /// Keeps a live session of the account from being ended until the transaction is over.
+    ///
+    /// - Returns: `false` when it has ended; the account is to be locked first.
+    func lockSession(_ session: UUID, of uid: UUID, application: Int32) async throws -> Bool
+
     /// Ends live sessions of the account and tells every replica.
     /// - Returns: how many there were.
     func endSessions(

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import Postgres
 import Storage
 import Synchronization
 

@@ -6,6 +6,17 @@ struct ProcessorMeter: Sendable {
         let servers: [pid_t]
         /// PostgreSQL's first process.
         let database: pid_t
+
+        /// Waits until the servers have done with what a generator left behind when it hung up.
+        func settle() async throws {
+            let step = 0.1
+            for _ in 0..<50 {
+                let meter = ProcessorMeter(self)
+                try await Task.sleep(for: .seconds(step))
+                let usage = meter.usage()
+                if usage.server + usage.database < 0.03 { return }
+            }
+        }
     }
 
     /// Shares of the whole machine, 1 being all cores.
@@ -39,7 +50,7 @@ struct ProcessorMeter: Sendable {
 
         private static func time(_ who: __rusage_who) -> Double {
             var usage = rusage()
-            getrusage(who, &usage)
+            getrusage(__rusage_who_t(who.rawValue), &usage)
             func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }

@@ -47,11 +47,11 @@ struct Table: Sendable {
     }
 
     private static func usage(_ samples: [Sample]) -> [String] {
-        let shares: [KeyPath<ProcessorMeter.Usage, Double> & Sendable] = [\.server, \.database, \.generator, \.others]
-        let percents = shares.map { share in
-            Spread(samples.map { $0.usage[keyPath: share] * 100 }).map { String(format: "%.0f %%", $0.median) } ?? ""
+        func percent(_ share: (ProcessorMeter.Usage) -> Double) -> String {
+            Spread(samples.map { share($0.usage) * 100 }).map { String(format: "%.0f %%", $0.median) } ?? ""
         }
-        return percents + [Spread(samples.map(\.load)).map { String(format: "%.1f", $0.median) } ?? ""]
+        let shares = [percent(\.server), percent(\.database), percent(\.generator), percent(\.others)]
+        return shares + [Spread(samples.map(\.load)).map { String(format: "%.1f", $0.median) } ?? ""]
     }
 
     private static func latency(_ samples: [Sample]) -> String {

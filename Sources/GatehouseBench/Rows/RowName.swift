@@ -1,6 +1,7 @@
 import Accounts
 import ArgumentParser
 import Foundation
+import Passwords
 
 /// The rows by the names that the command line knows them by.
 enum RowName: String, CaseIterable, ExpressibleByArgument {

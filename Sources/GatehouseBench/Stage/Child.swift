@@ -4,50 +4,98 @@ import Foundation
 ///
 /// A shell stands in between and reads a pipe that this process alone holds: when it closes, be it by SIGKILL, the shell
 /// ends the program.
-final class Child: Sendable {
+struct Child: Sendable {
     private static let script = """
         exec 3<&0
+        pid_file=$1
+        shift
         "$@" </dev/null 3<&- & child=$!
-        { while read -r line; do :; done; kill -TERM $child; } <&3 2>/dev/null & watcher=$!
-        [ -z "$PID_FILE" ] || echo $child >"$PID_FILE"
+        { while read -r line; do :; done; kill -TERM $child; } <&3 >/dev/null 2>&1 & watcher=$!
+        [ -z "$pid_file" ] || echo $child >"$pid_file"
         wait $child; status=$?
         kill $watcher 2>/dev/null
         exit $status
         """
 
-    private let shell = Process()
-    private let lifeline = Pipe()
+    private let shell: pid_t
+    private let lifeline: Int32
 
-    /// `pidFile` is told the number of the program itself.
-    init(_ command: [String], output: FileHandle, pidFile: String = "") throws {
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", Self.script, "gatehouse-bench"] + command
-        shell.environment = ProcessInfo.processInfo.environment.merging(["PID_FILE": pidFile]) { $1 }
-        shell.standardInput = lifeline
-        shell.standardOutput = output
-        shell.standardError = output
-        try shell.run()
+    /// What it says goes to `output`; `pidFile` is told the number of the program itself.
+    init(_ command: [String], output: Int32, pidFile: String = "") throws {
+        let (reading, writing) = try Self.makePipe()
+        defer { close(reading) }
+        do {
+            let arguments = ["/bin/sh", "-c", Self.script, "gatehouse-bench", pidFile] + command
+            shell = try Self.spawn(arguments, input: reading, output: output)
+            lifeline = writing
+        } catch {
+            close(writing)
+            throw error
+        }
     }
 
-    var isRunning: Bool { shell.isRunning }
-
+    /// Ends the program and waits for that.
     func stop() async throws {
-        try lifeline.fileHandleForWriting.close()
+        close(lifeline)
         try await wait()
-    }
-
-    /// Until it has ended by itself.
-    func wait() async throws {
-        try await onOwnThread { [shell] in shell.waitUntilExit() }
     }
 
     /// Everything that a program says until it ends.
     static func output(of command: [String]) async throws -> String {
-        let pipe = Pipe()
-        let child = try Child(command, output: pipe.fileHandleForWriting)
-        try pipe.fileHandleForWriting.close()
-        let output = try await onOwnThread { try pipe.fileHandleForReading.readToEnd() ?? Data() }
+        let (reading, writing) = try makePipe()
+        let child = try Child(command, output: writing)
+        close(writing)
+        let output = try await onOwnThread {
+            try FileHandle(fileDescriptor: reading, closeOnDealloc: true).readToEnd() ?? Data()
+        }
         try await child.wait()
+        close(child.lifeline)
         return String(decoding: output, as: UTF8.self)
+    }
+
+    private func wait() async throws {
+        try await onOwnThread { [shell] in
+            while waitpid(shell, nil, 0) < 0, errno == EINTR {}
+        }
+    }
+}
+
+extension Child {
+    /// No other child inherits either end.
+    private static func makePipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+            throw BenchError("no pipe left")
+        }
+        return (ends[0], ends[1])
+    }
+
+    /// In a process group of its own, so that Ctrl-C reaches this process alone.
+    ///
+    /// And with no signal blocked, as threads of this process have them: unlike `Process`, which hands that on, and a
+    /// shell can't undo it.
+    private static func spawn(_ arguments: [String], input: Int32, output: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+
+        let words = arguments.map { strdup($0) } + [nil]
+        defer { words.forEach { free($0) } }
+        var id = pid_t()
+        let status = posix_spawn(&id, arguments[0], &actions, &attributes, words, environ)
+        guard status == 0 else { throw BenchError("can't run \(arguments[0]): \(String(cString: strerror(status)))") }
+        return id
     }
 }

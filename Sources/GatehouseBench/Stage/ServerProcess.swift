@@ -6,19 +6,20 @@ struct ServerProcess: Sendable {
     private let child: Child
     private let port: Int
 
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(10)
 
     static func start(_ command: [String], log: String) async throws -> ServerProcess {
         guard FileManager.default.createFile(atPath: log, contents: nil), let output = FileHandle(forWritingAtPath: log)
         else { throw BenchError("can't write \(log)") }
-        let child = try Child(command, output: output, pidFile: log + ".pid")
+        let child = try Child(command, output: output.fileDescriptor, pidFile: log + ".pid")
         let deadline = ContinuousClock.now + patience
-        while child.isRunning, .now < deadline {
+        while .now < deadline {
             if let port = text(of: log).number(after: #""port":""#), let id = pid_t(text(of: log + ".pid")) {
                 return ServerProcess(id: id, child: child, port: Int(port))
             }
             try await Task.sleep(for: .milliseconds(10))
         }
+        try await child.stop()
         throw BenchError("\(command.joined(separator: " ")) did not start: \(text(of: log))")
     }
 

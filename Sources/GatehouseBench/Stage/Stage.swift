@@ -21,6 +21,7 @@ struct Stage: Sendable {
     private let people: [Int32: [Person]]
     private let directory: String
 
+    /// After an error everything is left running: it ends with the process, which is about to.
     static func with<Result>(_ body: (Stage) async throws -> Result) async throws -> Result {
         progress("setting up")
         var options = PrivateCluster.Options()
@@ -29,20 +30,13 @@ struct Stage: Sendable {
         let directory = "/var/tmp/gatehouse-bench-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let cluster = PrivateCluster(directory: directory, options: options)
         try await cluster.start()
-        let stage: Stage
-        do {
-            stage = try await Stage(cluster: cluster, directory: directory)
-        } catch {
-            await cluster.stop()
-            throw error
-        }
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(stage)) } catch { result = .failure(error) }
+        let stage = try await Stage(cluster: cluster, directory: directory)
+        let result = try await body(stage)
         try await stage.emptyRoute.stop()
         try await stage.gatehouse.stop()
         await stage.seeder.stop()
         await cluster.stop()
-        return try result.get()
+        return result
     }
 
     private init(cluster: PrivateCluster, directory: String) async throws {

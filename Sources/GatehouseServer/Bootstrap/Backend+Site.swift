@@ -55,7 +55,7 @@ extension Configuration.Server {
     /// Scheme, host and port of the public URL.
     fileprivate var ownOrigin: String {
         guard let start = publicURL.range(of: "://")?.upperBound else { return publicURL }
-        return String(publicURL[..<(publicURL[start...].firstIndex(of: "/") ?? publicURL.endIndex)])
+        return publicURL[..<(publicURL[start...].firstIndex(of: "/") ?? publicURL.endIndex)].lowercased()
     }
 }
 

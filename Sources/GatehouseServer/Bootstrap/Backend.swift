@@ -33,10 +33,14 @@ struct Backend {
         _ configuration: Configuration, logger: Logger, schema: Schema,
         _ body: (Backend) async throws -> Result
     ) async throws -> Result {
-        let database = Database(configuration.database.postgres, logger: logger)
+        let gate = LogGate()
+        let database = Database(
+            configuration.database.postgres,
+            logger: Logger(label: logger.label) { _ in OpeningLogHandler(logger, behind: gate) })
         database.start()
         do {
             try await database.ready(within: .seconds(5))
+            gate.open()
             let backend = try await Backend(configuration, database: database, logger: logger, schema: schema)
             let result = try await body(backend)
             await database.stop()

@@ -50,7 +50,9 @@ extension Configuration.Server {
             let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
             return try .http2Upgrade(
                 tlsConfiguration: .makeServerConfiguration(
-                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)),
+                configuration: .init(
+                    idleTimeout: Self.idleDuration, streamConfiguration: .init(idleTimeout: Self.idleTimeout)))
         } catch {
             throw ServerError.unusableTLS(reason: "\(error)")
         }
@@ -58,6 +60,7 @@ extension Configuration.Server {
 
     /// A client that sends its request drop by drop loses its connection.
     private static let idleTimeout: TimeAmount = .seconds(60)
+    private static let idleDuration: Duration = .seconds(60)
 
     /// What to tell of an error that kept the port from being opened.
     func listeningError(_ error: any Error) -> ServerError? {

@@ -12,11 +12,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (_, configuration) = try options.load()
-        let database = Database(
-            configuration.database.postgres,
-            logger: Logger(label: "gatehouse") { label in
-                JSONLogHandler(label: label, level: .warning)
-            })
+        let database = Database(configuration.database.postgres, logger: .forCommands)
         database.start()
         do {
             try await database.ready(within: .seconds(5))

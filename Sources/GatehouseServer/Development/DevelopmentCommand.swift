@@ -16,6 +16,10 @@ struct DevelopmentCommand: AsyncParsableCommand {
     @Flag(help: "Logs each request.")
     var verbose = false
 
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535") }
+    }
+
     func run() async throws {
         let level: Logger.Level = verbose ? .debug : .notice
         let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }

@@ -16,8 +16,14 @@ struct DevelopmentHome {
             try files.createDirectory(at: url, withIntermediateDirectories: true)
             masterKey = try Self.masterKey(at: url.appending(path: "master-key"))
         } catch {
-            throw ServerError.development("can't use the directory \(directory): \(error.localizedDescription)")
+            throw ServerError.development("can't use the directory \(directory): \(Self.reason(error))")
         }
+    }
+
+    /// The operating system's, where Foundation hides it behind a sentence of its own.
+    private static func reason(_ error: any Error) -> String {
+        let underlying = (error as? CocoaError)?.underlying as? POSIXError
+        return underlying.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
     }
 
     private static func masterKey(at file: URL) throws -> String {

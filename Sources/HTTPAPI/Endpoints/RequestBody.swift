@@ -6,8 +6,6 @@ internal import NIOCore
 /// Reads a request's body under the contract's rules for size, type and form.
 enum RequestBody {
     static let largest = 64 * 1024
-    /// The decoder's work on a value of unknown type grows with its depth: a small body could keep a core busy for hours.
-    static let deepest = 16
 
     /// Size first, then type: an empty body needs none, and an endpoint that takes no body does not look at one.
     static func collect(_ request: Request, isUsed: Bool) async throws -> ByteBuffer {
@@ -15,9 +13,13 @@ enum RequestBody {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > largest { throw tooLarge }
         guard isUsed else { return ByteBuffer() }
         var body = ByteBuffer()
-        for try await var chunk in request.body {
-            guard body.readableBytes + chunk.readableBytes <= largest else { throw tooLarge }
-            body.writeBuffer(&chunk)
+        do {
+            for try await var chunk in request.body {
+                guard body.readableBytes + chunk.readableBytes <= largest else { throw tooLarge }
+                body.writeBuffer(&chunk)
+            }
+        } catch let error where !(error is APIError || error is CancellationError) {
+            throw APIError(.invalidParameter, "The body did not arrive as it was announced")
         }
         try checkType(request.headers[.contentType], isEmpty: body.readableBytes == 0)
         return body
@@ -38,62 +40,29 @@ enum RequestBody {
     /// - Throws: 400 with the path of what is absent or malformed.
     static func decode<Body: Decodable>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
-        guard !holdsNUL(bytes) else {
-            throw APIError(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
-        }
-        guard !isTooDeep(bytes) else {
-            throw APIError(.invalidParameter, "The body is nested deeper than \(deepest) levels")
-        }
         do {
+            try JSONText.check(bytes)
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
             throw APIError(error)
+        } catch let error as JSONText.Fault {
+            throw APIError(error)
         }
-    }
-
-    /// Brackets inside texts don't count.
-    private static func isTooDeep(_ bytes: [UInt8]) -> Bool {
-        var depth = 0
-        var isInText = false
-        var isEscaped = false
-        for byte in bytes {
-            if isInText {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInText = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isInText = true
-            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-            default: continue
-            }
-            if depth > deepest { return true }
-        }
-        return false
-    }
-
-    /// An escape of U+0000, `\u0000`, its backslash not itself escaped.
-    ///
-    /// A raw NUL is no JSON anyway.
-    private static func holdsNUL(_ bytes: [UInt8]) -> Bool {
-        let backslash = UInt8(ascii: "\\")
-        let escape = Array("u0000".utf8)
-        var index = bytes.startIndex
-        while let found = bytes[index...].firstIndex(of: backslash) {
-            if bytes[(found + 1)...].starts(with: escape) { return true }
-            index = min(found + 2, bytes.endIndex)
-        }
-        return false
     }
 }
 
 extension APIError {
+    fileprivate init(_ fault: JSONText.Fault) {
+        switch fault {
+        case .malformed:
+            self.init(.invalidParameter, "The body is not well-formed JSON")
+        case .holdsNUL:
+            self.init(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
+        case .tooDeep:
+            self.init(.invalidParameter, "The body is nested deeper than \(JSONText.deepest) levels")
+        }
+    }
+
     init(_ error: DecodingError) {
         switch error {
         case .keyNotFound(let key, let context):

@@ -19,20 +19,21 @@ struct ApplicationLookup {
             let rest = String(whole.dropFirst(pathPrefix.count))
             path = rest.hasPrefix("/") ? rest : "/" + rest
         } else {
-            let host = request.head.authority.map(Self.hostName) ?? ""
-            application = try site.application(named: site.hosts[host] ?? site.defaultApplication)
+            let authority = request.head.authority?.lowercased() ?? ""
+            let name = site.hosts[authority] ?? site.hosts[Self.hostName(of: authority)] ?? site.defaultApplication
+            application = try site.application(named: name)
             pathPrefix = ""
             path = whole
         }
     }
 
-    /// Without a port, in lower case.
+    /// Without a port.
     private static func hostName(of authority: String) -> String {
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         guard let colon = authority.lastIndex(of: ":"), end.map({ $0 < colon }) ?? true else {
-            return authority.lowercased()
+            return authority
         }
-        return authority[..<colon].lowercased()
+        return String(authority[..<colon])
     }
 }
 

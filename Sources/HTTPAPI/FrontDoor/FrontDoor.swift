@@ -55,9 +55,8 @@ package struct FrontDoor: HTTPResponder {
         if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, visit: entered) }
         var head = request.head
         head.path = lookup.path
-        let response = try await router.respond(to: Request(head: head, body: request.body), context: context)
-        guard context.endpointPath != nil else { throw APIError(.notFound, "There is nothing at this path") }
-        return response
+        head.method = RouteTable.routed(head.method)
+        return try await router.respond(to: Request(head: head, body: request.body), context: context)
     }
 
     /// Probes come over plain HTTP from beside the server and carry no secret.
@@ -70,14 +69,16 @@ package struct FrontDoor: HTTPResponder {
 
     private static func client(of request: Request, address: String) -> Client {
         let device = request.headers[.xDeviceName] ?? request.headers[.userAgent]
-        return Client(device: device.map { String($0.prefix(256)) }, address: address)
+        return Client(device: device.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) }, address: address)
     }
+
+    private static let plainCharacters = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+=".utf8)
 
     /// The client's own, where it is short and printable: it goes into logs.
     private static func requestID(of request: Request) -> String {
-        let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+=".utf8)
         guard let id = request.headers[.xRequestID], (1...128).contains(id.utf8.count),
-            id.utf8.allSatisfy(allowed.contains)
+            id.utf8.allSatisfy(plainCharacters.contains)
         else { return UUID.v7().text }
         return id
     }
@@ -89,7 +90,7 @@ package struct FrontDoor: HTTPResponder {
             }
             return known.response()
         }
-        context.logger.error("Request failed", metadata: ["error": "\(String(reflecting: error))"])
+        context.logger.error("Request failed", metadata: ["error": "\(error)"])
         return APIError(.internal, "Something went wrong").response()
     }
 

@@ -3,9 +3,11 @@ internal import Hummingbird
 
 /// Which pages may call, and what CORS (Fetch Standard, 3.2) tells their browsers.
 enum OriginRule {
-    /// Any call under `/api/` that names an origin must name a listed one or the server's own.
-    static func check(_ request: Request, visit: Visit) throws {
-        guard request.uri.path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
+    /// A call of the API that names an origin must name a listed one or the server's own.
+    ///
+    /// `path` is the endpoint's own: the request may spell it in other ways (`//api/v1`).
+    static func check(_ request: Request, for path: String, visit: Visit) throws {
+        guard path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
         guard allows(origin, visit: visit) else {
             throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
         }
@@ -35,8 +37,8 @@ enum OriginRule {
     }
 
     static func addHeaders(to response: inout Response, request: Request, visit: Visit?) {
-        guard let origin = request.headers[.origin] else { return }
         response.headers[.vary] = "Origin"
+        guard let origin = request.headers[.origin] else { return }
         guard let visit, allows(origin, visit: visit) else { return }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"

@@ -16,7 +16,7 @@ package struct ServedApplication: Sendable {
 /// What the configuration says about being reached.
 package struct Site: Sendable {
     package var applications: [String: ServedApplication]
-    /// Lower-case host names, without a port, to application names.
+    /// Lower-case hosts, with a port where that matters, to application names.
     package var hosts: [String: String]
     package var defaultApplication: String
     /// The server's own origin, from its public URL.

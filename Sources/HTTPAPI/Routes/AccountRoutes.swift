@@ -33,8 +33,7 @@ struct AccountRoutes {
             "/auth/account", "Ends every session and starts the grace period of deletion", access: .recent,
             headers: ["Location": "Where anybody who has it can see how far the deletion is."]
         ) { call in
-            let caller = try call.caller
-            let receipt = try await useCases.deletion.request(caller.uid, in: caller.application)
+            let receipt = try await useCases.deletion.request(by: call.caller)
             return [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"]
         }
     }

@@ -7,10 +7,16 @@ struct RouteTable {
     let endpoints: [Endpoint]
     let authentication: BearerAuthentication
 
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+
+    /// Methods that the router does not know are routed as one that no path serves.
+    static func routed(_ method: HTTPRequest.Method) -> HTTPRequest.Method {
+        methods.contains(method) ? method : .trace
+    }
 
     func router() -> RouterResponder<RequestState> {
         let router = Router(context: RequestState.self)
+        router.add(middleware: MissingPaths())
         for (path, group) in Dictionary(grouping: endpoints, by: \.path) {
             let route = RouterPath(path)
             var served = Set(group.map(\.method))
@@ -32,6 +38,19 @@ struct RouteTable {
             }
         }
         return router.buildResponder()
+    }
+}
+
+/// Says in the envelope what the router says in its own words.
+private struct MissingPaths: RouterMiddleware {
+    func handle(
+        _ request: Request, context: RequestState, next: (Request, RequestState) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as HTTPError where error.status == .notFound {
+            throw APIError(.notFound, "There is nothing at this path")
+        }
     }
 }
 

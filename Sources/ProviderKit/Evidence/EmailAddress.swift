@@ -53,7 +53,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// Without libidn2's STD3 rules, which would drop what a host name may not hold instead of refusing it: then
     /// `exa<mple.com` would be taken for somebody else's domain. The labels are checked afterwards instead.
     private static func aLabels(_ typed: Substring) -> String? {
-        guard typed.unicodeScalars.allSatisfy({ $0.isASCII || !$0.isInvisible }) else { return nil }
+        guard typed.unicodeScalars.allSatisfy({ !$0.isInvisible }) else { return nil }
         var output: UnsafeMutablePointer<UInt8>?
         let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
         let code = String(typed).withCString(encodedAs: UTF8.self) { idn2_lookup_u8($0, &output, flags) }

@@ -29,8 +29,9 @@ public enum JSONValue: Sendable, Hashable, Codable {
             self = .number(value)
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
+        } else if (try? decoder.unkeyedContainer()) != nil {
+            // From here on an error goes out: it names the place inside.
+            self = .array(try container.decode([JSONValue].self))
         } else {
             self = .object(try container.decode([String: JSONValue].self))
         }
