@@ -40,6 +40,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "gatehouse", targets: ["Gatehouse"]),
+        .executable(name: "gatehouse-bench", targets: ["GatehouseBench"]),
         .library(name: "GatehouseServer", targets: ["GatehouseServer"]),
         .library(name: "ProviderKit", targets: ["ProviderKit"]),
         .library(name: "GatehouseProviders", targets: plugins.map { "\($0)Provider" }),
@@ -71,7 +72,8 @@ let package = Package(
         room(
             "Delivery",
             imports: [
-                "Accounts", "ProviderKit", "CCurl", .lifecycle, .logging, .product(name: "Mustache", package: "swift-mustache"),
+                "Accounts", "ProviderKit", "CCurl", .lifecycle, .logging,
+                .product(name: "Mustache", package: "swift-mustache"),
             ]),
         room(
             "HTTPAPI",
@@ -97,6 +99,16 @@ let package = Package(
         room(
             "GatehouseTesting",
             imports: ["ProviderKit", "Accounts", "Postgres", "Migrations", .logging]),
+
+        .executableTarget(
+            name: "GatehouseBench",
+            dependencies: [
+                "Accounts", "Migrations", "Passwords", "Postgres", "ProviderKit", "Storage", "Tokens", "CArgon2",
+                .crypto,
+                .cryptoExtras, .httpTypes, .hummingbird, .logging, .nioCore,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: house),
 
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),

@@ -11,7 +11,8 @@ package protocol TransactionalStore: AccountsStore {
     ///
     /// It is not repeated after a `StoreConflict`: whoever decided on rows that were read before must decide again.
     func transaction<Result: Sendable>(
-        _ body: @Sendable (any AccountsStore) async throws -> Result) async throws -> Result
+        _ body: @Sendable (any AccountsStore) async throws -> Result
+    ) async throws -> Result
 }
 
 extension TransactionalStore {

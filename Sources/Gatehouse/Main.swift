@@ -7,7 +7,9 @@ internal import MobileNetworkProvider
 internal import OpenIDConnectProvider
 internal import PhoneProvider
 
-/// The server, with every provider of this package. Adding one is one line here.
+/// The server, with every provider of this package.
+///
+/// Adding one is one line here.
 @main
 enum Main {
     static func main() async {

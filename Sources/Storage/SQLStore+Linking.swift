@@ -104,7 +104,8 @@ extension SQLStore {
                 sessionID: opening.session.id, uid: user.uid, authenticatedAt: try row.next(),
                 methods: opening.session.methods, provider: opening.provider, providerUid: providerUid,
                 email: user.email, phone: user.phone),
-            user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName, isNewAccount: false,
+            user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
+            isNewAccount: false,
             shouldChangePassword: false)
     }
 

@@ -58,7 +58,8 @@ extension SQLStore {
             grant: SessionGrant(
                 sessionID: session.id, uid: uid, authenticatedAt: createdAt, methods: session.methods,
                 provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: nil),
-            user: user, identityID: identity, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName, isNewAccount: true,
+            user: user, identityID: identity, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
+            isNewAccount: true,
             shouldChangePassword: false)
     }
 

@@ -28,7 +28,9 @@ import Testing
             Address.allCases.flatMap { address in
                 Owner.allCases.flatMap { owner in
                     ProviderMode.allCases.flatMap { mode in
-                        [.verified, .never].map { Case(known: known, address: address, owner: owner, mode: mode, automatic: $0) }
+                        [.verified, .never].map {
+                            Case(known: known, address: address, owner: owner, mode: mode, automatic: $0)
+                        }
                     }
                 }
             }

@@ -41,7 +41,6 @@ package enum PasswordWeakness: String, Sendable, CaseIterable {
 }
 
 package protocol PasswordPolicy: Sendable {
-    /// - Parameter personalWords: the person's own name and address, which make a password that holds them guessable.
-    /// - Returns: an empty list for a password that may be used.
+    /// Nothing for a password that may be used; one that holds the person's own name or address is guessable.
     func weaknesses(of password: String, personalWords: [String]) async -> [PasswordWeakness]
 }

@@ -72,7 +72,8 @@ package struct OpenedSession: Sendable {
     package var shouldChangePassword: Bool
 
     package init(
-        grant: SessionGrant, user: User, identityID: UUID, identityCreatedAt: Date, identityDisplayName: String?, isNewAccount: Bool,
+        grant: SessionGrant, user: User, identityID: UUID, identityCreatedAt: Date, identityDisplayName: String?,
+        isNewAccount: Bool,
         shouldChangePassword: Bool
     ) {
         self.grant = grant

@@ -30,9 +30,9 @@ struct Report: Sendable {
     }
 
     private static let explanation = [
-        "Medians with lowest and highest. A ratio is Gatehouse's share of its lowest limit in the same round. Processor:",
-        "% of all cores that the server, PostgreSQL, the generator or raw loop, and everything else took. Server,",
-        "PostgreSQL and generator share the machine; much under \"others\", or a high load, makes a row doubtful.",
+        "Medians with lowest and highest. A ratio is Gatehouse's share of its lowest limit in the same round. CPU µs:",
+        "processor time of one call, by server, PostgreSQL and generator (or the raw loop), which share the machine; then",
+        "each one's part of all cores. Much under \"others\", or a high load, makes all but the CPU time doubtful.",
     ]
 
     /// - Returns: the file's path.

@@ -5,7 +5,7 @@ struct Table: Sendable {
     let lines: [String]
 
     private static let header = [
-        "", "per second", "ratio", "aim", "server", "database", "generator", "others", "load", "p50/p99 ms",
+        "", "per second", "ratio", "aim", "CPU µs", "server", "database", "generator", "others", "load", "p50/p99 ms",
     ]
 
     init(_ results: [RowResult]) {
@@ -31,7 +31,7 @@ struct Table: Sendable {
             let name = isGatehouse ? row.name : "  \(contender.name)"
             return [
                 name + failures(samples), perSecond(samples), isGatehouse ? ratio ?? "" : "",
-                isGatehouse ? row.aim.map { String(format: "≥ %.2f", $0) } ?? "" : "",
+                isGatehouse ? row.aim.map { String(format: "≥ %.2f", $0) } ?? "" : "", processorTime(samples),
             ] + usage(samples) + [latency(samples)]
         }
     }
@@ -44,6 +44,16 @@ struct Table: Sendable {
     private static func perSecond(_ samples: [Sample]) -> String {
         guard let spread = Spread(samples.map(\.count.perSecond)) else { return "" }
         return "\(spread.median.formatted3) (\(spread.lowest.formatted3)–\(spread.highest.formatted3))"
+    }
+
+    /// For one call, by all who take part in it, whoever else keeps the machine busy.
+    private static func processorTime(_ samples: [Sample]) -> String {
+        let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
+        let times = samples.filter { $0.count.perSecond > 0 }.map { sample in
+            let usage = sample.usage
+            return (usage.server + usage.database + usage.generator) * cores * 1e6 / sample.count.perSecond
+        }
+        return Spread(times).map(\.median.formatted3) ?? ""
     }
 
     private static func usage(_ samples: [Sample]) -> [String] {

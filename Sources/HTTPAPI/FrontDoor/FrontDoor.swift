@@ -69,7 +69,8 @@ package struct FrontDoor: HTTPResponder {
 
     private static func client(of request: Request, address: String) -> Client {
         let device = request.headers[.xDeviceName] ?? request.headers[.userAgent]
-        return Client(device: device.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) }, address: address)
+        return Client(
+            device: device.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) }, address: address)
     }
 
     private static let plainCharacters = Set(

@@ -87,7 +87,7 @@ struct ContractSampleTests {
                 "anonymous", "email", "phone", "apple", "google", "corp", "custom", "carrier",
             ])
         #expect(
-            providers.enabled.map(\.kind) == [
+            providers.all.filter { $0.mode != .off }.map(\.kind) == [
                 "anonymous", "email", "phone", "apple", "oidc", "oauth2", "custom-token",
             ])
         let apple = try #require(try providers.named("apple").provider as? AppleFake)

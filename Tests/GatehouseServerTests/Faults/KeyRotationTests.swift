@@ -1,6 +1,8 @@
 import Foundation
+import NIOHTTP1
 import ProviderKit
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 

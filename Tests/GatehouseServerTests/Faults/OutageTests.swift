@@ -1,5 +1,7 @@
 import GatehouseTesting
+import NIOHTTP1
 import Postgres
+import ProviderKit
 import Synchronization
 import Testing
 

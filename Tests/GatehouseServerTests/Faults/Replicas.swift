@@ -32,11 +32,11 @@ struct Replicas: Sendable {
     private static let nameRole = Statement(.write, "SELECT set_config('test.role', $1, true)")
     private static let createRole = Statement(
         .write,
-        "DO $$ BEGIN EXECUTE format('CREATE ROLE %I SUPERUSER LOGIN', current_setting('test.role')); END $$")
+        "DO $$ BEGIN EXECUTE format('CREATE ROLE %I LOGIN IN ROLE gatehouse', current_setting('test.role')); END $$")
     private static let refuseRole = Statement(
-        .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I NOLOGIN', current_setting('test.role')); END $$")
+        .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I CONNECTION LIMIT 0', current_setting('test.role')); END $$")
     private static let admitRole = Statement(
-        .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I LOGIN', current_setting('test.role')); END $$")
+        .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I CONNECTION LIMIT -1', current_setting('test.role')); END $$")
 
     private static func run(_ statement: Statement, role: String, on database: Database) async throws {
         try await database.transaction { transaction in
@@ -61,6 +61,12 @@ struct Replicas: Sendable {
     func cutListener() async throws -> Int {
         var row = try #require(try await database.execute(Self.endListener, [.text(role)]).first)
         return try row.next()
+    }
+
+    /// Keeps the second server's connections but the one on which it hears, and refuses new ones.
+    func deafen() async throws {
+        try await Self.run(Self.refuseRole, role: role, on: database)
+        try await #require(cutListener() == 1)
     }
 
     /// Ends all of the second server's connections and refuses new ones.

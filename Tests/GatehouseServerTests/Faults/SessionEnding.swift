@@ -1,6 +1,9 @@
+import Accounts
+import Delivery
 import Foundation
 import NIOHTTP1
 import Postgres
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
@@ -16,15 +19,15 @@ enum SessionEnding: CaseIterable, Sendable {
          WHERE session_id = (SELECT id FROM sessions WHERE uid = $1 ORDER BY created_at DESC LIMIT 1)
         """)
 
-    /// Ends the person's session on a server.
-    func end(_ person: Person, at server: TestServer) async throws {
-        let client = APIClient(server)
+    /// Ends the person's session on the first server.
+    func end(_ person: Person, on replicas: Replicas) async throws {
+        let client = replicas.clients.first
         switch self {
         case .logout:
             try #require(try await client.post("/auth/logout", bearer: person.accessToken).status == 204)
         case .passwordReset:
             try #require(try await client.post("/auth/forgot-password", ["email": .string(person.email)]).status == 202)
-            let token = try await client.resetToken(for: person, at: server)
+            let token = try await replicas.mailedToken(to: person.email, after: 1)
             let reset = try await client.post(
                 "/auth/reset-password", ["token": .string(token), "newPassword": "another fine battery staple"])
             try #require(reset.status == 204, "\(reset.text)")
@@ -34,20 +37,32 @@ enum SessionEnding: CaseIterable, Sendable {
             let second = try #require(try await client.refresh(person.refreshToken)["refreshToken"].string)
             try #require(try await client.refresh(second).status == 200)
             let uid = try #require(UUID(uuidString: person.uid))
-            _ = try await server.backend.database.execute(Self.ageRefreshTokens, [.uuid(uid)])
+            _ = try await replicas.first.backend.database.execute(Self.ageRefreshTokens, [.uuid(uid)])
             try #require(try await client.refresh(person.refreshToken).code == "INVALID_REFRESH_TOKEN")
         }
     }
 }
 
-extension APIClient {
-    /// The newest mail's: the one before it is that of the registration.
-    fileprivate func resetToken(for person: Person, at server: TestServer) async throws -> String {
+extension Replicas {
+    /// Somebody with an address, signed in at the first server.
+    func register() async throws -> Person {
+        let (client, email) = (clients.first, APIClient.newAddress())
+        let registered = try await client.post(
+            "/auth/register", ["email": .string(email), "password": .string(APIClient.password)])
+        try #require(registered.status == 201, "\(registered.text)")
+        let token = try await mailedToken(to: email, after: 0)
+        let verified = try await client.post("/auth/verify-email", ["token": .string(token)])
+        return try Person(verified, email: email, password: APIClient.password)
+    }
+
+    /// The token that came after so many others; either server may have taken the mail from their outbox.
+    func mailedToken(to address: String, after count: Int) async throws -> String {
         var token: String?
-        try await eventually("a mail with a reset token arrives") {
-            let texts = server.inbox.messages().filter { $0.to == person.email }.map(\.text)
-            let tokens = texts.compactMap { $0.firstMatch(of: /token=([A-Za-z0-9_-]+)/).map { String($0.output.1) } }
-            token = Set(tokens).count > 1 ? tokens.first : nil
+        try await eventually("a mail with a token arrives") {
+            let messages = (first.inbox.messages() + second.inbox.messages()).filter { $0.to == address }
+            let tokens = messages.sorted { $0.sentAt < $1.sentAt }
+                .compactMap { $0.text.firstMatch(of: /token=([A-Za-z0-9_-]+)/).map { String($0.output.1) } }
+            token = tokens.dropFirst(count).first
             return token != nil
         }
         return try #require(token)

@@ -1,3 +1,5 @@
+import NIOHTTP1
+import ProviderKit
 import Synchronization
 import Testing
 

@@ -8,8 +8,9 @@ public import ProviderKit
 struct APIClient: Sendable {
     let url: String
 
-    init(_ server: TestServer) {
-        url = server.url
+    /// A client of the default application, or of another by its path prefix.
+    init(_ server: TestServer, application: String? = nil) {
+        url = server.url + (application.map { "/apps/\($0)" } ?? "")
     }
 
     /// What came back.
@@ -20,6 +21,10 @@ struct APIClient: Sendable {
 
         var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(body))) ?? .null }
         var text: String { String(decoding: body, as: UTF8.self) }
+        /// Of `Retry-After`, in seconds.
+        var retryAfter: Int? { headers.first(name: "retry-after").flatMap { Int($0) } }
+        /// `error.message`.
+        var message: String { json["error"]["message"].string ?? "" }
         /// `error.code`.
         var code: String? { json["error"]["code"].string }
 
@@ -43,8 +48,19 @@ struct APIClient: Sendable {
         return Answer(status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
     }
 
-    func post(_ path: String, _ body: JSONValue = [:], bearer: String? = nil) async throws -> Answer {
-        try await send(.POST, "/api/v1" + path, raw: Array(JSONEncoder().encode(body)), bearer: bearer)
+    func post(
+        _ path: String, _ body: JSONValue = [:], bearer: String? = nil, headers: HTTPHeaders = [:]
+    ) async throws -> Answer {
+        try await send(
+            .POST, "/api/v1" + path, raw: Array(JSONEncoder().encode(body)), bearer: bearer, headers: headers)
+    }
+
+    func put(_ path: String, _ body: JSONValue, bearer: String? = nil) async throws -> Answer {
+        try await send(.PUT, "/api/v1" + path, raw: Array(JSONEncoder().encode(body)), bearer: bearer)
+    }
+
+    func patch(_ path: String, _ body: JSONValue, bearer: String? = nil) async throws -> Answer {
+        try await send(.PATCH, "/api/v1" + path, raw: Array(JSONEncoder().encode(body)), bearer: bearer)
     }
 
     func get(_ path: String, bearer: String? = nil) async throws -> Answer {
@@ -60,13 +76,18 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral
 {
+    /// The first of two members of one name.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { first, _ in first })
     }
 
+    /// As in JSON.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// As in JSON.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// As in JSON.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// As in JSON.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 
     subscript(key: String) -> JSONValue {
@@ -75,5 +96,8 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
 
     var string: String? { if case .string(let value) = self { value } else { nil } }
     var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
+    var keys: Set<String> { Set(object?.keys ?? [:].keys) }
 }

@@ -15,6 +15,8 @@ struct Person: Sendable {
 
 extension APIClient {
     static let password = "correct horse battery staple"
+    static let otherPassword = "quiet lantern over violet seas"
+    static let thirdPassword = "seven marble owls at midnight"
 
     /// Tests share a database: everybody gets an address of their own.
     static func newAddress() -> String {
@@ -45,6 +47,45 @@ extension APIClient {
         let verified = try await post("/auth/verify-email", ["token": .string(token)])
         try #require(verified.status == 200, "\(verified.text)")
         return try Person(verified, email: email, password: password)
+    }
+
+    /// Texts of the mails to an address, the newest first, once there are as many.
+    func mails(to address: String, at server: TestServer, count: Int) async throws -> [DeliveredMessage] {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(10)
+        while clock.now < deadline {
+            let mails = server.inbox.messages().filter { $0.to == address }
+            if mails.count >= count { return mails }
+            try await clock.sleep(for: .milliseconds(10))
+        }
+        throw TimeoutError()
+    }
+
+    /// A registration that nobody has confirmed.
+    /// - Returns: the mailed token.
+    func pend(
+        at server: TestServer, _ email: String, password: String = password, other: Set<String> = []
+    ) async throws -> String {
+        let registered = try await post("/auth/register", ["email": .string(email), "password": .string(password)])
+        try #require(registered.status == 201, "\(registered.text)")
+        return try await mailedToken(to: email, at: server, other: other)
+    }
+
+    /// The token of a forgotten password.
+    func forget(at server: TestServer, _ email: String) async throws -> String {
+        let known = Set(
+            server.inbox.messages().compactMap { $0.text.firstMatch(of: /token=([A-Za-z0-9_-]+)/)?.output.1 })
+        let asked = try await post("/auth/forgot-password", ["email": .string(email)])
+        try #require(asked.status == 202, "\(asked.text)")
+        return try await mailedToken(to: email, at: server, other: Set(known.map { String($0) }))
+    }
+
+    func verify(_ token: String) async throws -> Answer {
+        try await post("/auth/verify-email", ["token": .string(token)])
+    }
+
+    func reset(_ token: String, to password: String) async throws -> Answer {
+        try await post("/auth/reset-password", ["token": .string(token), "newPassword": .string(password)])
     }
 
     func guest() async throws -> Person {

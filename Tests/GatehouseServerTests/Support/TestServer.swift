@@ -7,6 +7,8 @@ import Logging
 import Migrations
 import Postgres
 import ProviderKit
+import ServiceLifecycle
+import Synchronization
 
 @testable import GatehouseServer
 
@@ -16,76 +18,182 @@ struct TestServer: Sendable {
     let inbox: DevelopmentInbox
     let backend: Backend
     let server: RunningServer
+    /// For a second replica.
+    let databaseURL: String
 
     static let providers: [any Provider.Type] = [AnonymousProvider.self, EmailProvider.self]
 
     /// Hashing at full strength would make the tests crawl; what is tested here does not depend on it.
     static let quickArgon2 = "argon2: { memoryKiB: 256, iterations: 1, parallelism: 1 }"
 
+    /// A second application, which shares nothing with `demo` but the server.
+    static let photos = """
+          photos:
+            hosts: [photos.example]
+            audience: photos-app
+            origins: ["https://photos.example"]
+            tokens: { algorithm: ES256 }
+            providers:
+              anonymous: { enabled: true }
+              email: { enabled: true, verificationLink: "https://photos.example/verify?from=mail" }
+        """
+
     /// Runs the body against a server.
-    /// - Parameters:
-    ///   - database: an existing one, for a second replica.
-    ///   - server: further keys of `server:`.
-    ///   - application: further keys of the application `demo`.
+    ///
+    /// `database` is an existing one, for a second replica; `server` and `application` are further keys of `server:`
+    /// and of the application `demo`; `others` are further applications, indented as `photos` is.
     static func with<Result: Sendable>(
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
-        others: String = "", passwords: String = quickArgon2,
+        others: String = "", passwords: String = quickArgon2, tokens: String = "algorithm: ES256",
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
-        let databaseURL: String
-        if let database {
-            databaseURL = database
-        } else {
-            databaseURL = try await TemporaryPostgres.database(migrations: Migrations.all)
+        let yaml = yaml(
+            server: serverKeys, application: application, others: others, passwords: passwords, tokens: tokens)
+        // A replica is started inside of another server's place.
+        if let database { return try await run(yaml, database: database, body) }
+        return try await ServerPlaces.shared.withPlace {
+            try await run(yaml, database: try await TemporaryPostgres.database(migrations: Migrations.all), body)
         }
-        let yaml = """
-            server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", \(serverKeys) }
-            database: { url: "${DATABASE_URL}", connections: 8 }
-            secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
-            passwords: { \(passwords) }
-            rateLimits: off
-            defaultApplication: demo
-            applications:
-              demo:
-                audience: demo
-                origins: ["http://localhost:3000"]
-                \(application)
-                tokens: { algorithm: ES256 }
-                providers:
-                  anonymous: { enabled: true }
-                  email: { enabled: true, verificationLink: "https://demo.example/verify" }
-            \(others)
-            """
-        return try await Installation.$providers.withValue(providers) {
+    }
+
+    static func yaml(
+        server: String = "development: true", application: String = "", others: String = "",
+        passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
+        email: String = "enabled: true"
+    ) -> String {
+        """
+        server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", \(server) }
+        database: { url: "${DATABASE_URL}", connections: 8 }
+        secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
+        passwords: { \(passwords) }
+        rateLimits: off
+        defaultApplication: demo
+        applications:
+          demo:
+            audience: demo
+            origins: ["\(origin)"]
+            \(application.replacing("\n", with: "\n    "))
+            tokens: { \(tokens) }
+            providers:
+              anonymous: { enabled: true }
+              email: { \(email), verificationLink: "https://demo.example/verify" }
+        \(others)
+        """
+    }
+
+    private static func run<Result: Sendable>(
+        _ yaml: String, database: String, _ body: @Sendable @escaping (TestServer) async throws -> Result
+    ) async throws -> Result {
+        try await Installation.$providers.withValue(providers) {
             let configuration = try Configuration.parse(
-                yaml, file: "test.yaml", environment: ["DATABASE_URL": databaseURL], installed: providers)
+                yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
             var logger = Logger(label: "test")
-            logger.logLevel = .error
+            logger.logLevel = .critical
             return try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
                 let inbox = DevelopmentInbox()
-                let server = try await RunningServer(backend, inbox: inbox)
-                let (ports, port) = AsyncStream.makeStream(of: Int.self)
-                return try await withThrowingTaskGroup(of: Result?.self) { group in
-                    group.addTask {
-                        try await server.run(reload: nil, signals: []) { port.yield($0) }
-                        return nil
-                    }
-                    group.addTask {
-                        for await port in ports {
-                            return try await body(
-                                TestServer(
-                                    url: "http://127.0.0.1:\(port)", inbox: inbox, backend: backend, server: server))
-                        }
-                        return nil
-                    }
-                    for try await result in group {
-                        guard let result else { continue }
-                        group.cancelAll()
-                        return result
-                    }
-                    throw CancellationError()
+                let serving = Serving(server: try await RunningServer(backend, inbox: inbox))
+                let testing = Testing { port in
+                    try await body(
+                        TestServer(
+                            url: "http://127.0.0.1:\(port)", inbox: inbox, backend: backend, server: serving.server,
+                            databaseURL: database))
+                } ports: {
+                    serving.ports
                 }
+                let group = ServiceGroup(
+                    configuration: .init(
+                        services: [
+                            .init(service: serving, failureTerminationBehavior: .cancelGroup),
+                            .init(
+                                service: testing, successTerminationBehavior: .gracefullyShutdownGroup,
+                                failureTerminationBehavior: .gracefullyShutdownGroup),
+                        ], logger: logger))
+                try await group.run()
+                return try testing.result()
             }
         }
+    }
+}
+
+/// The server, until the test is through.
+private struct Serving: Service {
+    let server: RunningServer
+    let ports: AsyncStream<Int>
+    private let port: AsyncStream<Int>.Continuation
+
+    init(server: RunningServer) {
+        self.server = server
+        (ports, port) = AsyncStream.makeStream(of: Int.self)
+    }
+
+    func run() async throws {
+        defer { port.finish() }
+        try await server.run(reload: nil, signals: []) { port.yield($0) }
+    }
+}
+
+/// The test, which ends the group as a signal would end a server.
+private final class Testing<Value: Sendable>: Service {
+    private let body: @Sendable (Int) async throws -> Value
+    private let ports: @Sendable () -> AsyncStream<Int>
+    private let outcome = Mutex<Result<Value, any Error>?>(nil)
+
+    init(_ body: @escaping @Sendable (Int) async throws -> Value, ports: @escaping @Sendable () -> AsyncStream<Int>) {
+        self.body = body
+        self.ports = ports
+    }
+
+    func run() async throws {
+        for await port in ports() {
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await body(port))
+            } catch {
+                result = .failure(error)
+            }
+            outcome.withLock { $0 = result }
+            return
+        }
+    }
+
+    func result() throws -> Value {
+        guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
+        return try result.get()
+    }
+}
+
+/// Tests run all at once; so many servers would ask PostgreSQL for more connections than it has.
+private actor ServerPlaces {
+    static let shared = ServerPlaces()
+
+    private var free = 6
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated func withPlace<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        await take()
+        do {
+            let result = try await body()
+            await give()
+            return result
+        } catch {
+            await give()
+            throw error
+        }
+    }
+
+    private func take() async {
+        guard free == 0 else {
+            free -= 1
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func give() {
+        guard !waiting.isEmpty else {
+            free += 1
+            return
+        }
+        waiting.removeFirst().resume()
     }
 }

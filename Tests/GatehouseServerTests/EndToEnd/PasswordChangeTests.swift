@@ -1,0 +1,153 @@
+import Accounts
+import Delivery
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// A new password for somebody who is signed in.
+struct PasswordChangeTests {
+    private func change(
+        _ client: APIClient, to password: String, current: JSONValue = .null, bearer: String
+    ) async throws -> APIClient.Answer {
+        try await client.put(
+            "/auth/change-password", ["password": .string(password), "currentPassword": current], bearer: bearer)
+    }
+
+    @Test func `a change keeps its own session and ends the others`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let other = try Person(try await client.login(person.email), email: "", password: "")
+            _ = try await client.post(
+                "/auth/register", ["email": .string(person.email), "password": .string(APIClient.thirdPassword)])
+            let changed = try await change(
+                client, to: APIClient.otherPassword, current: .string(person.password), bearer: person.accessToken)
+            #expect(changed.status == 204 && changed.body.isEmpty, "\(changed.text)")
+            #expect(try await client.get("/auth/me", bearer: person.accessToken).status == 200)
+            #expect(try await client.refresh(person.refreshToken).status == 200)
+            expectError(try await client.get("/auth/me", bearer: other.accessToken), 401, "INVALID_TOKEN")
+            expectError(try await client.refresh(other.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS")
+            expectError(try await client.login(person.email, APIClient.thirdPassword), 401, "INVALID_CREDENTIALS")
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+            let mails = try await client.mails(to: person.email, at: server, count: 3)
+            #expect(mails.contains { $0.subject?.contains("was changed") == true })
+        }
+    }
+
+    @Test func `the current password may be left out but not be wrong`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            for wrong in ["", "wrong password", APIClient.otherPassword] {
+                let answer = try await change(
+                    client, to: APIClient.otherPassword, current: .string(wrong), bearer: person.accessToken)
+                expectError(answer, 401, "INVALID_CREDENTIALS", wrong)
+            }
+            #expect(try await client.login(person.email).status == 200)
+            #expect(try await change(client, to: APIClient.otherPassword, bearer: person.accessToken).status == 204)
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+        }
+    }
+
+    @Test func `wrong current passwords count towards the lock`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            for _ in 1...10 {
+                _ = try await change(
+                    client, to: APIClient.otherPassword, current: "wrong password", bearer: person.accessToken)
+            }
+            let locked = try await change(
+                client, to: APIClient.otherPassword, current: .string(person.password), bearer: person.accessToken)
+            expectError(locked, 429, "IDENTITY_TEMPORARILY_LOCKED")
+            expectError(try await client.login(person.email), 429, "IDENTITY_TEMPORARILY_LOCKED")
+        }
+    }
+
+    @Test func `a weak new password changes nothing`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            for weak in ["", "short", "password", person.email] {
+                expectError(
+                    try await change(client, to: weak, bearer: person.accessToken), 400, "TOO_WEAK_PASSWORD", weak)
+            }
+            #expect(try await client.login(person.email).status == 200)
+        }
+    }
+
+    @Test func `an old authentication is not enough, a guest has no password`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let guest = try await client.guest()
+            try await server.letPass(.seconds(301))
+            for (token, status, code) in [
+                (person.refreshToken, 403, "TOKEN_TOO_OLD"), (guest.refreshToken, 404, "IDENTITY_NOT_FOUND"),
+            ] {
+                let bearer = try #require(try await client.refresh(token)["accessToken"].string)
+                expectError(try await change(client, to: APIClient.otherPassword, bearer: bearer), status, code)
+            }
+            let login = try await client.login(person.email)
+            let bearer = try #require(login["accessToken"].string)
+            #expect(try await change(client, to: APIClient.otherPassword, bearer: bearer).status == 204)
+        }
+    }
+
+    @Test func `of parallel changes with the current password one wins`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let answers = try await atOnce(10) {
+                try await change(
+                    client, to: APIClient.otherPassword, current: .string(person.password), bearer: person.accessToken)
+            }
+            #expect(answers.count { $0.status == 204 } == 1, "\(answers.map(\.status))")
+            #expect(
+                answers.allSatisfy { $0.status == 204 || $0.code == "INVALID_CREDENTIALS" }, "\(answers.map(\.text))")
+        }
+    }
+
+    @Test func `of two sessions that change the password at once one is ended`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let other = try Person(try await client.login(person.email), email: "", password: "")
+            async let first = change(client, to: APIClient.otherPassword, bearer: person.accessToken)
+            async let second = change(client, to: APIClient.thirdPassword, bearer: other.accessToken)
+            let statuses = try await [first.status, second.status]
+            #expect(statuses.sorted() == [204, 401])
+            let (kept, password) =
+                statuses[0] == 204 ? (person, APIClient.otherPassword) : (other, APIClient.thirdPassword)
+            #expect(try await client.get("/auth/me", bearer: kept.accessToken).status == 200)
+            #expect(try await client.login(person.email, password).status == 200)
+        }
+    }
+
+    @Test func `a session that a reset ends changes no password any more`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            for _ in 1...6 {
+                let thief = try Person(try await client.login(person.email), email: "", password: "")
+                let token = try await client.forget(at: server, person.email)
+                async let changes = atOnce(4) {
+                    try await change(client, to: APIClient.thirdPassword, bearer: thief.accessToken)
+                }
+                let reset = try await client.reset(token, to: APIClient.otherPassword)
+                let hasChanged = try await changes.contains { $0.status == 204 }
+                // A change that came first has ended the mailed token; one that came later found its session ended.
+                if reset.status != 204 { expectError(reset, 401, "INVALID_TOKEN") }
+                #expect(reset.status == 204 || hasChanged)
+                let again = try await client.forget(at: server, person.email)
+                let last = reset.status == 204 ? APIClient.otherPassword : APIClient.thirdPassword
+                #expect(try await client.login(person.email, last).status == 200)
+                #expect(try await client.reset(again, to: person.password).status == 204)
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Accounts
+import Delivery
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Rotation of refresh tokens.
+struct RefreshTests {
+    @Test func `a hundred parallel refreshes of one token agree on one successor`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            let answers = try await atOnce(100) { try await client.refresh(guest.refreshToken) }
+            #expect(answers.allSatisfy { $0.status == 200 })
+            #expect(Set(answers.map { $0["refreshToken"] }).count == 1)
+            #expect(answers.first?["refreshToken"].string != guest.refreshToken)
+            #expect(Set(answers.map { $0["accessToken"] }).count == 100)
+            #expect(try await server.count("SELECT count(*) FROM refresh_tokens") == 2)
+            let first = try #require(answers.first)
+            #expect(first.json.keys == ["accessToken", "tokenType", "expiresIn", "refreshToken"])
+            #expect(first["tokenType"] == "Bearer" && first["expiresIn"] == 3600)
+            let bearer = try #require(first["accessToken"].string)
+            #expect(try await client.get("/auth/me", bearer: bearer)["id"].string == guest.uid)
+        }
+    }
+
+    /// Two generations, so that the first token's successor has been presented.
+    private func twoGenerations(_ client: APIClient) async throws -> (guest: Person, successor: String, latest: Person)
+    {
+        let guest = try await client.guest()
+        let successor = try #require(try await client.refresh(guest.refreshToken)["refreshToken"].string)
+        let answer = try await client.refresh(successor)
+        let latest = Person(
+            email: "", password: "", uid: guest.uid, accessToken: try #require(answer["accessToken"].string),
+            refreshToken: try #require(answer["refreshToken"].string))
+        return (guest, successor, latest)
+    }
+
+    @Test func `within the interval an old token gives its successor again`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (guest, successor, latest) = try await twoGenerations(client)
+            try await server.letPass(.seconds(8))
+            let again = try await client.refresh(guest.refreshToken)
+            #expect(again.status == 200 && again["refreshToken"].string == successor, "\(again.text)")
+            #expect(try await client.refresh(latest.refreshToken).status == 200)
+        }
+    }
+
+    @Test func `while its successor was never presented a token is good at any time`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            let successor = try #require(try await client.refresh(guest.refreshToken)["refreshToken"].string)
+            for _ in 1...3 {
+                try await server.letPass(.seconds(86_400))
+                let again = try await client.refresh(guest.refreshToken)
+                #expect(again.status == 200 && again["refreshToken"].string == successor, "\(again.text)")
+            }
+            #expect(try await client.refresh(successor).status == 200)
+        }
+    }
+
+    @Test func `a token two generations old, after its interval, ends the session`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (guest, successor, latest) = try await twoGenerations(client)
+            let bystander = try await client.guest()
+            try await server.letPass(.seconds(11))
+            expectError(try await client.refresh(guest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            for token in [guest.accessToken, latest.accessToken] {
+                expectError(try await client.get("/auth/me", bearer: token), 401, "INVALID_TOKEN")
+            }
+            for token in [guest.refreshToken, successor, latest.refreshToken] {
+                expectError(try await client.refresh(token), 401, "INVALID_REFRESH_TOKEN")
+            }
+            #expect(
+                try await server.count("SELECT count(*) FROM audit_events WHERE event = 'session.refresh-reused'") == 1)
+            #expect(try await client.get("/auth/me", bearer: bystander.accessToken).status == 200)
+            #expect(try await client.refresh(bystander.refreshToken).status == 200)
+        }
+    }
+
+    @Test func `of many parallel reuses one ends the session and one is audited`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (guest, _, latest) = try await twoGenerations(client)
+            try await server.letPass(.seconds(11))
+            let answers = try await atOnce(20) { try await client.refresh(guest.refreshToken) }
+            #expect(answers.allSatisfy { $0.code == "INVALID_REFRESH_TOKEN" })
+            #expect(
+                try await server.count("SELECT count(*) FROM audit_events WHERE event = 'session.refresh-reused'") == 1)
+            expectError(try await client.refresh(latest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+        }
+    }
+
+    @Test func `what is no refresh token is refused`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            let token = guest.refreshToken
+            let refused = [
+                "", "x", String(token.dropLast()), token + "A", token + "=", " " + token, token.uppercased(),
+                String(repeating: "A", count: 43), String(repeating: "é", count: 43), guest.accessToken,
+                String(repeating: "A", count: 50_000), "' OR 1=1 --",
+            ]
+            for text in refused {
+                expectError(try await client.refresh(text), 401, "INVALID_REFRESH_TOKEN", String(text.prefix(50)))
+            }
+            #expect(try await client.refresh(token).status == 200)
+        }
+    }
+
+    @Test func `refreshing never moves the time of authentication`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            let signedIn = try #require(DecodedToken(guest.accessToken).claims["auth_time"].integer)
+            try await server.letPass(.seconds(1000))
+            var refreshToken = guest.refreshToken
+            for _ in 1...3 {
+                let answer = try await client.refresh(refreshToken)
+                refreshToken = try #require(answer["refreshToken"].string)
+                let claims = try DecodedToken(try #require(answer["accessToken"].string)).claims
+                #expect(claims["auth_time"].integer == signedIn - 1000)
+                let issued = try #require(claims["iat"].integer)
+                #expect(issued >= signedIn)
+                #expect(claims["amr"] == [] || claims["amr"] == .null)
+            }
+        }
+    }
+
+    @Test func `a refresh token's life slides and the session's does not`() async throws {
+        try await TestServer.with(tokens: "algorithm: ES256, refreshLifetime: 1000, sessionLifetime: 1500") { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            try await server.execute(
+                """
+                UPDATE refresh_tokens SET expires_at = expires_at - interval '900 seconds'
+                """)
+            try await server.execute(
+                "UPDATE sessions SET expires_at = expires_at - interval '900 seconds'")
+            let successor = try #require(try await client.refresh(guest.refreshToken)["refreshToken"].string)
+            let left = try await server.count(
+                "SELECT round(extract(epoch FROM max(expires_at) - now()))::int8 FROM refresh_tokens")
+            #expect((598...600).contains(left), "the session's end bounds the token's: \(left)")
+            try await server.execute("UPDATE refresh_tokens SET expires_at = now() - interval '1 second'")
+            expectError(try await client.refresh(successor), 401, "INVALID_REFRESH_TOKEN")
+        }
+    }
+
+    @Test func `a session ends with its absolute lifetime`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            try await server.execute("UPDATE sessions SET expires_at = now() - interval '1 second'")
+            expectError(try await client.refresh(guest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// `gatehouse dev`, as a newcomer runs it.
+@Suite(.serialized) struct DevelopmentCommandTests {
+    /// Runs the body once the banner is there.
+    private func develop<Result>(
+        in directory: ProcessDirectory, port: Int? = nil,
+        _ body: (GatehouseProcess, APIClient) async throws -> Result
+    ) async throws -> Result {
+        let port = try port ?? Port.free()
+        return try await GatehouseProcess.with(["dev", "--port", "\(port)"], in: directory) { process in
+            try await eventually("the banner is complete", within: .seconds(60)) {
+                try #require(process.isRunning, "\(process.errors)")
+                return process.output.contains("Ctrl-C")
+            }
+            return try await body(process, APIClient(url: "http://127.0.0.1:\(port)"))
+        }
+    }
+
+    private func checkNothingIsLeft(in directory: ProcessDirectory) async throws {
+        try await eventually("nothing is left running: \(directory.processes())", within: .seconds(10)) {
+            directory.processes().isEmpty
+        }
+    }
+
+    @Test(arguments: ["plain", "it's a path; with $(odd) names"])
+    func theBannersLinesWorkAsPrinted(name: String) async throws {
+        try await ProcessDirectory.with(named: name) { directory in
+            try await develop(in: directory) { process, client in
+                #expect(process.output.contains(client.url))
+                let lines = process.output.split(separator: "\n").filter { $0.contains("curl ") }
+                try #require(lines.count == 3)
+                // One shell, as the lines are pasted into one.
+                let script = lines.joined(separator: "\necho ----\n")
+                let outcome = try await GatehouseProcess.run(["-c", script], program: "/bin/sh", in: directory)
+                #expect(outcome.status == 0)
+                let answers = outcome.output.split(separator: "----\n").map(String.init)
+                try #require(answers.count == 3, "\(outcome.output)")
+                let session = try JSONDecoder().decode(JSONValue.self, from: Data(answers[0].utf8))
+                let refreshed = try JSONDecoder().decode(JSONValue.self, from: Data(answers[1].utf8))
+                #expect(session["user"]["isAnonymous"] == true)
+                #expect(refreshed["accessToken"].string != nil)
+                #expect(refreshed["refreshToken"].string != session["refreshToken"].string)
+                #expect(answers[2].hasPrefix("HTTP/1.1 204"))
+                let bearer = try #require(refreshed["accessToken"].string)
+                #expect(try await client.status(of: bearer) == 401)
+                #expect(try await process.end(by: SIGINT) == 0)
+                #expect(process.errors == "")
+            }
+            try await checkNothingIsLeft(in: directory)
+        }
+    }
+
+    @Test func theSecondStartFindsTheFirstOnesAccounts() async throws {
+        try await ProcessDirectory.with { directory in
+            let port = try Port.free()
+            let guest = try await develop(in: directory, port: port) { process, client in
+                let guest = try await client.guest()
+                #expect(try await process.end(by: SIGTERM) == 0)
+                #expect(process.errors == "")
+                return guest
+            }
+            try await checkNothingIsLeft(in: directory)
+            let clock = ContinuousClock()
+            let start = clock.now
+            try await develop(in: directory, port: port) { process, client in
+                print("the second start of `gatehouse dev` took \((clock.now - start).milliseconds) ms")
+                let refreshed = try await client.refresh(guest.refreshToken)
+                #expect(refreshed.status == 200)
+                #expect(try await client.status(of: guest.accessToken) == 200)
+                #expect(try await process.end(by: SIGTERM) == 0)
+            }
+            try await checkNothingIsLeft(in: directory)
+        }
+    }
+
+    @Test func killedItLeavesNoPostgreSQL() async throws {
+        try await ProcessDirectory.with { directory in
+            try await develop(in: directory) { process, _ in
+                #expect(directory.processes().count > 1)
+                let status = try await process.end(by: SIGKILL)
+                #expect(status == -SIGKILL)
+            }
+            try await checkNothingIsLeft(in: directory)
+        }
+    }
+
+    @Test func aTakenPortIsOneLine() async throws {
+        try await ProcessDirectory.with { directory in
+            let taken = try Port()
+            let outcome = try await GatehouseProcess.run(["dev", "--port", "\(taken.number)"], in: directory)
+            #expect(outcome.status == 1)
+            #expect(outcome.output == "")
+            #expect(
+                outcome.errorLines == [
+                    "gatehouse: 127.0.0.1:\(taken.number) is taken by another program; choose another port"
+                ])
+            try await checkNothingIsLeft(in: directory)
+        }
+    }
+
+    @Test func aSecondServerInTheSameDirectoryIsRefused() async throws {
+        try await ProcessDirectory.with { directory in
+            try await develop(in: directory) { _, client in
+                let port = try Port.free()
+                let outcome = try await GatehouseProcess.run(["dev", "--port", "\(port)"], in: directory)
+                #expect(outcome.status == 1)
+                #expect(outcome.errorLines.count == 1)
+                #expect(outcome.errorLines.first?.contains("another server") == true)
+                #expect(try await client.post("/auth/anonymous").status == 200)
+            }
+        }
+    }
+
+    @Test(arguments: [["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--directory", "/dev/null/x"]])
+    func aWrongOptionIsOneLineAndStartsNothing(options: [String]) async throws {
+        try await ProcessDirectory.with { directory in
+            let outcome = try await GatehouseProcess.run(["dev"] + options, in: directory)
+            #expect(outcome.status == 1)
+            #expect(outcome.errorLines.count == 1, "\(outcome.errorLines)")
+            #expect(!FileManager.default.fileExists(atPath: directory.path(".gatehouse/postgres")))
+            #expect(directory.processes() == [])
+        }
+    }
+}

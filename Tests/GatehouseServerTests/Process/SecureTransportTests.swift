@@ -1,0 +1,66 @@
+import Foundation
+import GatehouseTesting
+import NIOHTTP1
+import Testing
+
+@testable import GatehouseServer
+
+/// TLS of its own, or none but a trusted proxy's word.
+@Suite struct SecureTransportTests {
+    /// A certificate of 127.0.0.1 in `cert.pem`, its key in `key.pem`.
+    private func makeCertificate(in directory: ProcessDirectory) async throws {
+        let words = """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+            -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem
+            """
+        let outcome = try await GatehouseProcess.run(["-c", words], program: "/bin/sh", in: directory)
+        try #require(outcome.status == 0, "\(outcome.errorLines)")
+    }
+
+    @Test func aServerWithACertificateSpeaksBothVersions() async throws {
+        var file = ServerFile(database: try await TemporaryPostgres.database())
+        file.server = "tls: { certificate: 'file:cert.pem', key: 'file:key.pem' }"
+        try await ProcessDirectory.with { directory in
+            try await makeCertificate(in: directory)
+            try await file.serve(in: directory, scheme: "https") { process, client in
+                for (option, version) in [("--http1.1", "1.1"), ("--http2", "2")] {
+                    let curl = """
+                        curl -sS --cacert cert.pem \(option) -w '\\n%{http_code} %{http_version}' -X POST \
+                        \(client.url)/api/v1/auth/anonymous
+                        """
+                    let outcome = try await GatehouseProcess.run(["-c", curl], program: "/bin/sh", in: directory)
+                    #expect(outcome.errorLines == [])
+                    #expect(outcome.output.hasSuffix("\n200 \(version)"), "\(outcome.output)")
+                    #expect(outcome.output.contains("accessToken"))
+                }
+                #expect(try await process.end(by: SIGTERM) == 0)
+                let levels = try process.errorLines.map { try LogLine($0).level }
+                #expect(Set(levels).isSubset(of: ["info", "notice"]), "\(process.errors)")
+            }
+        }
+    }
+
+    @Test func plainHTTPIsRefusedWithoutATrustedProxy() async throws {
+        try await TestServer.with(server: "trustedProxies: [192.0.2.0/24]") { server in
+            let client = APIClient(server)
+            for headers: HTTPHeaders in [[:], ["X-Forwarded-Proto": "https"]] {
+                let answer = try await client.send(.GET, "/api/v1/auth/providers", headers: headers)
+                #expect(answer.status == 400)
+                #expect(answer.code == "HTTPS_REQUIRED")
+            }
+            #expect(try await client.send(.GET, "/health/ready").status == 200)
+        }
+    }
+
+    @Test func aTrustedProxySaysHowItWasCalled() async throws {
+        try await TestServer.with(server: "trustedProxies: [127.0.0.0/8]") { server in
+            let client = APIClient(server)
+            for (scheme, status) in [("https", 200), ("HTTPS", 200), ("http", 400)] {
+                let answer = try await client.send(
+                    .GET, "/api/v1/auth/providers", headers: ["X-Forwarded-Proto": scheme])
+                #expect(answer.status == status, "\(scheme)")
+            }
+            #expect(try await client.send(.GET, "/api/v1/auth/providers").code == "HTTPS_REQUIRED")
+        }
+    }
+}

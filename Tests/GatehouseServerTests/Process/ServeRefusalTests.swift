@@ -1,0 +1,145 @@
+import Foundation
+import GatehouseTesting
+import Migrations
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+
+/// What keeps `gatehouse serve` from serving is told in one line each, and ends it.
+@Suite struct ServeRefusalTests {
+    private func expectRefusal(
+        of file: ServerFile, by arguments: [String] = ["serve"], saying words: String...,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        prepare: (ProcessDirectory) throws -> Void = { _ in }
+    ) async throws {
+        try await ProcessDirectory.with { directory in
+            try prepare(directory)
+            let outcome = try await file.run(arguments, in: directory)
+            #expect(outcome.status == 1, sourceLocation: sourceLocation)
+            #expect(outcome.output == "", sourceLocation: sourceLocation)
+            #expect(outcome.errorLines.count == 1, "\(outcome.errorLines)", sourceLocation: sourceLocation)
+            let line = outcome.errorLines.first ?? ""
+            #expect(line.hasPrefix("gatehouse: "), sourceLocation: sourceLocation)
+            for word in words { #expect(line.contains(word), "\(line)", sourceLocation: sourceLocation) }
+            #expect(directory.processes() == [], sourceLocation: sourceLocation)
+        }
+    }
+
+    private func migrated() async throws -> ServerFile {
+        ServerFile(database: try await TemporaryPostgres.database(migrations: Migrations.all))
+    }
+
+    @Test(arguments: [["serve"], ["serve", "--config", "none.yaml"], ["migrate"], ["config", "check"]])
+    func aMissingConfiguration(arguments: [String]) async throws {
+        try await ProcessDirectory.with { directory in
+            let outcome = try await GatehouseProcess.run(
+                arguments, in: directory, environment: ["GATEHOUSE_CONFIG": ""])
+            #expect(outcome.status == 1)
+            #expect(outcome.errorLines.count == 1, "\(outcome.errorLines)")
+        }
+    }
+
+    @Test(arguments: ["serve", "check"])
+    func aBrokenConfigurationIsNamedLineByLine(command: String) async throws {
+        try await ProcessDirectory.with { directory in
+            let text = ServerFile(database: "postgresql:///none").text
+                .replacing("connections: 8", with: "connections: many")
+                .replacing("audience: demo", with: "audiences: demo")
+            try directory.write(text, to: "gatehouse.yaml")
+            let arguments = command == "check" ? ["config", "check"] : [command]
+            let outcome = try await GatehouseProcess.run(
+                arguments, in: directory, environment: ["GATEHOUSE_CONFIG": "gatehouse.yaml"])
+            #expect(outcome.status == 1)
+            #expect(outcome.output == "")
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            for (fault, path) in [("connections: many", "database.connections"), ("audiences: demo", "demo.audiences")]
+            {
+                let number = 1 + (try #require(lines.firstIndex { $0.contains(fault) }))
+                let told = outcome.errorLines.count { line in
+                    line.contains("gatehouse.yaml:\(number): ") && line.contains(path)
+                }
+                #expect(told == 1, "\(outcome.errorLines)")
+            }
+            #expect(outcome.errorLines.count == 2, "\(outcome.errorLines)")
+        }
+    }
+
+    @Test(arguments: [["serve"], ["migrate"], ["keys", "rotate"], ["account", "show", UUID().uuidString]])
+    func anUnreachableDatabase(arguments: [String]) async throws {
+        let port = try Port.free()
+        try await expectRefusal(
+            of: ServerFile(database: "postgresql://gatehouse@127.0.0.1:\(port)/gatehouse"), by: arguments,
+            saying: "the database cannot be reached", "Connection refused")
+    }
+
+    @Test func aDatabaseThatIsNotThere() async throws {
+        let url = try await TemporaryPostgres.database()
+        try await expectRefusal(
+            of: ServerFile(database: url.replacing("///", with: "///no")), saying: "does not exist")
+    }
+
+    @Test func aWrongPassword() async throws {
+        try await ProcessDirectory.with { directory in
+            try directory.write("local all all scram-sha-256\n", to: "pg_hba.conf")
+            var options = PrivateCluster.Options()
+            options.ephemeral = true
+            options.durable = false
+            options.settings = ["hba_file": directory.path("pg_hba.conf")]
+            let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
+            try await cluster.start()
+            try await expectRefusal(
+                of: ServerFile(database: cluster.url + "&password=hunter2hunter2"),
+                saying: "password authentication failed")
+            await cluster.stop()
+        }
+    }
+
+    @Test func anotherMasterKey() async throws {
+        var file = try await migrated()
+        try await ProcessDirectory.with { directory in
+            try await file.serve(in: directory) { _, _ in }
+        }
+        file.masterKey = Data(repeating: 7, count: 32).base64EncodedString()
+        try await expectRefusal(of: file, saying: "master key")
+    }
+
+    @Test func aTakenPort() async throws {
+        var file = try await migrated()
+        let taken = try Port()
+        file.port = taken.number
+        try await expectRefusal(of: file, saying: "127.0.0.1:\(taken.number) is taken")
+    }
+
+    @Test func anAddressThatIsNotHere() async throws {
+        let file = try await migrated()
+        try await ProcessDirectory.with { directory in
+            let text = file.text.replacing("host: 127.0.0.1", with: "host: 192.0.2.1")
+                .replacing("development: true", with: "development: false")
+            try directory.write(text, to: "gatehouse.yaml")
+            let outcome = try await GatehouseProcess.run(["serve", "--config", "gatehouse.yaml"], in: directory)
+            #expect(outcome.status == 1)
+            #expect(outcome.errorLines.count == 1, "\(outcome.errorLines)")
+            #expect(outcome.errorLines.first?.contains("192.0.2.1") == true)
+        }
+    }
+
+    @Test func aMissingCertificate() async throws {
+        var file = try await migrated()
+        file.server = "tls: { certificate: 'file:none.pem', key: 'file:none.pem' }"
+        try await ProcessDirectory.with { directory in
+            let outcome = try await file.run(["serve"], in: directory)
+            #expect(outcome.status == 1)
+            #expect(outcome.errorLines.count == 2, "\(outcome.errorLines)")
+            #expect(outcome.errorLines.allSatisfy { $0.contains("gatehouse.yaml:1: server.tls.") })
+        }
+    }
+
+    @Test func aCertificateThatIsNone() async throws {
+        var file = try await migrated()
+        file.server = "tls: { certificate: 'file:not.pem', key: 'file:not.pem' }"
+        try await expectRefusal(of: file, saying: "server.tls") { directory in
+            try directory.write("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", to: "not.pem")
+        }
+    }
+}

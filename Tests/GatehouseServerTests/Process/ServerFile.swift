@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import GatehouseServer
+
+/// The configuration file of a server, each part of which a test may spoil.
+struct ServerFile {
+    static let masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+    var port = 0
+    var server = "development: true"
+    var database: String
+    var masterKey = Self.masterKey
+    var passwords = TestServer.quickArgon2
+    var delivery = ""
+
+    var text: String {
+        """
+        server: { host: 127.0.0.1, port: \(port), publicURL: "http://127.0.0.1:1", \(server) }
+        database: { url: "\(database)", connections: 8 }
+        secrets: { masterKey: "\(masterKey)" }
+        passwords: { \(passwords) }
+        rateLimits: off
+        \(delivery)
+        defaultApplication: demo
+        applications:
+          demo:
+            audience: demo
+            origins: ["http://localhost:3000"]
+            tokens: { algorithm: ES256 }
+            providers:
+              anonymous: { enabled: true }
+              email: { enabled: true, verificationLink: "https://demo.example/verify" }
+        """
+    }
+
+    /// Runs `gatehouse serve` until the body returns; it is given the address.
+    func serve<Result>(
+        in directory: ProcessDirectory, scheme: String = "http",
+        _ body: (GatehouseProcess, APIClient) async throws -> Result
+    ) async throws -> Result {
+        try directory.write(text, to: "gatehouse.yaml")
+        return try await GatehouseProcess.with(["serve", "--config", "gatehouse.yaml"], in: directory) { process in
+            try await eventually("the server serves") {
+                try #require(process.isRunning, "\(process.errors)")
+                return process.servedPort != nil
+            }
+            let port = try #require(process.servedPort)
+            return try await body(process, APIClient(url: "\(scheme)://127.0.0.1:\(port)"))
+        }
+    }
+
+    /// Runs a command with this file as its configuration.
+    func run(_ arguments: [String], in directory: ProcessDirectory) async throws -> GatehouseProcess.Outcome {
+        try directory.write(text, to: "gatehouse.yaml")
+        return try await GatehouseProcess.run(arguments + ["--config", "gatehouse.yaml"], in: directory)
+    }
+}
+
+/// A line that `serve` logs.
+struct LogLine: Decodable {
+    let time: String
+    let level: String
+    let label: String
+    let message: String
+    let metadata: [String: String]?
+
+    init(_ line: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(line.utf8))
+    }
+}
+
+extension GatehouseProcess {
+    /// What `serve` says once its port is open.
+    fileprivate var servedPort: Int? {
+        errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == "serving" }?
+            .metadata?["port"].flatMap(Int.init)
+    }
+}
+
+extension APIClient {
+    /// A client of a server in another process.
+    init(url: String) { self.url = url }
+}

@@ -1,0 +1,39 @@
+import Accounts
+import Foundation
+import ProviderKit
+
+@testable import GatehouseServer
+@testable import Tokens
+
+/// An access token as an app's own backend reads it.
+struct DecodedToken {
+    let header: JSONValue
+    let claims: JSONValue
+    let text: String
+
+    init(_ text: String) throws {
+        self.text = text
+        let parts = text.split(separator: ".").map(String.init)
+        guard parts.count == 3 else { throw Malformed() }
+        header = try Self.json(parts[0])
+        claims = try Self.json(parts[1])
+    }
+
+    /// The published set has the key of this token's `kid`, and that key made the signature.
+    func isSigned(byKeysOf server: TestServer, publishedAs document: [UInt8], for application: Accounts.Application)
+        async throws -> Bool
+    {
+        guard let jws = CompactJWS(text) else { return false }
+        let key = try await server.backend.keys.key(withHeader: jws.header, of: application.id)
+        let published = String(decoding: document, as: UTF8.self)
+        return published.contains(key.publicKey.json) && key.kid == header["kid"].string
+            && key.isValid(jws.signature, for: jws.signingInput)
+    }
+
+    private static func json(_ part: String) throws -> JSONValue {
+        guard let bytes = Base64URL.decode(Array(part.utf8)) else { throw Malformed() }
+        return try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+    }
+
+    private struct Malformed: Error {}
+}

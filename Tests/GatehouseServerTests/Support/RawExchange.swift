@@ -1,0 +1,55 @@
+import Foundation
+
+/// Bytes on a bare TCP connection, for what no HTTP client would send.
+struct RawExchange: Sendable {
+    let port: UInt16
+
+    init(_ server: TestServer) {
+        port = server.url.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
+    }
+
+    /// Sends everything and no more, and reads until the server has nothing to add.
+    func send(_ bytes: [UInt8]) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: exchange(bytes)) }
+        }
+    }
+
+    func send(_ text: String) async -> String {
+        await send(Array(text.utf8))
+    }
+
+    private func exchange(_ bytes: [UInt8]) -> String {
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(connection) }
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { return "" }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes {
+                Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard sent > 0 else { break }
+            rest = rest.dropFirst(sent)
+        }
+        shutdown(connection, Int32(SHUT_WR))
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            answer += buffer.prefix(count)
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+}

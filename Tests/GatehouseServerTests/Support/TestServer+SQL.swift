@@ -1,0 +1,51 @@
+import Accounts
+import Foundation
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+
+/// What tests do behind the server's back, mostly to let time pass.
+extension TestServer {
+    func execute(_ sql: StaticString, _ binds: [Bind] = []) async throws {
+        _ = try await backend.database.execute(Statement(.write, sql), binds)
+    }
+
+    func count(_ sql: StaticString, _ binds: [Bind] = []) async throws -> Int {
+        var row = try #require(try await backend.database.execute(Statement(.read, sql), binds).first)
+        return try row.next()
+    }
+
+    func text(_ sql: StaticString, _ binds: [Bind] = []) async throws -> String? {
+        var row = try await backend.database.execute(Statement(.read, sql), binds).first
+        return try row?.next()
+    }
+
+    func liveSessions(of uid: String) async throws -> Int {
+        try await count(
+            "SELECT count(*) FROM sessions WHERE uid = $1 AND ended_at IS NULL", [.uuid(UUID(uuidString: uid))])
+    }
+
+    /// Every refresh token was presented, and every session authenticated, so much earlier.
+    func letPass(_ time: Duration) async throws {
+        try await execute("UPDATE refresh_tokens SET created_at = created_at - $1::interval", [.interval(time)])
+        try await execute("UPDATE sessions SET authenticated_at = authenticated_at - $1::interval", [.interval(time)])
+    }
+
+    func unlockAll() async throws {
+        try await execute("UPDATE password_failures SET locked_until = now() - interval '1 second'")
+    }
+
+    var administration: Administration { Administration(store: backend.store) }
+
+    /// `demo`, as the domain knows it.
+    func application() async throws -> Accounts.Application {
+        let applications = try await backend.applications(of: backend.configuration)
+        return try #require(applications.first { $0.name == "demo" })
+    }
+
+    func setDisabled(_ disabled: Bool, _ person: Person) async throws {
+        let uid = try #require(UUID(uuidString: person.uid))
+        try await administration.setDisabled(disabled, uid: uid, in: application())
+    }
+}
