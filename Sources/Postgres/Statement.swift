@@ -10,7 +10,7 @@ package struct Statement: Sendable, Hashable {
     }
 
     package let access: Access
-    let text: StaticString
+    package let text: StaticString
     /// FNV-1a of the text: the identity, and the seed of the server-side name.
     let fingerprint: UInt64
 

@@ -1,13 +1,13 @@
 package import Accounts
 package import Foundation
-internal import Postgres
+package import Postgres
 
 extension SQLStore {
     /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
     /// successor says whether the successor was.
     ///
     /// So a rotation is one insert, and repeating it changes nothing.
-    private static let rotate = Statement(
+    package static let rotate = Statement(
         .write,
         """
         WITH presented AS MATERIALIZED (

@@ -6,7 +6,7 @@ struct ServerProcess: Sendable {
     private let child: Child
     private let port: Int
 
-    private static let patience = Duration.seconds(10)
+    private static let patience = Duration.seconds(30)
 
     static func start(_ command: [String], log: String) async throws -> ServerProcess {
         guard FileManager.default.createFile(atPath: log, contents: nil), let output = FileHandle(forWritingAtPath: log)
