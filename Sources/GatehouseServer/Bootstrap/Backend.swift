@@ -85,9 +85,11 @@ struct Backend {
 }
 
 extension Configuration.Database {
-    /// A part of the connections is for transactions; one more listens.
+    /// Half of the connections share single statements, one listens, the rest are for transactions.
+    ///
+    /// Writes on one connection commit one after the other, so that several are needed.
     var postgres: Database.Configuration {
-        let pipelined = max(1, min(4, connections / 4))
+        let pipelined = max(1, connections / 2)
         var database = Database.Configuration(url: url.value)
         database.pipelined = pipelined
         database.transactions = max(1, connections - pipelined - 1)
