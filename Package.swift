@@ -60,14 +60,15 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
-        room("ProviderKit", imports: ["CIDN2"]),
+        room("ProviderKit", imports: ["CIDN2", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
         room("Tokens", imports: ["Accounts", .crypto, .cryptoExtras]),
         room("Passwords", imports: ["Accounts", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(
             name: "Migrations", dependencies: ["Postgres"], path: "migrations",
-            resources: [.embedInCode("0001_foundation.sql")], swiftSettings: house),
+            resources: [.embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql")],
+            swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
         room(
             "Delivery",

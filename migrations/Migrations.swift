@@ -7,7 +7,8 @@ package import Postgres
 package enum Migrations {
     // The compiler names an embedded file after it, a leading digit replaced.
     package static let all: [Migration] = [
-        Migration(version: 1, name: "foundation", sql: text(PackageResources._001_foundation_sql))
+        Migration(version: 1, name: "foundation", sql: text(PackageResources._001_foundation_sql)),
+        Migration(version: 2, name: "delegated sign-in", sql: text(PackageResources._002_delegated_sign_in_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String {

@@ -19,7 +19,7 @@ public struct AnonymousProvider: DirectProvider {
     public init(settings: Settings, context: ProviderContext) {}
 
     /// A new subject each time.
-    public func verify(_ credential: NoCredential) -> VerifiedIdentity {
+    public func verify(_ credential: NoCredential, from origin: RequestOrigin) -> VerifiedIdentity {
         VerifiedIdentity(providerUid: UUID().uuidString.lowercased(), isGuest: true)
     }
 }

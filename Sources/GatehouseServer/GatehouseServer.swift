@@ -13,7 +13,7 @@ public enum GatehouseServer {
     public static func run(providers: [any Provider.Type]) async -> Never {
         // A client or a log reader that goes away is an error of that write, not the end of the server.
         signal(SIGPIPE, SIG_IGN)
-        await Installation.$providers.withValue(providers) {
+        await Installation.$providers.withValue(InstalledProviders(providers)) {
             do {
                 var command = try RootCommand.parseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
@@ -42,5 +42,5 @@ public enum GatehouseServer {
 /// The kinds of provider that this process was built with; the argument parser makes commands from types alone, so that
 /// they can't be handed over.
 enum Installation {
-    @TaskLocal static var providers: [any Provider.Type] = []
+    @TaskLocal static var providers = InstalledProviders([])
 }

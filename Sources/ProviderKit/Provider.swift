@@ -37,17 +37,23 @@ public protocol ProviderSettings: Decodable, Sendable {
     static var schema: SettingsSchema { get }
 }
 
-/// What a provider may know of where it works.
+/// What a provider may know of where it works, and its ways out.
 public struct ProviderContext: Sendable {
     /// The provider's configured name; unique inside the application.
     public let name: String
     /// Where the application is reached, without a trailing slash: `https://id.example.com/apps/photos`.
     public let applicationURL: String
+    /// What tokens for this application name as their audience.
+    public let audience: String
+    /// The provider's ways out.
+    public let ports: ProviderPorts
 
     /// Made by the server, and by tests of a provider.
-    public init(name: String, applicationURL: String) {
+    public init(name: String, applicationURL: String, audience: String, ports: ProviderPorts) {
         self.name = name
         self.applicationURL = applicationURL
+        self.audience = audience
+        self.ports = ports
     }
 }
 

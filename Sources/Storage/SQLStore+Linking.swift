@@ -7,15 +7,16 @@ extension SQLStore {
     private static let selectLinkingState = Statement(
         .read,
         """
-        SELECT i.id, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after
+        SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after
           FROM identities i
           JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
         UNION ALL
-        SELECT NULL::uuid, d.address, a.uid, a.disabled_at IS NOT NULL, a.purge_after
-          FROM addresses d
+        SELECT NULL::uuid, d.kind, d.address, a.uid, a.disabled_at IS NOT NULL, a.purge_after
+          FROM unnest($4::text[], $5::text[]) AS claimed (kind, address)
+          JOIN addresses d
+            ON d.application_id = $1 AND d.kind = claimed.kind AND d.address = claimed.address
           JOIN accounts a ON a.application_id = d.application_id AND a.uid = d.uid
-         WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = ANY ($4)
         """)
 
     package func linkingState(
@@ -23,15 +24,13 @@ extension SQLStore {
     ) async throws -> LinkingState {
         let rows = try await run(
             Self.selectLinkingState,
-            [
-                .int4(application), .text(provider), .text(evidence.providerUid),
-                .texts(evidence.addresses.map(\.address.value)),
-            ])
+            [.int4(application), .text(provider), .text(evidence.providerUid)]
+                + evidence.addresses.map(\.address).binds)
         var state = LinkingState()
         for row in rows {
             var row = row
             let identity: UUID? = try row.next()
-            let address: String? = try row.next()
+            let address = try row.nextAddress()
             let uid: UUID = try row.next()
             let status = try row.nextStatus()
             if let identity {
@@ -118,12 +117,13 @@ extension SQLStore {
                FOR UPDATE
         ), identity AS (
             INSERT INTO identities
-                   (application_id, id, uid, provider, provider_uid, email, email_verified, display_name, profile)
-            SELECT $1, $3, uid, $4, $5, $6, $7, $8, $9 FROM account
+                   (application_id, id, uid, provider, provider_uid, email, email_verified, phone, display_name,
+                    profile)
+            SELECT $1, $3, uid, $4, $5, $6, $7, $8, $9, $10 FROM account
             RETURNING id
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)
-            SELECT $1, 'email', address, uid FROM account, unnest($10::text[]) AS address
+            SELECT $1, kind, address, uid FROM account, unnest($11::text[], $12::text[]) AS claim (kind, address)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)), jsonb_build_object('provider', $4)
@@ -133,18 +133,18 @@ extension SQLStore {
         """)
 
     package func join(
-        _ opening: SessionOpening, to uid: UUID, claiming addresses: [EmailAddress]
+        _ opening: SessionOpening, to uid: UUID, claiming addresses: [Address]
     ) async throws -> OpenedSession {
         let identity = KnownIdentity(id: .v7(), uid: uid, status: .live)
-        let email = opening.evidence.email(claiming: addresses)
+        let shown = opening.evidence.shown(claiming: addresses)
         let rows = try await run(
             Self.insertIdentity,
             [
                 .int4(opening.application), .uuid(uid), .uuid(identity.id), .text(opening.provider),
-                .text(opening.evidence.providerUid), .text(email?.value), .bool(email.map(addresses.contains) ?? false),
-                .text(opening.evidence.displayName), .json(try JSONValue.object(opening.evidence.profile).jsonText()),
-                .texts(addresses.map(\.value)),
-            ])
+                .text(opening.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
+                .text(shown.phone?.value), .text(opening.evidence.displayName),
+                .json(try JSONValue.object(opening.evidence.profile).jsonText()),
+            ] + addresses.binds)
         _ = try rows.firstOrConflict()
         return try await openSession(opening, identity: identity, password: nil)
     }
@@ -160,9 +160,36 @@ extension NewSession {
     }
 }
 
+/// The addresses that an identity shows.
+struct ShownAddresses {
+    let email: EmailAddress?
+    let emailVerified: Bool
+    let phone: PhoneNumber?
+}
+
 extension VerifiedIdentity {
-    /// The address that the identity shows: one that it claims, else one that it merely names.
-    func email(claiming addresses: [EmailAddress]) -> EmailAddress? {
-        addresses.first ?? self.addresses.first { !($0.isVerified && $0.isAuthoritative) }?.address
+    /// Of each kind one that it claims, else one that it merely names; never one that is proven and somebody else's.
+    func shown(claiming claimed: [Address]) -> ShownAddresses {
+        let named = addresses.filter { !($0.isVerified && $0.isAuthoritative) }.map(\.address)
+        let verified = claimed.lazy.compactMap(\.email).first
+        return ShownAddresses(
+            email: verified ?? named.lazy.compactMap(\.email).first, emailVerified: verified != nil,
+            phone: (claimed + named).lazy.compactMap(\.phone).first)
+    }
+}
+
+extension [Address] {
+    /// Kinds and values, for `unnest`.
+    var binds: [Bind] { [.texts(map(\.kind.rawValue)), .texts(map(\.value))] }
+}
+
+extension Row {
+    /// The next two columns, `kind` and `address`, both null for none.
+    fileprivate mutating func nextAddress() throws -> Address? {
+        let kind: String? = try next()
+        let value: String? = try next()
+        guard let kind, let value else { return nil }
+        return kind == Address.Kind.phone.rawValue
+            ? PhoneNumber(value).map { .phone($0) } : EmailAddress(value).map { .email($0) }
     }
 }

@@ -14,12 +14,12 @@ extension SQLStore {
             RETURNING uid, audit_key, created_at
         ), identity AS (
             INSERT INTO identities
-                   (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, display_name,
+                   (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, phone, display_name,
                     profile, last_used_at)
-            SELECT $1, $3, uid, $13, $14, $15, $16, $17, $11, $18, now() FROM account
+            SELECT $1, $3, uid, $13, $14, $15, $16, $17, $18, $11, $19, now() FROM account
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)
-            SELECT $1, 'email', address, uid FROM account, unnest($19::text[]) AS address
+            SELECT $1, kind, address, uid FROM account, unnest($20::text[], $21::text[]) AS claim (kind, address)
         ), session AS (
             INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
             SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
@@ -35,29 +35,30 @@ extension SQLStore {
         """)
 
     package func createAccount(
-        _ opening: SessionOpening, claiming addresses: [EmailAddress]
+        _ opening: SessionOpening, claiming addresses: [Address]
     ) async throws -> OpenedSession {
         let (session, evidence) = (opening.session, opening.evidence)
         let (uid, identity) = (UUID.v7(), UUID.v7())
-        let email = evidence.email(claiming: addresses)
+        let shown = evidence.shown(claiming: addresses)
         let rows = try await run(
             Self.createAccount,
             [.int4(opening.application), .uuid(uid), .uuid(identity)] + session.binds + [
                 .text(evidence.displayName), .bytes(Self.newAuditKey()), .text(opening.provider),
-                .text(evidence.providerUid), .bool(evidence.isGuest), .text(email?.value),
-                .bool(email.map(addresses.contains) ?? false),
-                .json(try JSONValue.object(evidence.profile).jsonText()), .texts(addresses.map(\.value)),
-            ])
+                .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
+                .bool(shown.emailVerified), .text(shown.phone?.value),
+                .json(try JSONValue.object(evidence.profile).jsonText()),
+            ] + addresses.binds)
         var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let user = User(
-            uid: uid, email: addresses.first?.value, phone: nil, displayName: evidence.displayName,
+            uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,
+            phone: addresses.lazy.compactMap(\.phone).first?.value, displayName: evidence.displayName,
             isAnonymous: evidence.isGuest, providers: [opening.provider], metadata: .object([:]),
             createdAt: createdAt, updatedAt: createdAt)
         return OpenedSession(
             grant: SessionGrant(
                 sessionID: session.id, uid: uid, authenticatedAt: createdAt, methods: session.methods,
-                provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: nil),
+                provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: user.phone),
             user: user, identityID: identity, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
             isNewAccount: true,
             shouldChangePassword: false)

@@ -63,7 +63,7 @@ import Testing
         if mayJoin && test.owner == .live { return .join(uid: Self.someone, claiming: []) }
         if mayJoin && test.owner == .disabled { return .disabled }
         if mayJoin && test.owner == .deleted { return .deleted(uid: Self.someone, purgeAfter: Self.purge) }
-        return .create(claiming: isProven && test.owner == .none ? [address] : [])
+        return .create(claiming: isProven && test.owner == .none ? [.email(address)] : [])
     }
 
     /// The rule's id is what must match; its words are the rules' own.
@@ -81,9 +81,9 @@ import Testing
         let claims: [AddressClaim] =
             switch test.address {
             case .none: []
-            case .unverified: [AddressClaim(address: address, isVerified: false, isAuthoritative: true)]
-            case .untrusted: [AddressClaim(address: address, isVerified: true, isAuthoritative: false)]
-            case .proven: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)]
+            case .unverified: [AddressClaim(address: .email(address), isVerified: false, isAuthoritative: true)]
+            case .untrusted: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: false)]
+            case .proven: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)]
             }
         return VerifiedIdentity(providerUid: "subject", addresses: claims)
     }
@@ -103,7 +103,7 @@ import Testing
             case .disabled: .disabled
             case .deleted: .deleted(purgeAfter: Self.purge)
             }
-        let owners = status.map { [AddressOwner(address: address.value, uid: Self.someone, status: $0)] } ?? []
+        let owners = status.map { [AddressOwner(address: .email(address), uid: Self.someone, status: $0)] } ?? []
         return LinkingState(identity: identity, owners: owners)
     }
 
@@ -111,10 +111,10 @@ import Testing
         let (one, two) = (try #require(EmailAddress("a@example.com")), try #require(EmailAddress("b@example.com")))
         let evidence = VerifiedIdentity(
             providerUid: "subject",
-            addresses: [one, two].map { AddressClaim(address: $0, isVerified: true, isAuthoritative: true) })
+            addresses: [one, two].map { AddressClaim(address: .email($0), isVerified: true, isAuthoritative: true) })
         let state = LinkingState(owners: [
-            AddressOwner(address: one.value, uid: UUID(), status: .live),
-            AddressOwner(address: two.value, uid: UUID(), status: .live),
+            AddressOwner(address: .email(one), uid: UUID(), status: .live),
+            AddressOwner(address: .email(two), uid: UUID(), status: .live),
         ])
         #expect(
             decide(evidence, state: state, policy: LinkingPolicy(mode: .open, automatic: .verified))

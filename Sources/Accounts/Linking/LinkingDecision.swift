@@ -6,9 +6,9 @@ package enum LinkingVerdict: Sendable, Equatable {
     /// The identity is known and its account is live.
     case signIn(KnownIdentity)
     /// The identity is new and joins the one live account that owns an address it proves.
-    case join(uid: UUID, claiming: [EmailAddress])
+    case join(uid: UUID, claiming: [Address])
     /// A new account; `claiming` are the proven addresses that nobody owns.
-    case create(claiming: [EmailAddress])
+    case create(claiming: [Address])
     /// The proof is right and leads to an account in its grace period.
     case deleted(uid: UUID, purgeAfter: Date)
     case disabled
@@ -27,8 +27,8 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     guard policy.mode == .open else { return .refuse(.noSignUp) }
 
     let proven = evidence.addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address)
-    let owners = state.owners.filter { owner in proven.contains { $0.value == owner.address } }
-    let unowned = proven.filter { address in !owners.contains { $0.address == address.value } }
+    let owners = state.owners.filter { proven.contains($0.address) }
+    let unowned = proven.filter { address in !owners.contains { $0.address == address } }
     guard policy.automatic == .verified, let owner = owners.first, owners.allSatisfy({ $0.uid == owner.uid }) else {
         return .create(claiming: unowned)
     }

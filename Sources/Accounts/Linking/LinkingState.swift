@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderKit
 
 /// Whether an account can be signed in to.
 package enum AccountStatus: Sendable, Equatable {
@@ -23,11 +24,11 @@ package struct KnownIdentity: Sendable, Equatable {
 
 /// The account that owns a verified address.
 package struct AddressOwner: Sendable, Equatable {
-    package var address: String
+    package var address: Address
     package var uid: UUID
     package var status: AccountStatus
 
-    package init(address: String, uid: UUID, status: AccountStatus) {
+    package init(address: Address, uid: UUID, status: AccountStatus) {
         self.address = address
         self.uid = uid
         self.status = status

@@ -45,10 +45,10 @@ package protocol LinkingStore: Sendable {
     ) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` when the identity is known by now, or an address is owned.
-    func createAccount(_ opening: SessionOpening, claiming addresses: [EmailAddress]) async throws -> OpenedSession
+    func createAccount(_ opening: SessionOpening, claiming addresses: [Address]) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` likewise, or when the account is not live any more.
     func join(
-        _ opening: SessionOpening, to uid: UUID, claiming addresses: [EmailAddress]
+        _ opening: SessionOpening, to uid: UUID, claiming addresses: [Address]
     ) async throws -> OpenedSession
 }

@@ -58,7 +58,7 @@ package struct PasswordReset: Sendable {
             else { throw AccountsError.invalidToken }
             let evidence = VerifiedIdentity(
                 providerUid: proof.providerUid,
-                addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
+                addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
                 methods: session.methods)
             let opening = SessionOpening(
                 session: session, evidence: evidence, provider: proof.provider, application: application.id)

@@ -83,7 +83,7 @@ package struct Registration: Sendable {
             let provider = try application.providers.named(proof.provider)
             let evidence = VerifiedIdentity(
                 providerUid: proof.providerUid,
-                addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
+                addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
                 displayName: registered.displayName, methods: session.methods)
             return try await open(
                 SessionOpening(

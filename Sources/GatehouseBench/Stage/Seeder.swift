@@ -74,12 +74,12 @@ extension Seeder {
     private func person(_ number: Int, in application: Application) async throws -> Person {
         guard let address = EmailAddress("person\(number)@bench.example") else { throw BenchError("no such address") }
         let session = tokens.newSession(methods: ["pwd"], client: Self.client, in: application)
-        let claim = AddressClaim(address: address, isVerified: true, isAuthoritative: true)
+        let claim = AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)
         let evidence = VerifiedIdentity(
             providerUid: address.value, addresses: [claim], displayName: "Person \(number)", methods: session.methods)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: Self.provider, application: application.id)
-        let opened = try await store.createAccount(opening, claiming: [address])
+        let opened = try await store.createAccount(opening, claiming: [.email(address)])
         let uid = opened.user.uid
         let identity = try await store.passwordIdentity(of: uid, provider: Self.provider, application: application.id)
         guard let identity else { throw BenchError("an account has no identity") }

@@ -41,7 +41,7 @@ struct RunningServer {
         self.worker = worker
         self.site = site
         api = try HTTPAPI(
-            useCases: useCases, keys: backend.keys, installed: Installation.providers, site: site,
+            useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker), inbox: inbox)
     }

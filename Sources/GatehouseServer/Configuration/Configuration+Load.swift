@@ -1,5 +1,4 @@
 import Foundation
-package import ProviderKit
 
 extension Configuration {
     /// Reads and checks a file, and throws everything that is wrong with it, at once.
@@ -7,7 +6,7 @@ extension Configuration {
     /// Problems name the file by `path`. Of a configuration in force, `running`, the sections that aren't reloadable
     /// are kept as they are.
     package static func load(
-        path: String, environment: [String: String], installed: [any Provider.Type], replacing running: Self? = nil
+        path: String, environment: [String: String], installed: InstalledProviders, replacing running: Self? = nil
     ) throws(ConfigurationError) -> Configuration {
         let source = Source(path: path, stamp: FileStamp(of: path))
         let yaml: String
@@ -24,7 +23,7 @@ extension Configuration {
 
     /// The same for a text; `file` is what problems name it by and what relative paths in it are relative to.
     package static func parse(
-        _ yaml: String, file: String, environment: [String: String], installed: [any Provider.Type],
+        _ yaml: String, file: String, environment: [String: String], installed: InstalledProviders,
         replacing running: Self? = nil
     ) throws(ConfigurationError) -> Configuration {
         let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
@@ -45,7 +44,7 @@ extension Configuration {
 
 extension Expectation<Configuration> {
     fileprivate static func configuration(
-        installed: [any Provider.Type], replacing running: Configuration?
+        installed: InstalledProviders, replacing running: Configuration?
     ) -> Self {
         .table { table in
             let server = table.section("server", .server)
@@ -59,6 +58,7 @@ extension Expectation<Configuration> {
             let defaultApplication = table.optional("defaultApplication", .text)
             let applications = applications(
                 table, installed: installed, publicURL: (running?.server ?? server)?.publicURL ?? "",
+                allowsPrivateHosts: (running?.network ?? network)?.allowPrivateHosts == true,
                 defaultApplication: running.map(\.defaultApplication) ?? defaultApplication)
             check(defaultApplication, running: running, isAmong: applications, table)
             guard let server, let database, let secrets, let network, let passwords, let delivery else { return nil }
@@ -72,13 +72,15 @@ extension Expectation<Configuration> {
     }
 
     private static func applications(
-        _ table: Table, installed: [any Provider.Type], publicURL: String, defaultApplication: String?
+        _ table: Table, installed: InstalledProviders, publicURL: String, allowsPrivateHosts: Bool,
+        defaultApplication: String?
     ) -> [Configuration.Application] {
         var defaults = ApplicationReader.Defaults()
         table.optional("deletion", .deletion(defaults)).map { defaults = $0 }
         table.optional("anonymous", .anonymous(defaults)).map { defaults = $0 }
         let reader = ApplicationReader(
-            publicURL: publicURL, defaultApplication: defaultApplication, defaults: defaults, installed: installed)
+            publicURL: publicURL, allowsPrivateHosts: allowsPrivateHosts, defaultApplication: defaultApplication,
+            defaults: defaults, installed: installed)
         return table.required("applications", Expectation<[Configuration.Application]>(reader.read)) ?? []
     }
 

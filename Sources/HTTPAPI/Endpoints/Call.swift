@@ -1,5 +1,7 @@
 package import Accounts
+internal import HTTPTypes
 internal import Hummingbird
+internal import ProviderKit
 
 /// What a handler may know of the request that it answers.
 package struct Call: Sendable {
@@ -11,10 +13,11 @@ package struct Call: Sendable {
     package let pathPrefix: String
     let parameters: Parameters
     let headers: HTTPFields
+    private let peer: String?
 
     init(
         application: ServedApplication, client: Client, caller: Caller?, pathPrefix: String, parameters: Parameters,
-        headers: HTTPFields
+        headers: HTTPFields, peer: String?
     ) {
         self.application = application
         self.client = client
@@ -22,6 +25,14 @@ package struct Call: Sendable {
         self.pathPrefix = pathPrefix
         self.parameters = parameters
         self.headers = headers
+        self.peer = peer
+    }
+
+    /// What a provider may look at beside the credential.
+    var origin: RequestOrigin {
+        RequestOrigin(peer: peer) { [headers] name in
+            HTTPField.Name(name).map { headers[values: $0] } ?? []
+        }
     }
 
     /// - Throws: `AccountsError.invalidToken` on an endpoint that is open to anybody.

@@ -16,7 +16,7 @@ struct EndpointResponder: HTTPResponder {
         let caller = try await caller(of: request, visit: visit)
         let call = Call(
             application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,
-            parameters: context.parameters, headers: request.headers)
+            parameters: context.parameters, headers: request.headers, peer: context.peer)
         return try await endpoint.handle(call, body)
     }
 

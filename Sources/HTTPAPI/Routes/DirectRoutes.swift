@@ -13,14 +13,14 @@ struct DirectRoutes {
 
     private func endpoint<P: DirectProvider>(for type: P.Type) -> Endpoint {
         .post(
-            "/auth/\(P.kind)", "Signs in: \(P.displayName)", takes: DirectBody<P.Credential>.self,
+            "/auth/\(P.route)", "Signs in: \(P.displayName)", takes: DirectBody<P.Credential>.self,
             answers: SessionAnswer.self,
             errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
         ) { call, body in
             let application = call.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             guard let provider = configured.provider as? P else { throw AccountsError.unsupportedProvider(P.kind) }
-            let evidence = try await provider.verify(body.credential)
+            let evidence = try await provider.verify(body.credential, from: call.origin)
             return SessionAnswer(
                 try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application))
         }

@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import GatehouseServer
+import ProviderKit
 import Testing
 
 /// Texts that are hardly a configuration get an answer too.
@@ -66,7 +67,7 @@ struct ConfigurationDocumentTests {
             (directory.path, "can't be read: Is a directory"),
         ] {
             let error = #expect(throws: ConfigurationError.self) {
-                try Configuration.load(path: path, environment: [:], installed: [])
+                try Configuration.load(path: path, environment: [:], installed: InstalledProviders([]))
             }
             #expect(error?.description == "\(path): \(reason)")
         }

@@ -1,5 +1,6 @@
 import Delivery
 import GatehouseServer
+import ProviderKit
 import Testing
 
 struct ConfigurationExpansionTests {
@@ -42,7 +43,8 @@ struct ConfigurationExpansionTests {
             secrets: { masterKey: "${KEY}" }
             applications: { demo: { audience: "file:master.key" } }
             """)
-        let configuration = try Configuration.load(path: path, environment: ["KEY": "file:master.key"], installed: [])
+        let configuration = try Configuration.load(
+            path: path, environment: ["KEY": "file:master.key"], installed: InstalledProviders([]))
         #expect(configuration.secrets.masterKey.value == Fixture.masterKey)
         #expect(configuration.sources.map(\.path) == [path, "\(directory.path)/master.key"])
         #expect(configuration.applications.first?.audience == "file:master.key", "no secret, so no file")

@@ -7,10 +7,10 @@ import ProviderKit
 /// Files that are right but for what a test adds to them.
 enum Fixture {
     static let masterKey = Data(repeating: 7, count: 32).base64EncodedString()
-    static let installed: [any Provider.Type] = [
+    static let installed = InstalledProviders([
         AnonymousProvider.self, EmailProvider.self, PhoneFake.self, AppleFake.self, OIDCFake.self, OAuth2Fake.self,
         CustomTokenFake.self, MobileNetworkFake.self,
-    ]
+    ])
 
     static let required = """
         database: { url: "postgresql://localhost/gatehouse" }
@@ -39,7 +39,7 @@ enum Fixture {
     }
 
     static func parse(
-        _ yaml: String, environment: [String: String] = [:], installed: [any Provider.Type] = installed
+        _ yaml: String, environment: [String: String] = [:], installed: InstalledProviders = installed
     ) throws(ConfigurationError) -> Configuration {
         try Configuration.parse(yaml, file: "gatehouse.yaml", environment: environment, installed: installed)
     }

@@ -1,4 +1,5 @@
 import GatehouseServer
+import ProviderKit
 import Testing
 
 /// What a file has wrong, and the one line that says so.

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Synchronization
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
@@ -32,9 +33,9 @@ struct ConfigurationReloadTests {
     }
 
     private func reload() throws -> ConfigurationReload {
-        let configuration = try Configuration.load(path: path, environment: [:], installed: [])
+        let configuration = try Configuration.load(path: path, environment: [:], installed: InstalledProviders([]))
         return ConfigurationReload(
-            of: configuration, path: path, environment: [:], installed: [], logger: log.logger,
+            of: configuration, path: path, environment: [:], installed: InstalledProviders([]), logger: log.logger,
             takeOver: { [taken] in try taken.take($0, $1) })
     }
 

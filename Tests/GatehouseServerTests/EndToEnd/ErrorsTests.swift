@@ -2,6 +2,7 @@ import Accounts
 import Delivery
 import Foundation
 import NIOHTTP1
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer

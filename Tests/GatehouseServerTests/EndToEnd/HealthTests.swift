@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import NIOHTTP1
 import Postgres
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer

@@ -1,6 +1,7 @@
 import Foundation
 import GatehouseServer
 import Logging
+import ProviderKit
 import Testing
 
 struct LogHandlerTests {

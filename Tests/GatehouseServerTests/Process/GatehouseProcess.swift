@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import ProviderKit
 import Testing
 
 /// A program run as a process of its own, mostly the built `gatehouse`; what it says is kept in files.

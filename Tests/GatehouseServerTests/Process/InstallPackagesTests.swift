@@ -1,4 +1,5 @@
 import Foundation
+import ProviderKit
 import Testing
 
 /// `deploy/install-packages`, with the programs that it calls replaced.

@@ -1,6 +1,7 @@
 import Foundation
 import GatehouseTesting
 import NIOHTTP1
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer

@@ -2,6 +2,7 @@ import Foundation
 import GatehouseTesting
 import Migrations
 import Postgres
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer

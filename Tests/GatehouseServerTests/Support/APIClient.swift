@@ -90,14 +90,5 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
     /// As in JSON.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-    subscript(key: String) -> JSONValue {
-        if case .object(let members) = self { members[key] ?? .null } else { .null }
-    }
-
-    var string: String? { if case .string(let value) = self { value } else { nil } }
-    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-    var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-    var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
     var keys: Set<String> { Set(object?.keys ?? [:].keys) }
 }

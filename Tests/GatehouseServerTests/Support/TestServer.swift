@@ -21,7 +21,7 @@ struct TestServer: Sendable {
     /// For a second replica.
     let databaseURL: String
 
-    static let providers: [any Provider.Type] = [AnonymousProvider.self, EmailProvider.self]
+    static let providers = InstalledProviders([AnonymousProvider.self, EmailProvider.self])
 
     /// Hashing at full strength would make the tests crawl; what is tested here does not depend on it.
     static let quickArgon2 = "argon2: { memoryKiB: 256, iterations: 1, parallelism: 1 }"

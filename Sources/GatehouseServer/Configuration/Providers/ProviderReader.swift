@@ -9,14 +9,17 @@ struct ProviderReader {
         var anonymousRetention: Duration?
     }
 
+    let application: String
     let applicationURL: String
-    let installed: [any Provider.Type]
+    let audience: String
+    let allowsPrivateHosts: Bool
+    let installed: InstalledProviders
 
     func read(_ application: Table) -> Providers {
         let read = application.read(
             "providers", .named { name in .table { provider(name, $0) } }, default: [])
         let registry = ProviderRegistry(
-            installedKinds: Set(installed.map { $0.kind }), configured: read.map(\.value.configured))
+            installedKinds: Set(installed.kinds.map { $0.kind }), configured: read.map(\.value.configured))
         var providers = Providers(registry: registry)
         for (name, provider) in read {
             providers.exposedClaims[name] = provider.exposedClaims
@@ -33,8 +36,8 @@ struct ProviderReader {
 
     private func provider(_ name: String, _ table: Table) -> ReadProvider? {
         let kind = table.optional("kind", .text)
-        guard let type = installed.first(where: { $0.kind == kind ?? name }) else {
-            let kinds = installed.map { $0.kind }.joined(separator: ", ")
+        guard let type = installed.kind(kind ?? name) else {
+            let kinds = installed.kinds.map { $0.kind }.joined(separator: ", ")
             table.report("no such kind is installed, only \(kinds)", at: "kind")
             // Which keys it would take is unknown, so none of them is wrong.
             _ = table.entries
@@ -46,7 +49,10 @@ struct ProviderReader {
         // The contract's `anonymous.retention` is understood here as well as beside `providers`.
         let retention = type.kind == "anonymous" ? table.optional("retention", .retention) : nil
         let settings = SettingsReader(table: table, isOff: mode == .off)
-        let context = ProviderContext(name: name, applicationURL: applicationURL)
+        let ports = installed.ports.ports(
+            for: PortsOwner(application: self.application, provider: name), allowsPrivateHosts: allowsPrivateHosts)
+        let context = ProviderContext(
+            name: name, applicationURL: applicationURL, audience: audience, ports: ports)
         guard let configured = settings.configured(type, context: context, displayName: displayName, mode: mode) else {
             return nil
         }

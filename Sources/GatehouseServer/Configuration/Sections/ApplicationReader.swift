@@ -14,9 +14,10 @@ struct ApplicationReader {
     }
 
     let publicURL: String
+    let allowsPrivateHosts: Bool
     let defaultApplication: String?
     let defaults: Defaults
-    let installed: [any Provider.Type]
+    let installed: InstalledProviders
 
     func read(_ located: Located) -> [Configuration.Application]? {
         let applications = Expectation.named { name in .table { application(name, $0) } }.read(located)
@@ -34,10 +35,14 @@ struct ApplicationReader {
         table.optional("anonymous", .anonymous(defaults)).map { defaults = $0 }
         let hosts = table.read("hosts", .list(of: Expectation<String>.host.placed), default: [])
         let linking = table.read("linking", .linking, default: Linking())
-        let providers = ProviderReader(applicationURL: url, installed: installed).read(table)
+        let audience = table.read("audience", .text, default: name)
+        let providers = ProviderReader(
+            application: name, applicationURL: url, audience: audience, allowsPrivateHosts: allowsPrivateHosts,
+            installed: installed
+        ).read(table)
         let application = Configuration.Application(
             name: name, hosts: hosts.map(\.value),
-            audience: table.read("audience", .text, default: name),
+            audience: audience,
             origins: table.read("origins", .list(of: .origin), default: []),
             redirectURIs: table.read("redirectURIs", .list(of: .redirectURI), default: []),
             policy: policy(table, linking: linking, gracePeriod: defaults.gracePeriod),

@@ -1,5 +1,4 @@
 import Foundation
-package import ProviderKit
 package import Logging
 
 /// Keeps a configuration in step with its files. One `poll()` is one look at them.
@@ -12,7 +11,7 @@ package actor ConfigurationReload {
 
     private let path: String
     private let environment: [String: String]
-    private let installed: [any Provider.Type]
+    private let installed: InstalledProviders
     private let logger: Logger
     private let takeOver: TakeOver
     /// Where files are read: a slow volume must not hold up anything else.
@@ -26,7 +25,7 @@ package actor ConfigurationReload {
     /// Begins with the configuration in force, as `load` made it of the same path, environment and kinds.
     package init(
         of configuration: Configuration, path: String, environment: [String: String],
-        installed: [any Provider.Type], logger: Logger, takeOver: @escaping TakeOver
+        installed: InstalledProviders, logger: Logger, takeOver: @escaping TakeOver
     ) {
         current = configuration
         self.path = path

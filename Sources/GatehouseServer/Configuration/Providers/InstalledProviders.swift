@@ -1,0 +1,35 @@
+package import ProviderKit
+
+/// The kinds of provider that a server was built with, and what they reach the world through.
+package struct InstalledProviders: Sendable {
+    package let kinds: [any Provider.Type]
+    let ports: any ProviderPortsSource
+
+    package init(_ kinds: [any Provider.Type], ports: any ProviderPortsSource = NoPorts()) {
+        self.kinds = kinds
+        self.ports = ports
+    }
+
+    func kind(_ name: String) -> (any Provider.Type)? {
+        kinds.first { $0.kind == name }
+    }
+}
+
+/// Makes the ways out of each configured provider.
+///
+/// What it keeps of the outside (keys, connections, who is down) survives a reload of the configuration.
+package protocol ProviderPortsSource: Sendable {
+    func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts
+}
+
+/// Whose ports they are.
+package struct PortsOwner: Sendable, Hashable {
+    package let application: String
+    /// The provider's configured name.
+    package let provider: String
+
+    package init(application: String, provider: String) {
+        self.application = application
+        self.provider = provider
+    }
+}

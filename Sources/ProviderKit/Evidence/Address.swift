@@ -1,0 +1,60 @@
+/// Something that a message reaches a person at.
+public enum Address: Sendable, Hashable {
+    /// An e-mail address.
+    case email(EmailAddress)
+    /// A phone number.
+    case phone(PhoneNumber)
+
+    /// Which kind of address it is.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case email, phone
+    }
+
+    /// Which kind of address it is.
+    public var kind: Kind {
+        switch self {
+        case .email: .email
+        case .phone: .phone
+        }
+    }
+
+    /// The normalised text.
+    public var value: String {
+        switch self {
+        case .email(let address): address.value
+        case .phone(let number): number.value
+        }
+    }
+
+    /// The e-mail address, of one alone.
+    public var email: EmailAddress? { if case .email(let address) = self { address } else { nil } }
+    /// The phone number, of one alone.
+    public var phone: PhoneNumber? { if case .phone(let number) = self { number } else { nil } }
+}
+
+extension Address: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case email, phone
+    }
+
+    /// Reads `{"email": …}` or `{"phone": …}`, and only what is an address.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let email = try container.decodeIfPresent(String.self, forKey: .email).flatMap { EmailAddress($0) }
+        let phone = try container.decodeIfPresent(String.self, forKey: .phone).flatMap { PhoneNumber($0) }
+        guard let address = email.map({ Self.email($0) }) ?? phone.map({ Self.phone($0) }) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "is not an address"))
+        }
+        self = address
+    }
+
+    /// Writes the normalised text under its kind.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .email(let address): try container.encode(address.value, forKey: .email)
+        case .phone(let number): try container.encode(number.value, forKey: .phone)
+        }
+    }
+}

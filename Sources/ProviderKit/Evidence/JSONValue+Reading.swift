@@ -1,0 +1,30 @@
+extension JSONValue {
+    /// A member of an object; `.null` where there is no such member, or no object.
+    public subscript(key: String) -> JSONValue {
+        if case .object(let members) = self { members[key] ?? .null } else { .null }
+    }
+
+    /// The value at a dotted path, as in `data.user.id` or `emails.0.value`; `.null` where it leads nowhere.
+    public subscript(path path: String) -> JSONValue {
+        path.split(separator: ".", omittingEmptySubsequences: false).reduce(self) { value, step in
+            if case .array(let items) = value {
+                Int(step).flatMap { items.indices.contains($0) ? items[$0] : nil } ?? .null
+            } else {
+                value[String(step)]
+            }
+        }
+    }
+
+    /// The text, of a text alone.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The number, of a whole number alone.
+    public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    /// The truth value, of a truth value alone.
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The items, of a list alone.
+    public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    /// The members, of an object alone.
+    public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
+    /// Nothing is there.
+    public var isNull: Bool { self == .null }
+}
