@@ -62,7 +62,7 @@ let package = Package(
     targets: [
         room("ProviderKit", imports: ["CIDN2", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
-        room("Tokens", imports: ["Accounts", .crypto, .cryptoExtras]),
+        room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         room("Passwords", imports: ["Accounts", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(

@@ -2,6 +2,9 @@
 
 ALTER TABLE identities ADD COLUMN phone text COLLATE "C";
 
+-- Claims that are evicted when somebody proves the address.
+CREATE INDEX identities_unproven ON identities (application_id, email) WHERE email IS NOT NULL AND NOT email_verified;
+
 -- The person has switched off mail to it (Apple's private relay): it stays theirs, but nothing is sent there.
 ALTER TABLE addresses ADD COLUMN is_silent boolean NOT NULL DEFAULT false;
 

@@ -15,6 +15,10 @@ package enum AccountsError: Error, Sendable, Equatable {
     case existingIdentity
     case invalidToken
     case invalidRefreshToken
+    /// Of a redirect flow: unknown, expired, used, or another flow's.
+    case invalidState
+    /// A redirect URI that the application has not registered.
+    case redirectNotAllowed
     case tokenTooOld
     case sessionNotFound
     case accountDisabled

@@ -20,6 +20,8 @@ package struct HTTPAPI: Sendable {
     ) throws {
         let documented =
             DirectRoutes(useCases: useCases, installed: installed).endpoints
+            + RedirectRoutes(useCases: useCases).endpoints
+            + NotificationRoutes(useCases: useCases, installed: installed).endpoints
             + PasswordRoutes(useCases: useCases).endpoints
             + SessionRoutes(useCases: useCases).endpoints
             + AccountRoutes(useCases: useCases).endpoints

@@ -4,6 +4,9 @@ package import Accounts
 package struct UseCases: Sendable {
     package let authentication: BearerAuthentication
     package let signIn: SignIn
+    package let redirects: RedirectFlows
+    package let redemption: CodeRedemption
+    package let notifications: ProviderNotifications
     package let registration: Registration
     package let passwordSignIn: PasswordSignIn
     package let passwordReset: PasswordReset
@@ -21,6 +24,9 @@ package struct UseCases: Sendable {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
         signIn = SignIn(store: store, tokens: tokens)
+        redirects = RedirectFlows(store: store, opaque: opaque)
+        redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
+        notifications = ProviderNotifications(store: store)
         registration = Registration(
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)

@@ -37,7 +37,8 @@ extension SQLStore {
     private static let selectVerifiedEmails = Statement(
         .read,
         """
-        SELECT address FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = 'email' ORDER BY verified_at
+        SELECT address FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = 'email' AND NOT is_silent
+         ORDER BY verified_at
         """)
 
     package func verifiedEmails(of uid: UUID, application: Int32) async throws -> [EmailAddress] {

@@ -58,11 +58,13 @@ extension SQLStore {
                                 WHERE f.application_id = $1 AND f.subject = $12 AND f.locked_until > now())
                FOR SHARE OF p
         ), identity AS (
-            UPDATE identities i SET last_used_at = now()
+            UPDATE identities i
+               SET last_used_at = now(), display_name = coalesce(i.display_name, $13),
+                   profile = CASE WHEN $14::jsonb = '{}' THEN i.profile ELSE $14::jsonb END
               FROM account
              WHERE i.application_id = $1 AND i.id = $3 AND i.uid = account.uid
                AND ($11::text IS NULL OR EXISTS (SELECT FROM password))
-            RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name
+            RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
         ), session AS (
             INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
             SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval FROM account, identity
@@ -81,7 +83,7 @@ extension SQLStore {
         )
         SELECT u.uid, u.email, u.phone, u.display_name, u.is_anonymous, u.providers, u.metadata::text, u.created_at,
                u.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
-               session.authenticated_at
+               identity.profile::text, session.authenticated_at
           FROM session, identity, account
           JOIN users u ON u.application_id = $1 AND u.uid = account.uid
         """)
@@ -92,17 +94,21 @@ extension SQLStore {
         let rows = try await run(
             Self.openSession,
             [.int4(opening.application), .uuid(identity.uid), .uuid(identity.id)] + opening.session.binds
-                + [.text(password?.hash.phc), .bytes(password?.attempts.bytes)])
+                + [
+                    .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(opening.evidence.displayName),
+                    .json(try JSONValue.object(opening.evidence.profile).jsonText()),
+                ])
         var row = try rows.firstOrConflict()
         let user = try row.nextUser()
         let providerUid: String = try row.next()
         let identityCreatedAt: Date = try row.next()
         let displayName: String? = try row.next()
+        let profile = try JSONValue(jsonText: row.next())
         return OpenedSession(
             grant: SessionGrant(
                 sessionID: opening.session.id, uid: user.uid, authenticatedAt: try row.next(),
                 methods: opening.session.methods, provider: opening.provider, providerUid: providerUid,
-                email: user.email, phone: user.phone),
+                email: user.email, phone: user.phone, profile: profile.object ?? [:]),
             user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
             isNewAccount: false,
             shouldChangePassword: false)
@@ -136,7 +142,8 @@ extension SQLStore {
         _ opening: SessionOpening, to uid: UUID, claiming addresses: [Address]
     ) async throws -> OpenedSession {
         let identity = KnownIdentity(id: .v7(), uid: uid, status: .live)
-        let shown = opening.evidence.shown(claiming: addresses)
+        // All that it proves is the account's by now: what it doesn't claim here, the account owns already.
+        let shown = opening.evidence.shown(claiming: opening.evidence.proven)
         let rows = try await run(
             Self.insertIdentity,
             [

@@ -58,7 +58,8 @@ extension SQLStore {
         return OpenedSession(
             grant: SessionGrant(
                 sessionID: session.id, uid: uid, authenticatedAt: createdAt, methods: session.methods,
-                provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: user.phone),
+                provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: user.phone,
+                profile: evidence.profile),
             user: user, identityID: identity, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
             isNewAccount: true,
             shouldChangePassword: false)

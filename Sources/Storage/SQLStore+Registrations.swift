@@ -1,7 +1,7 @@
 package import Accounts
 internal import Foundation
 internal import Postgres
-package import ProviderKit
+internal import ProviderKit
 
 extension SQLStore {
     private static let register = Statement(
@@ -45,12 +45,5 @@ extension SQLStore {
         ]
         guard var row = try await run(Self.takeRegistration, binds).first else { return nil }
         return Registered(hash: PasswordHash(phc: try row.next()), displayName: try row.next())
-    }
-
-    private static let discardRegistrations = Statement(
-        .write, "DELETE FROM registrations WHERE application_id = $1 AND address = $2")
-
-    package func discardRegistrations(of address: EmailAddress, application: Int32) async throws {
-        _ = try await run(Self.discardRegistrations, [.int4(application), .text(address.value)])
     }
 }

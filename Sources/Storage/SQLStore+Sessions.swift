@@ -1,6 +1,7 @@
 package import Accounts
 package import Foundation
 package import Postgres
+internal import ProviderKit
 
 extension SQLStore {
     /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
@@ -45,7 +46,8 @@ extension SQLStore {
                  ORDER BY d.verified_at, d.address LIMIT 1),
                (SELECT d.address FROM addresses d
                  WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
-                 ORDER BY d.verified_at, d.address LIMIT 1)
+                 ORDER BY d.verified_at, d.address LIMIT 1),
+               i.profile::text
           FROM presented p
           JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
         """)
@@ -109,6 +111,7 @@ extension SQLStore {
             UPDATE sessions SET ended_at = now(), end_reason = $3
              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL
                AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
+               AND identity_id = coalesce($6, identity_id)
             RETURNING id
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
@@ -121,15 +124,16 @@ extension SQLStore {
     package func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Int32
     ) async throws -> Int {
-        let (only, spared): (UUID?, UUID?) =
+        let (only, spared, opener): (UUID?, UUID?, UUID?) =
             switch selection {
-            case .one(let id): (id, nil)
-            case .allBut(let id): (nil, id)
-            case .all: (nil, nil)
+            case .one(let id): (id, nil, nil)
+            case .allBut(let id): (nil, id, nil)
+            case .openedBy(let identity): (nil, nil, identity)
+            case .all: (nil, nil, nil)
             }
         let rows = try await run(
             Self.endSessions,
-            [.int4(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared)])
+            [.int4(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener)])
         for row in rows {
             var row = row
             onEnded(try row.next(), application)
@@ -155,6 +159,7 @@ extension Row {
     mutating func nextGrant() throws -> SessionGrant {
         SessionGrant(
             sessionID: try next(), uid: try next(), authenticatedAt: try next(), methods: try next(),
-            provider: try next(), providerUid: try next(), email: try next(), phone: try next())
+            provider: try next(), providerUid: try next(), email: try next(), phone: try next(),
+            profile: try JSONValue(jsonText: next()).object ?? [:])
     }
 }

@@ -9,17 +9,24 @@ package struct Application: Sendable {
     package let issuer: String
     package let audience: String
     package let policy: ApplicationPolicy
+    package let redirectURIs: [RedirectURI]
     package let providers: ProviderRegistry
 
     package init(
         id: Int32, name: String, issuer: String, audience: String, policy: ApplicationPolicy,
-        providers: ProviderRegistry
+        redirectURIs: [RedirectURI] = [], providers: ProviderRegistry
     ) {
         self.id = id
         self.name = name
         self.issuer = issuer
         self.audience = audience
         self.policy = policy
+        self.redirectURIs = redirectURIs
         self.providers = providers
+    }
+
+    /// Where a provider sends browsers back to; registered with it, and so fixed for ever.
+    package func callbackURL(of provider: String) -> String {
+        "\(issuer)/api/v1/auth/oauth/\(provider)/callback"
     }
 }

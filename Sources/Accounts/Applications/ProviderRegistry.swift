@@ -21,22 +21,30 @@ package struct ConfiguredProvider: Sendable {
     package let mode: ProviderMode
     /// Only `nil` where the mode is `off`: what is off may lack settings that it would need.
     package let provider: (any Provider)?
+    /// Claims of its profiles that `auth` and access tokens carry.
+    package let exposedClaims: Set<String>
     private let type: any Provider.Type
 
-    package init(name: String, displayName: String?, mode: ProviderMode, provider: any Provider) {
-        self.init(name: name, displayName: displayName, mode: mode, type: Swift.type(of: provider), provider: provider)
+    package init(
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String> = [], provider: any Provider
+    ) {
+        self.init(
+            name: name, displayName: displayName, mode: mode, exposedClaims: exposedClaims,
+            type: Swift.type(of: provider), provider: provider)
     }
 
     /// One that is off.
     package init(name: String, displayName: String?, off type: any Provider.Type) {
-        self.init(name: name, displayName: displayName, mode: .off, type: type, provider: nil)
+        self.init(name: name, displayName: displayName, mode: .off, exposedClaims: [], type: type, provider: nil)
     }
 
     private init(
-        name: String, displayName: String?, mode: ProviderMode, type: any Provider.Type, provider: (any Provider)?
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String>,
+        type: any Provider.Type, provider: (any Provider)?
     ) {
         self.name = name
         self.mode = mode
+        self.exposedClaims = exposedClaims
         self.provider = provider
         self.type = type
         self.displayName = displayName ?? type.displayName
@@ -46,7 +54,10 @@ package struct ConfiguredProvider: Sendable {
 
     var hasPasswords: Bool { type is any PasswordProvider.Type }
 
-    var offersSignIn: Bool { hasPasswords || type is any DirectProvider.Type }
+    var offersSignIn: Bool {
+        hasPasswords || type is any DirectProvider.Type || type is any RedirectProvider.Type
+            || type is any NativeTokenProvider.Type
+    }
 }
 
 /// The providers of one application, and the kinds that the server has installed.
@@ -89,6 +100,12 @@ package struct ProviderRegistry: Sendable {
     package func named(_ name: String) throws(AccountsError) -> ConfiguredProvider {
         guard let named = configured.first(where: { $0.name == name }) else { throw .unsupportedProvider(name) }
         return try usable(named)
+    }
+
+    /// What of an identity's profile apps may read.
+    package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
+        guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
+        return profile.filter { provider.exposedClaims.contains($0.key) }
     }
 
     /// The one provider whose identities have passwords.

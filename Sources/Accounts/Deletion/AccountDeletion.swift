@@ -39,13 +39,7 @@ package struct AccountDeletion: Sendable {
         let receipt = UUID()
         try await store.wholeDecision { store in
             try await permit(store, store.lockAccount(uid, application: application.id))
-            let purgeAfter = try await store.requestDeletion(
-                of: uid, receipt: receipt, gracePeriod: application.policy.deletionGracePeriod,
-                application: application.id)
-            _ = try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
-            let addresses = try await store.verifiedEmails(of: uid, application: application.id)
-            try await store.enqueue(
-                addresses.map { Message(.accountDeleted, to: $0, until: purgeAfter) }, application: application.id)
+            try await store.beginDeletion(of: uid, receipt: receipt, in: application)
         }
         return receipt
     }
@@ -83,5 +77,18 @@ package struct AccountDeletion: Sendable {
             throw AccountsError.receiptNotFound
         }
         return status
+    }
+}
+
+extension AccountsStore {
+    /// Ends every session of an account that the caller has locked, and starts its grace period.
+    func beginDeletion(of uid: UUID, receipt: UUID, in application: Application) async throws {
+        let purgeAfter = try await requestDeletion(
+            of: uid, receipt: receipt, gracePeriod: application.policy.deletionGracePeriod,
+            application: application.id)
+        _ = try await endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
+        let addresses = try await verifiedEmails(of: uid, application: application.id)
+        try await enqueue(
+            addresses.map { Message(.accountDeleted, to: $0, until: purgeAfter) }, application: application.id)
     }
 }

@@ -26,7 +26,7 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     }
     guard policy.mode == .open else { return .refuse(.noSignUp) }
 
-    let proven = evidence.addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address)
+    let proven = evidence.proven
     let owners = state.owners.filter { proven.contains($0.address) }
     let unowned = proven.filter { address in !owners.contains { $0.address == address } }
     guard policy.automatic == .verified, let owner = owners.first, owners.allSatisfy({ $0.uid == owner.uid }) else {

@@ -3,10 +3,10 @@ package import ProviderKit
 
 /// Turns evidence into a session: load, decide, write; again where the rows moved on in between.
 package struct SignIn: Sendable {
-    private let store: any AccountsStore
+    private let store: any TransactionalStore
     private let tokens: SessionTokens
 
-    package init(store: any AccountsStore, tokens: SessionTokens) {
+    package init(store: any TransactionalStore, tokens: SessionTokens) {
         self.store = store
         self.tokens = tokens
     }
@@ -15,11 +15,16 @@ package struct SignIn: Sendable {
         with evidence: VerifiedIdentity, of provider: ConfiguredProvider, from client: Client,
         in application: Application
     ) async throws -> SignedIn {
-        // A provider's promise; an outsider's text may be behind it.
-        guard (1...255).contains(evidence.providerUid.utf8.count) else { throw ProviderError.refused }
         let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
+        let opening = SessionOpening(
+            session: session, evidence: try evidence.checked(), provider: provider.name, application: application.id)
         let outcome = try await decidingAgain {
-            try await open(session, with: evidence, of: provider, in: application, store: store)
+            let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
+            // One statement needs no transaction, and most sign-ins are one.
+            guard verdict.claims(of: evidence).isEmpty, !evidence.leavesSomething else {
+                return try await store.transaction { try await carryOut(verdict, opening, by: provider, store: $0) }
+            }
+            return try await carryOut(verdict, opening, by: provider, store: store)
         }
         return try await finish(outcome, session: session, in: application)
     }
@@ -32,7 +37,7 @@ package struct SignIn: Sendable {
         let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: provider.name, application: application.id)
-        return try await carryOut(verdict, opening, store: store)
+        return try await carryOut(verdict, opening, by: provider, store: store)
     }
 
     func verdict(
@@ -49,15 +54,21 @@ package struct SignIn: Sendable {
     }
 
     func carryOut(
-        _ verdict: LinkingVerdict, _ opening: SessionOpening, store: any AccountsStore
+        _ verdict: LinkingVerdict, _ opening: SessionOpening, by provider: ConfiguredProvider,
+        store: any AccountsStore
     ) async throws -> SignInOutcome {
+        let opened: OpenedSession
         switch verdict {
         case .signIn(let identity):
-            return .opened(try await store.openSession(opening, identity: identity, password: nil))
+            opened = try await store.openSession(opening, identity: identity, password: nil)
         case .join(let uid, let addresses):
-            return .opened(try await store.join(opening, to: uid, claiming: addresses))
+            opened = try await store.join(opening, to: uid, claiming: addresses)
+            let owners = try await store.verifiedEmails(of: uid, application: opening.application)
+            try await store.enqueue(
+                owners.map { Message(.identityLinked, to: $0, provider: provider.displayName) },
+                application: opening.application)
         case .create(let addresses):
-            return .opened(try await store.createAccount(opening, claiming: addresses))
+            opened = try await store.createAccount(opening, claiming: addresses)
         case .deleted(let uid, let purgeAfter):
             let token = tokens.opaque.make()
             try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
@@ -66,6 +77,27 @@ package struct SignIn: Sendable {
             throw AccountsError.accountDisabled
         case .refuse(let refusal):
             throw AccountsError.providerDisabled(refusal)
+        }
+        try await settle(opening, claims: verdict.claims(of: opening.evidence), opened: opened, store: store)
+        return .opened(opened)
+    }
+
+    /// What success leaves behind: the proof is used up, its tokens are kept, and nobody else's unproven claim on an
+    /// address that it proved outlives it.
+    private func settle(
+        _ opening: SessionOpening, claims: [Address], opened: OpenedSession, store: any AccountsStore
+    ) async throws {
+        let (evidence, application) = (opening.evidence, opening.application)
+        if let proof = evidence.singleUse {
+            guard try await store.spend(proof, provider: opening.provider, application: application) else {
+                throw ProviderError.refused
+            }
+        }
+        if let tokens = evidence.tokens {
+            try await store.keep(tokens, of: opened.identityID, application: application)
+        }
+        if !claims.isEmpty {
+            try await store.evictUnprovenClaims(on: claims, owner: opened.user.uid, application: application)
         }
     }
 
@@ -91,4 +123,15 @@ enum SignInOutcome: Sendable {
 struct RestoreOffer: Sendable {
     let purgeAfter: Date
     let token: OpaqueToken
+}
+
+extension LinkingVerdict {
+    /// The addresses that carrying it out makes, or finds, the account's own by this proof.
+    func claims(of evidence: VerifiedIdentity) -> [Address] {
+        switch self {
+        case .create(let addresses): addresses
+        case .join: evidence.proven
+        case .signIn, .deleted, .disabled, .refuse: []
+        }
+    }
 }

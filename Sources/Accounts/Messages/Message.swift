@@ -10,6 +10,10 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case passwordChanged
     case accountDeleted
     case accountRestored
+    /// The provider told that the person no longer signs in with it.
+    case identityRemoved
+    /// A new way of signing in joined the account by an address that it proved.
+    case identityLinked
 }
 
 /// A message to a person.
@@ -23,13 +27,19 @@ package struct Message: Sendable, Codable, Equatable {
     package let link: String?
     /// Until when the link works, or the deletion can be undone.
     package let until: Date?
+    /// What a button of the provider that it is about says.
+    package let provider: String?
 
-    package init(_ topic: MessageTopic, to address: EmailAddress, link: String? = nil, until: Date? = nil) {
+    package init(
+        _ topic: MessageTopic, to address: EmailAddress, link: String? = nil, until: Date? = nil,
+        provider: String? = nil
+    ) {
         id = .v7()
         self.topic = topic
         to = address.value
         self.link = link
         self.until = until
+        self.provider = provider
     }
 }
 

@@ -70,7 +70,8 @@ package struct PasswordChange: Sendable {
             else { throw AccountsError.invalidToken }
             try await store.setPassword(
                 hash, of: identity.stored.id, replacing: checked ? identity.stored.hash : nil, application: application)
-            try await store.discardRegistrations(of: subject.address, application: application)
+            try await store.evictUnprovenClaims(
+                on: [.email(subject.address)], owner: caller.uid, application: application)
             try await store.discard(
                 .passwordReset, provider: identity.provider, providerUid: subject.providerUid, application: application)
             _ = try await store.endSessions(

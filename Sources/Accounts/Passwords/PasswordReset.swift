@@ -63,9 +63,10 @@ package struct PasswordReset: Sendable {
             let opening = SessionOpening(
                 session: session, evidence: evidence, provider: proof.provider, application: application.id)
             let offer = try await admit(opening, in: application, store: store)
-            if offer == nil { try await replacePassword(of: opening, with: hash, address: address, store: store) }
+            let owner =
+                offer == nil ? try await replacePassword(of: opening, with: hash, address: address, store: store) : nil
             // After the account was locked, as everybody does it.
-            try await store.discardRegistrations(of: address, application: application.id)
+            try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application.id)
             return offer
         }
         if let offer {
@@ -79,17 +80,20 @@ package struct PasswordReset: Sendable {
     private func admit(
         _ opening: SessionOpening, in application: Application, store: any AccountsStore
     ) async throws -> RestoreOffer? {
-        let verdict = try await signIn.verdict(
-            on: opening.evidence, of: application.providers.named(opening.provider), in: application, store: store)
+        let provider = try application.providers.named(opening.provider)
+        let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
         // A reset signs nobody in: a known identity needs no session.
         if case .signIn = verdict { return nil }
-        guard case .deleted(let offer) = try await signIn.carryOut(verdict, opening, store: store) else { return nil }
+        guard case .deleted(let offer) = try await signIn.carryOut(verdict, opening, by: provider, store: store) else {
+            return nil
+        }
         return offer
     }
 
+    /// - Returns: whose it is.
     private func replacePassword(
         of opening: SessionOpening, with hash: PasswordHash, address: EmailAddress, store: any AccountsStore
-    ) async throws {
+    ) async throws -> UUID {
         let identity = try await store.lockedIdentity(of: opening)
         let application = opening.application
         try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
@@ -98,6 +102,7 @@ package struct PasswordReset: Sendable {
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application)
         try await store.enqueue([Message(.passwordChanged, to: address)], application: application)
+        return identity.uid
     }
 }
 

@@ -94,9 +94,6 @@ package protocol PasswordStore: Sendable {
     /// Removes the registration that the proof is for; `nil` when another has taken its place.
     func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered?
 
-    /// Forgets every registration that claims the address.
-    func discardRegistrations(of address: EmailAddress, application: Int32) async throws
-
     func passwordIdentity(of uid: UUID, provider: String, application: Int32) async throws -> PasswordIdentity?
 
     /// The same password under newer parameters.

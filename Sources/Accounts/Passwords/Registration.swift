@@ -108,6 +108,7 @@ package struct Registration: Sendable {
         let opened = try await store.createAccount(opening, claiming: addresses)
         try await store.setPassword(
             password, of: opened.identityID, replacing: nil, application: opening.application)
+        try await store.evictUnprovenClaims(on: addresses, owner: opened.user.uid, application: opening.application)
         return opened
     }
 }

@@ -7,8 +7,18 @@ package protocol OpaqueTokens: Sendable {
     /// HMAC-SHA256 of the token under a key outside the database: whoever presents the same token gets the same
     /// successor, though nothing is stored in clear.
     func successor(of token: OpaqueToken) -> OpaqueToken
+    /// HMAC-SHA256 of the token under that same key for another purpose: never stored, made again when it is needed.
+    func derived(from token: OpaqueToken, for purpose: DerivedPurpose) -> OpaqueToken
     /// HMAC-SHA256 under a key outside the database of a value that the database may compare but not read.
     func pseudonym(of value: String, purpose: String) -> [UInt8]
+}
+
+/// What is derived from a token beside its successor.
+package enum DerivedPurpose: String, Sendable {
+    /// The nonce of a redirect flow, from its state.
+    case flowNonce
+    /// Our proof key towards a provider (RFC 7636), from the flow's state.
+    case flowProofKey
 }
 
 package struct OpaqueToken: Sendable, Hashable {

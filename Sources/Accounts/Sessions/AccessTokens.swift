@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderKit
 
 /// The claims of an access token (RFC 7519, RFC 9068 where it fits).
 package struct AccessTokenClaims: Sendable, Equatable {
@@ -18,11 +19,14 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var emailVerified: Bool?
     package var phone: String?
     package var phoneVerified: Bool?
+    /// Claims of the provider's profile that the application exposes.
+    package var exposed: [String: JSONValue]
 
     package init(
         issuer: String, audience: String, uid: UUID, sessionID: UUID, tokenID: UUID, issuedAt: Int, expiresAt: Int,
         authenticatedAt: Int, methods: [String], provider: String, providerUid: String, email: String? = nil,
-        emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil
+        emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil,
+        exposed: [String: JSONValue] = [:]
     ) {
         self.issuer = issuer
         self.audience = audience
@@ -39,6 +43,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
         self.emailVerified = emailVerified
         self.phone = phone
         self.phoneVerified = phoneVerified
+        self.exposed = exposed
     }
 }
 

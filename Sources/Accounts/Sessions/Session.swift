@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderKit
 
 /// Where a request comes from, as the person will read it in the list of their sessions.
 package struct Client: Sendable, Equatable {
@@ -44,10 +45,12 @@ package struct SessionGrant: Sendable {
     /// The account's first verified addresses.
     package var email: String?
     package var phone: String?
+    /// The identity's, as its provider last told it.
+    package var profile: [String: JSONValue]
 
     package init(
         sessionID: UUID, uid: UUID, authenticatedAt: Date, methods: [String], provider: String, providerUid: String,
-        email: String?, phone: String?
+        email: String?, phone: String?, profile: [String: JSONValue] = [:]
     ) {
         self.sessionID = sessionID
         self.uid = uid
@@ -57,6 +60,7 @@ package struct SessionGrant: Sendable {
         self.providerUid = providerUid
         self.email = email
         self.phone = phone
+        self.profile = profile
     }
 }
 
@@ -106,4 +110,5 @@ package struct SessionListing: Sendable, Equatable {
 /// Why a session ended; kept with it and in the audit.
 package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
+    case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+package import ProviderKit
 
 /// The tokens of a session: a signed access token and an opaque refresh token.
 package struct TokenPair: Sendable {
@@ -6,6 +7,8 @@ package struct TokenPair: Sendable {
     package let refreshToken: String
     package let issuedAt: Int
     package let expiresAt: Int
+    /// Claims of the provider's profile that the access token carries.
+    package let exposed: [String: JSONValue]
 
     package var expiresIn: Int { expiresAt - issuedAt }
 }
@@ -50,9 +53,10 @@ package struct SessionTokens: Sendable {
             authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
             provider: grant.provider, providerUid: grant.providerUid, email: grant.email,
             emailVerified: grant.email.map { _ in true }, phone: grant.phone,
-            phoneVerified: grant.phone.map { _ in true })
+            phoneVerified: grant.phone.map { _ in true },
+            exposed: application.providers.exposed(grant.profile, of: grant.provider))
         return TokenPair(
             accessToken: try await access.sign(claims, for: application), refreshToken: refreshToken.text,
-            issuedAt: issuedAt, expiresAt: expiresAt)
+            issuedAt: issuedAt, expiresAt: expiresAt, exposed: claims.exposed)
     }
 }

@@ -49,5 +49,7 @@ package struct Sessions: Sendable {
 package enum SessionSelection: Sendable {
     case one(UUID)
     case allBut(UUID)
+    /// Those that one identity opened.
+    case openedBy(UUID)
     case all
 }

@@ -8,6 +8,7 @@ package struct MessageComposer: Sendable {
         let application: String
         let link: String?
         let until: String?
+        let provider: String?
         let language: String
         var subject = ""
     }
@@ -42,7 +43,7 @@ package struct MessageComposer: Sendable {
         }
         var values = Values(
             application: application, link: message.link, until: message.until.map(templates.formatTime),
-            language: templates.language)
+            provider: message.provider, language: templates.language)
         values.subject = parsed.subject.render(values)
         return MessageContent(
             language: templates.language, subject: values.subject, text: parsed.text.render(values),

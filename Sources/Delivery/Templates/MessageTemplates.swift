@@ -3,7 +3,7 @@ package import Foundation
 
 /// One message's templates (Mustache).
 ///
-/// They know `application`, `link` and `until`; the last two may be absent.
+/// They know `application`, `link`, `until` and `provider`; all but the first may be absent.
 package struct TemplateSource: Sendable {
     package var subject: String
     /// Plain; `{{link}}` stands alone on its line.

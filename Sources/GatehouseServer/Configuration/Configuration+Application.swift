@@ -18,13 +18,12 @@ extension Configuration {
         /// Where the application is reached, which is also the issuer of its tokens; without a trailing slash.
         package let url: String
         package let providers: ProviderRegistry
-        /// By provider name: the claims of its profiles that `auth` and access tokens carry.
-        package let exposedClaims: [String: [String]]
 
         /// The application as the domain sees it; the database knows its name by `id`.
         package func application(id: Int32) -> Accounts.Application {
             Accounts.Application(
-                id: id, name: name, issuer: url, audience: audience, policy: policy, providers: providers)
+                id: id, name: name, issuer: url, audience: audience, policy: policy,
+                redirectURIs: redirectURIs, providers: providers)
         }
     }
 

@@ -12,18 +12,21 @@ package struct Call: Sendable {
     /// `/apps/{application}` where the client used it, else empty.
     package let pathPrefix: String
     let parameters: Parameters
+    /// As it stands in the request, undecoded.
+    let query: String
     let headers: HTTPFields
     private let peer: String?
 
     init(
         application: ServedApplication, client: Client, caller: Caller?, pathPrefix: String, parameters: Parameters,
-        headers: HTTPFields, peer: String?
+        query: String, headers: HTTPFields, peer: String?
     ) {
         self.application = application
         self.client = client
         authenticated = caller
         self.pathPrefix = pathPrefix
         self.parameters = parameters
+        self.query = query
         self.headers = headers
         self.peer = peer
     }

@@ -20,10 +20,20 @@ struct Endpoint: Sendable {
     let summary: String
     let access: Access
     var body: (any (Decodable & Sendable).Type)?
+    /// What the query may say, beside the path and the body.
+    var query: [Parameter] = []
+    /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
+    var isForBrowsers = false
     var answer: Answer
     /// Those that are its own, beside what every endpoint of its access can answer.
     var errors: [ErrorCode]
     let handle: Handler
+
+    struct Parameter: Sendable {
+        let name: String
+        var isRequired = false
+        let help: String
+    }
 
     struct Answer: Sendable {
         var status: HTTPResponse.Status

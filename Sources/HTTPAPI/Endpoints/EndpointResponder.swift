@@ -11,12 +11,14 @@ struct EndpointResponder: HTTPResponder {
 
     func respond(to request: Request, context: RequestState) async throws -> Response {
         guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
-        let body = try await RequestBody.collect(request, isUsed: endpoint.body != nil)
-        try OriginRule.check(request, for: endpoint.path, visit: visit)
+        let body = try await RequestBody.collect(
+            request, as: endpoint.isForBrowsers ? .form : endpoint.body == nil ? nil : .json)
+        if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
         let caller = try await caller(of: request, visit: visit)
         let call = Call(
             application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,
-            parameters: context.parameters, headers: request.headers, peer: context.peer)
+            parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers, peer: context.peer
+        )
         return try await endpoint.handle(call, body)
     }
 

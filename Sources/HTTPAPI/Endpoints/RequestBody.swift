@@ -7,11 +7,16 @@ internal import NIOCore
 enum RequestBody {
     static let largest = 64 * 1024
 
+    enum Form: String {
+        case json = "application/json"
+        case form = "application/x-www-form-urlencoded"
+    }
+
     /// Size first, then type: an empty body needs none, and an endpoint that takes no body does not look at one.
-    static func collect(_ request: Request, isUsed: Bool) async throws -> ByteBuffer {
+    static func collect(_ request: Request, as form: Form?) async throws -> ByteBuffer {
         let tooLarge = APIError(.payloadTooLarge, "The body is larger than \(largest) bytes")
         if let length = request.headers[.contentLength].flatMap(Int.init), length > largest { throw tooLarge }
-        guard isUsed else { return ByteBuffer() }
+        guard let form else { return ByteBuffer() }
         var body = ByteBuffer()
         do {
             for try await var chunk in request.body {
@@ -21,19 +26,18 @@ enum RequestBody {
         } catch let error where !(error is APIError || error is CancellationError) {
             throw APIError(.invalidParameter, "The body did not arrive as it was announced")
         }
-        try checkType(request.headers[.contentType], isEmpty: body.readableBytes == 0)
+        try checkType(request.headers[.contentType], isEmpty: body.readableBytes == 0, expected: form)
         return body
     }
 
-    private static func checkType(_ type: String?, isEmpty: Bool) throws {
+    private static func checkType(_ type: String?, isEmpty: Bool, expected: Form) throws {
+        let wrongType = APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)")
         guard let type else {
-            guard isEmpty else { throw APIError(.unsupportedMediaType, "Content-Type must be application/json") }
+            guard isEmpty else { throw wrongType }
             return
         }
         let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        guard essence == "application/json" else {
-            throw APIError(.unsupportedMediaType, "Content-Type must be application/json")
-        }
+        guard essence == expected.rawValue else { throw wrongType }
     }
 
     /// An empty body is `{}`.

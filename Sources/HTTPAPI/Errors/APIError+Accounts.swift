@@ -32,6 +32,10 @@ extension APIError {
             self.init(.invalidToken, "The token is not valid")
         case .invalidRefreshToken:
             self.init(.invalidRefreshToken, "The refresh token is not valid")
+        case .invalidState:
+            self.init(.invalidState, "The state is unknown, expired, used, or of another flow")
+        case .redirectNotAllowed:
+            self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")
         case .tokenTooOld:
             self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
         case .identityNotFound:

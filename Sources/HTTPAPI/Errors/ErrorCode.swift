@@ -15,6 +15,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case unverifiedIdentity = "UNVERIFIED_IDENTITY"
     case existingIdentity = "EXISTING_IDENTITY"
     case invalidToken = "INVALID_TOKEN"
+    case invalidState = "INVALID_STATE"
     case invalidRefreshToken = "INVALID_REFRESH_TOKEN"
     case tokenTooOld = "TOKEN_TOO_OLD"
     case identityNotFound = "IDENTITY_NOT_FOUND"
@@ -32,7 +33,9 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
 
     package var status: Int {
         switch self {
-        case .missingParameter, .invalidParameter, .missingEmailOrPassword, .tooWeakPassword, .httpsRequired: 400
+        case .missingParameter, .invalidParameter, .missingEmailOrPassword, .tooWeakPassword, .invalidState,
+            .httpsRequired:
+            400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,
             .accountDeleted:

@@ -40,6 +40,12 @@ struct AuthPayload: Codable, Sendable {
     @Nullable var displayName: String?
     let email: String?
     let phone: String?
+    /// Claims of the provider's profile that the application exposes, each under its own name.
+    private let exposed: [String: JSONValue]
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case uid, provider, providerUid, createdAt, expires, displayName, email, phone
+    }
 
     init(_ session: OpenedSession, tokens: TokenPair) {
         uid = session.grant.uid.text
@@ -50,6 +56,44 @@ struct AuthPayload: Codable, Sendable {
         displayName = session.identityDisplayName ?? session.user.displayName
         email = session.grant.email
         phone = session.grant.phone
+        exposed = tokens.exposed
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        uid = try container.decode(String.self, forKey: .uid)
+        provider = try container.decode(String.self, forKey: .provider)
+        providerUid = try container.decode(String.self, forKey: .providerUid)
+        createdAt = try container.decode(Int.self, forKey: .createdAt)
+        expires = try container.decode(Int.self, forKey: .expires)
+        _displayName = try container.decode(Nullable<String>.self, forKey: .displayName)
+        email = try container.decodeIfPresent(String.self, forKey: .email)
+        phone = try container.decodeIfPresent(String.self, forKey: .phone)
+        exposed = [:]
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(uid, forKey: .uid)
+        try container.encode(provider, forKey: .provider)
+        try container.encode(providerUid, forKey: .providerUid)
+        try container.encode(createdAt, forKey: .createdAt)
+        try container.encode(expires, forKey: .expires)
+        try container.encode(_displayName, forKey: .displayName)
+        try container.encodeIfPresent(email, forKey: .email)
+        try container.encodeIfPresent(phone, forKey: .phone)
+        var claims = encoder.container(keyedBy: ClaimName.self)
+        for (name, value) in exposed where CodingKeys(stringValue: name) == nil {
+            try claims.encode(value, forKey: ClaimName(stringValue: name))
+        }
+    }
+
+    private struct ClaimName: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 }
 

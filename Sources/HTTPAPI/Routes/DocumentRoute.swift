@@ -32,7 +32,8 @@ extension Endpoint {
                 status: answer.status.code, description: answer.description, headers: answer.headers)
         return OperationDescription(
             method: method.rawValue, path: path, summary: summary, tag: tag, access: access.description, body: body,
-            answers: [success], errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue) })
+            parameters: query.map { .init($0.name, required: $0.isRequired, help: $0.help) }, answers: [success],
+            errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue) })
     }
 
     /// Its own, and those of the checks that come before its handler.

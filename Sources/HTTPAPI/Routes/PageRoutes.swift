@@ -35,11 +35,11 @@ struct PageRoutes {
 }
 
 extension Response {
-    fileprivate static func page(_ page: Page) -> Response {
+    static func page(_ page: Page, status: HTTPResponse.Status = .ok) -> Response {
         var headers = HTTPFields()
         for (name, value) in page.headers {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: page.html)))
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: page.html)))
     }
 }

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import ProviderKit
 
 /// The claims as they stand in the token (RFC 7519 section 4.1, OpenID Connect Core section 5.1).
 struct AccessTokenPayload: Decodable {
@@ -19,6 +20,8 @@ struct AccessTokenPayload: Decodable {
     let emailVerified: Bool?
     let phone: String?
     let phoneVerified: Bool?
+    /// Written, never read: nothing here is decided by them.
+    var exposed: [String: JSONValue] = [:]
 
     enum CodingKeys: String, CodingKey {
         case iss, aud, sub, iat, exp, jti, sid, amr, uid, provider, providerUid, email, phone
@@ -46,6 +49,7 @@ extension AccessTokenPayload {
         emailVerified = claims.emailVerified
         phone = claims.phone
         phoneVerified = claims.phoneVerified
+        exposed = claims.exposed
     }
 
     /// `nil` when an id is no UUID, or `sub` isn't the `uid`.
@@ -79,6 +83,11 @@ extension AccessTokenPayload {
         if let emailVerified { writer.add(CodingKeys.emailVerified, emailVerified) }
         if let phone { writer.add(CodingKeys.phone, phone) }
         if let phoneVerified { writer.add(CodingKeys.phoneVerified, phoneVerified) }
+        // What the server itself says in a token can't be said by a provider.
+        let reserved: Set = ["nbf", "scope", "client_id", "cnf", "act"]
+        for (name, value) in exposed where CodingKeys(stringValue: name) == nil && !reserved.contains(name) {
+            writer.add(name, value)
+        }
         return writer.object
     }
 }

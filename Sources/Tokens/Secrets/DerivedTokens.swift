@@ -33,6 +33,12 @@ package struct DerivedTokens: OpaqueTokens {
         Self.token(Array(HMAC<SHA256>.authenticationCode(for: Array(token.text.utf8), using: succession)))
     }
 
+    package func derived(from token: OpaqueToken, for purpose: DerivedPurpose) -> OpaqueToken {
+        // Framed, and so no token's text by itself: nothing derived here is ever a successor.
+        let framed = Framing.encode([purpose.rawValue, token.text])
+        return Self.token(Array(HMAC<SHA256>.authenticationCode(for: framed, using: succession)))
+    }
+
     package func pseudonym(of value: String, purpose: String) -> [UInt8] {
         let framed = Framing.encode([purpose, value])
         return Array(HMAC<SHA256>.authenticationCode(for: framed, using: pseudonyms))

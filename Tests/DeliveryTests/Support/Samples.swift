@@ -15,7 +15,7 @@ enum Samples {
         _ topic: MessageTopic = .confirmRegistration, to address: String = "ada@mail.example",
         link: String? = "https://demo.example/verify?token=abc", until: Date? = nil
     ) throws -> Message {
-        Message(topic, to: try self.address(address), link: link, until: until)
+        Message(topic, to: try self.address(address), link: link, until: until, provider: "Apple")
     }
 
     static func mail(

@@ -163,7 +163,7 @@ struct ContractSampleTests {
         #expect(one.erasure == Configuration.Erasure(ledger: "./erasures.log", webhookDeadline: .seconds(7200)))
         #expect(one.anonymousRetention == .seconds(7 * 86_400))
         #expect(configuration.application(named: "two")?.anonymousRetention == .seconds(86_400))
-        #expect(one.exposedClaims == ["google": ["hd"]])
+        #expect(one.providers.all.map(\.exposedClaims) == [[], ["hd"], []])
         #expect(one.providers.all.map(\.mode) == [.open, .linkOnly, .existing])
         let phone = try #require(try one.providers.named("phone").provider as? PhoneFake)
         #expect(phone.settings.allowedCountries == ["NO"] && phone.settings.idleLimit == .seconds(365 * 86_400))

@@ -8,6 +8,10 @@ public import ProviderKit
 struct APIClient: Sendable {
     let url: String
 
+    /// Redirects are answers like any other.
+    private static let http = HTTPClient(
+        eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
+
     /// A client of the default application, or of another by its path prefix.
     init(_ server: TestServer, application: String? = nil) {
         url = server.url + (application.map { "/apps/\($0)" } ?? "")
@@ -43,7 +47,7 @@ struct APIClient: Sendable {
             request.body = .bytes(raw)
         }
         if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await Self.http.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 1 << 20)
         return Answer(status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
     }

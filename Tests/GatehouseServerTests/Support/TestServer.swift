@@ -21,7 +21,9 @@ struct TestServer: Sendable {
     /// For a second replica.
     let databaseURL: String
 
-    static let providers = InstalledProviders([AnonymousProvider.self, EmailProvider.self])
+    static let providers = InstalledProviders([
+        AnonymousProvider.self, EmailProvider.self, ScriptedProvider.self,
+    ])
 
     /// Hashing at full strength would make the tests crawl; what is tested here does not depend on it.
     static let quickArgon2 = "argon2: { memoryKiB: 256, iterations: 1, parallelism: 1 }"
@@ -40,15 +42,16 @@ struct TestServer: Sendable {
 
     /// Runs the body against a server.
     ///
-    /// `database` is an existing one, for a second replica; `server` and `application` are further keys of `server:`
-    /// and of the application `demo`; `others` are further applications, indented as `photos` is.
+    /// `database` is an existing one, for a second replica; `server`, `application` and `providers` are further keys of
+    /// `server:`, of the application `demo` and of its providers; `others` are further applications, indented as `photos` is.
     static func with<Result: Sendable>(
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
-        others: String = "", passwords: String = quickArgon2, tokens: String = "algorithm: ES256",
-        _ body: @Sendable @escaping (TestServer) async throws -> Result
+        providers: String = "", others: String = "", passwords: String = quickArgon2,
+        tokens: String = "algorithm: ES256", _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
-            server: serverKeys, application: application, others: others, passwords: passwords, tokens: tokens)
+            server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
+            tokens: tokens)
         // A replica is started inside of another server's place.
         if let database { return try await run(yaml, database: database, body) }
         return try await ServerPlaces.shared.withPlace {
@@ -57,7 +60,7 @@ struct TestServer: Sendable {
     }
 
     static func yaml(
-        server: String = "development: true", application: String = "", others: String = "",
+        server: String = "development: true", application: String = "", providers: String = "", others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true"
     ) -> String {
@@ -77,6 +80,7 @@ struct TestServer: Sendable {
             providers:
               anonymous: { enabled: true }
               email: { \(email), verificationLink: "https://demo.example/verify" }
+              \(providers.replacing("\n", with: "\n      "))
         \(others)
         """
     }

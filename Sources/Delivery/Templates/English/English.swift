@@ -13,6 +13,8 @@ extension MessageTemplates {
             case .passwordChanged: English.passwordChanged
             case .accountDeleted: English.accountDeleted
             case .accountRestored: English.accountRestored
+            case .identityLinked: English.identityLinked
+            case .identityRemoved: English.identityRemoved
             }
         })
 

@@ -5,7 +5,6 @@ import ProviderKit
 struct ProviderReader {
     struct Providers {
         var registry: ProviderRegistry
-        var exposedClaims: [String: [String]] = [:]
         var anonymousRetention: Duration?
     }
 
@@ -21,16 +20,12 @@ struct ProviderReader {
         let registry = ProviderRegistry(
             installedKinds: Set(installed.kinds.map { $0.kind }), configured: read.map(\.value.configured))
         var providers = Providers(registry: registry)
-        for (name, provider) in read {
-            providers.exposedClaims[name] = provider.exposedClaims
-            providers.anonymousRetention = providers.anonymousRetention ?? provider.retention
-        }
+        providers.anonymousRetention = read.lazy.compactMap(\.value.retention).first
         return providers
     }
 
     private struct ReadProvider {
         let configured: ConfiguredProvider
-        let exposedClaims: [String]?
         let retention: Duration?
     }
 
@@ -45,7 +40,7 @@ struct ProviderReader {
         }
         let mode = mode(table)
         let displayName = table.optional("displayName", .text)
-        let exposedClaims = table.optional("expose", .list(of: .text))
+        let exposedClaims = Set(table.read("expose", .list(of: .text), default: []))
         // The contract's `anonymous.retention` is understood here as well as beside `providers`.
         let retention = type.kind == "anonymous" ? table.optional("retention", .retention) : nil
         let settings = SettingsReader(table: table, isOff: mode == .off)
@@ -53,10 +48,12 @@ struct ProviderReader {
             for: PortsOwner(application: self.application, provider: name), allowsPrivateHosts: allowsPrivateHosts)
         let context = ProviderContext(
             name: name, applicationURL: applicationURL, audience: audience, ports: ports)
-        guard let configured = settings.configured(type, context: context, displayName: displayName, mode: mode) else {
+        let configured = settings.configured(
+            type, context: context, displayName: displayName, mode: mode, exposedClaims: exposedClaims)
+        guard let configured else {
             return nil
         }
-        return ReadProvider(configured: configured, exposedClaims: exposedClaims, retention: retention)
+        return ReadProvider(configured: configured, retention: retention)
     }
 
     /// Whoever lists a provider wants it, so that without a word it is open.

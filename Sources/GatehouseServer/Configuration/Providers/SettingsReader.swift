@@ -11,12 +11,17 @@ struct SettingsReader {
 
     /// - Returns: `nil` exactly when something was reported.
     func configured(
-        _ type: any Provider.Type, context: ProviderContext, displayName: String?, mode: ProviderMode
+        _ type: any Provider.Type, context: ProviderContext, displayName: String?, mode: ProviderMode,
+        exposedClaims: Set<String>
     ) -> ConfiguredProvider? {
         guard let settings = settings(by: type.settingsSchema) else { return nil }
         guard !isOff else { return ConfiguredProvider(name: context.name, displayName: displayName, off: type) }
         return provider(type, settings: settings, context: context)
-            .map { ConfiguredProvider(name: context.name, displayName: displayName, mode: mode, provider: $0) }
+            .map {
+                ConfiguredProvider(
+                    name: context.name, displayName: displayName, mode: mode, exposedClaims: exposedClaims, provider: $0
+                )
+            }
     }
 
     private struct Settings {

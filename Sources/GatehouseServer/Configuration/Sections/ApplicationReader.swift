@@ -48,7 +48,7 @@ struct ApplicationReader {
             policy: policy(table, linking: linking, gracePeriod: defaults.gracePeriod),
             undoWindow: linking.undoWindow, erasure: defaults.erasure,
             anonymousRetention: providers.anonymousRetention ?? defaults.anonymousRetention, url: url,
-            providers: providers.registry, exposedClaims: providers.exposedClaims)
+            providers: providers.registry)
         return (application, hosts)
     }
 

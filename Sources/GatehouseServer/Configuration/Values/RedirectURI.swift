@@ -1,13 +1,5 @@
+import Accounts
 import Foundation
-
-/// Where a redirect flow may end.
-///
-/// Compared character by character (RFC 9700, 2.1).
-package struct RedirectURI: Sendable, Hashable {
-    package let uri: String
-    /// Without it, an app that can't make a code challenge may leave it out.
-    package let requiresPKCE: Bool
-}
 
 extension Expectation<RedirectURI> {
     /// A URI alone, or `{ uri: …, pkce: false }`.

@@ -1,0 +1,48 @@
+package import Foundation
+package import ProviderKit
+
+/// An identity as its account holds it.
+package struct HeldIdentity: Sendable {
+    package let id: UUID
+    package let uid: UUID
+    package let status: AccountStatus
+    package let createdAt: Date
+    /// The account has no other.
+    package let isLast: Bool
+
+    package init(id: UUID, uid: UUID, status: AccountStatus, createdAt: Date, isLast: Bool) {
+        self.id = id
+        self.uid = uid
+        self.status = status
+        self.createdAt = createdAt
+        self.isLast = isLast
+    }
+}
+
+/// What belongs to an identity beside its sessions.
+package protocol IdentityStore: Sendable {
+    func heldIdentity(_ provider: String, _ providerUid: String, _ application: Int32) async throws -> HeldIdentity?
+
+    /// Remembers a proof that works once.
+    ///
+    /// A concurrent caller waits for this one's transaction to end.
+    /// - Returns: `false` when it was presented before.
+    func spend(_ proof: SingleUse, provider: String, application: Int32) async throws -> Bool
+
+    /// Keeps a service's tokens, sealed; they replace earlier ones.
+    func keep(_ tokens: ProviderTokens, of identity: UUID, application: Int32) async throws
+
+    func dropTokens(of identity: UUID, application: Int32) async throws
+
+    /// Frees addresses that somebody has just proven of every claim on them that nobody proved: pending registrations
+    /// go, and identities of other accounts lose the address, their passwords and their sessions.
+    ///
+    /// `owner` is the account of whoever proved them.
+    func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Int32) async throws
+
+    /// Mail to an address of the account is, or is no longer, passed on; while it isn't, nothing is sent there.
+    func setForwarding(_ isOn: Bool, of address: EmailAddress, uid: UUID, application: Int32) async throws
+
+    /// Removes an identity of an account that the caller has locked, and the addresses that only it shows.
+    func removeIdentity(_ identity: UUID, of uid: UUID, application: Int32) async throws
+}

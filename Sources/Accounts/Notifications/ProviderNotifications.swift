@@ -1,0 +1,74 @@
+internal import Foundation
+internal import ProviderKit
+
+/// What a provider tells about its side changes the one identity that it is about.
+package struct ProviderNotifications: Sendable {
+    /// Clocks differ, and a provider's event may tell whole seconds.
+    private static let clockTolerance: TimeInterval = 60
+
+    private let store: any TransactionalStore
+
+    package init(store: any TransactionalStore) {
+        self.store = store
+    }
+
+    /// Each event acts once; one about nobody known here is taken and forgotten.
+    /// - Throws: `ProviderError` for an event that isn't the provider's.
+    package func receive(
+        _ payload: String, for configured: ConfiguredProvider, in application: Application
+    ) async throws {
+        guard let provider = configured.provider as? any NotifyingProvider else {
+            throw AccountsError.unsupportedProvider(configured.name)
+        }
+        guard let event = try await provider.event(in: payload) else { return }
+        try await store.wholeDecision { store in
+            guard
+                try await store.spend(event.singleUse, provider: configured.name, application: application.id),
+                let identity = try await lockedIdentity(of: event, provider: configured.name, in: application, store)
+            else { return }
+            try await apply(event.change, to: identity, of: configured, in: application, store: store)
+        }
+    }
+
+    /// `nil` for one that is unknown, or was made after what the event tells: whoever comes back has consented anew.
+    private func lockedIdentity(
+        of event: ProviderEvent, provider: String, in application: Application, _ store: any AccountsStore
+    ) async throws -> HeldIdentity? {
+        let subject = (provider: provider, providerUid: event.providerUid, application: application.id)
+        guard let seen = try await store.heldIdentity(subject.provider, subject.providerUid, subject.application),
+            try await store.lockAccount(seen.uid, application: application.id) != nil,
+            // What was seen before the lock may have gone, or moved, meanwhile.
+            let held = try await store.heldIdentity(subject.provider, subject.providerUid, subject.application)
+        else { return nil }
+        guard held.uid == seen.uid else { throw StoreConflict() }
+        return held.createdAt.timeIntervalSince(event.occurredAt) > Self.clockTolerance ? nil : held
+    }
+
+    private func apply(
+        _ change: ProviderEvent.Change, to identity: HeldIdentity, of provider: ConfiguredProvider,
+        in application: Application, store: any AccountsStore
+    ) async throws {
+        switch change {
+        case .forwarding(let address, let isOn):
+            try await store.setForwarding(isOn, of: address, uid: identity.uid, application: application.id)
+        case .consentRevoked where identity.isLast:
+            // Nothing else would open the account: consenting again must bring its owner back.
+            try await store.dropTokens(of: identity.id, application: application.id)
+            _ = try await store.endSessions(
+                .openedBy(identity.id), of: identity.uid, because: .consentRevoked, application: application.id)
+        case .accountDeleted where identity.isLast:
+            guard identity.status == .live || identity.status == .disabled else { return }
+            try await store.beginDeletion(of: identity.uid, receipt: UUID(), in: application)
+        case .consentRevoked, .accountDeleted:
+            // In its grace period an account keeps what it can be brought back by.
+            guard identity.status == .live || identity.status == .disabled else { return }
+            _ = try await store.endSessions(
+                .openedBy(identity.id), of: identity.uid, because: .identityRemoved, application: application.id)
+            try await store.removeIdentity(identity.id, of: identity.uid, application: application.id)
+            let addresses = try await store.verifiedEmails(of: identity.uid, application: application.id)
+            try await store.enqueue(
+                addresses.map { Message(.identityRemoved, to: $0, provider: provider.displayName) },
+                application: application.id)
+        }
+    }
+}

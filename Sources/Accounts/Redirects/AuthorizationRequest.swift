@@ -1,0 +1,63 @@
+/// An app's wish to send a person to a provider (RFC 6749, 4.1.1; RFC 7636, 4.3).
+package struct AuthorizationRequest: Sendable {
+    package var redirectURI: String?
+    package var codeChallenge: String?
+    package var codeChallengeMethod: String?
+    package var state: String?
+    /// The answer is the redirect itself, so that a cookie can tie the flow to the browser.
+    package var isBrowserDriven: Bool
+
+    package init(
+        redirectURI: String?, codeChallenge: String?, codeChallengeMethod: String?, state: String?,
+        isBrowserDriven: Bool
+    ) {
+        self.redirectURI = redirectURI
+        self.codeChallenge = codeChallenge
+        self.codeChallengeMethod = codeChallengeMethod
+        self.state = state
+        self.isBrowserDriven = isBrowserDriven
+    }
+
+    /// What of it the flow keeps; `generatedState` stands in for a state that the app did not send.
+    /// - Throws: `AccountsError.redirectNotAllowed` for a redirect URI that isn't registered.
+    func destination(in application: Application, generatedState: String) throws -> FlowDestination {
+        guard let redirectURI else { throw AccountsError.missingParameter("redirect_uri") }
+        guard let registered = application.redirectURIs.first(where: { $0.uri == redirectURI }) else {
+            throw AccountsError.redirectNotAllowed
+        }
+        if let state, !(1...1024).contains(state.utf8.count) || state.utf8.contains(0) {
+            throw AccountsError.invalidParameter("state", reason: "is empty or longer than 1024 bytes")
+        }
+        return FlowDestination(
+            redirectURI: redirectURI, appState: state ?? generatedState,
+            codeChallenge: try checkedChallenge(isRequired: registered.requiresPKCE))
+    }
+
+    private func checkedChallenge(isRequired: Bool) throws -> String? {
+        guard let codeChallenge else {
+            guard !isRequired, codeChallengeMethod == nil else {
+                throw AccountsError.missingParameter("code_challenge")
+            }
+            return nil
+        }
+        // Without a method it would be `plain` (RFC 7636, 4.3), which hides nothing.
+        guard codeChallengeMethod == "S256" else {
+            throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
+        }
+        guard codeChallenge.utf8.count == 43, codeChallenge.utf8.allSatisfy(\.isBase64URL) else {
+            throw AccountsError.invalidParameter("code_challenge", reason: "is no SHA-256 in base64url")
+        }
+        return codeChallenge
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBase64URL: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Foundation
+internal import ProviderKit
+
+/// What an app presents to pick up what its flow brought (RFC 6749, 4.1.3; RFC 7636, 4.5).
+package struct PresentedCode: Sendable {
+    package let code: String
+    package let state: String?
+    package let redirectURI: String
+    package let codeVerifier: String?
+
+    package init(code: String, state: String?, redirectURI: String, codeVerifier: String?) {
+        self.code = code
+        self.state = state
+        self.redirectURI = redirectURI
+        self.codeVerifier = codeVerifier
+    }
+
+    /// Whether it comes from whoever the flow belongs to.
+    /// - Throws: `AccountsError.invalidState`, `.invalidToken`.
+    func check(against destination: FlowDestination) throws {
+        if let state, state != destination.appState { throw AccountsError.invalidState }
+        guard redirectURI == destination.redirectURI else { throw AccountsError.invalidToken }
+        guard let challenge = destination.codeChallenge else {
+            // Whoever sends a verifier believes to be protected by it (RFC 9700, 4.8.2).
+            guard codeVerifier == nil else { throw AccountsError.invalidToken }
+            guard state != nil else { throw AccountsError.missingParameter("state") }
+            return
+        }
+        guard let codeVerifier, (43...128).contains(codeVerifier.utf8.count),
+            CodeChallenge.s256(of: codeVerifier) == challenge
+        else { throw AccountsError.invalidToken }
+    }
+}
+
+/// A flow's one-time code becomes a session: here, and not before, the linking rules decide.
+package struct CodeRedemption: Sendable {
+    /// A request that was sent twice by mistake arrives within this time; whoever comes later has stolen the code.
+    private static let tolerance: Duration = .seconds(2)
+
+    private let store: any TransactionalStore
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+
+    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
+        self.store = store
+        self.signIn = signIn
+        self.tokens = tokens
+    }
+
+    /// The code is used up by this, whatever comes of it.
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and what a sign-in throws.
+    package func redeem(
+        _ presented: PresentedCode, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        guard let code = tokens.opaque.parse(presented.code) else { throw AccountsError.invalidToken }
+        let redemption = try await store.wholeDecision { store in
+            switch try await store.redeem(code: code.hash, tolerance: Self.tolerance, application: application.id) {
+            case .redeemed(let flow):
+                return try await open(flow, presented, code: code, from: client, in: application, store: store)
+            case .replayed(let session, let uid):
+                _ = try await store.endSessions(
+                    .one(session), of: uid, because: .codeReplayed, application: application.id)
+                return Redemption.refused(.invalidToken)
+            case .refused:
+                return .refused(.invalidToken)
+            }
+        }
+        switch redemption {
+        case .opened(let outcome, let session):
+            return try await signIn.finish(outcome, session: session, in: application)
+        case .refused(let error):
+            throw error
+        }
+    }
+
+    /// A refusal is a result here: thrown, it would undo that the code is used up.
+    private func open(
+        _ flow: RedeemedFlow, _ presented: PresentedCode, code: OpaqueToken, from client: Client,
+        in application: Application, store: any AccountsStore
+    ) async throws -> Redemption {
+        do {
+            try presented.check(against: flow.destination)
+            let provider = try application.providers.named(flow.provider)
+            let session = tokens.newSession(methods: flow.evidence.methods, client: client, in: application)
+            let outcome = try await signIn.open(
+                session, with: flow.evidence, of: provider, in: application, store: store)
+            try await store.note(session: session.id, openedBy: code.hash, application: application.id)
+            return .opened(outcome, session)
+        } catch let error as AccountsError {
+            switch error {
+            case .invalidState, .invalidToken, .missingParameter, .providerDisabled, .unsupportedProvider,
+                .accountDisabled:
+                return .refused(error)
+            default: throw error
+            }
+        }
+    }
+
+    private enum Redemption: Sendable {
+        case opened(SignInOutcome, NewSession)
+        case refused(AccountsError)
+    }
+}

@@ -1,0 +1,47 @@
+internal import ProviderKit
+
+/// Why a flow came to nothing, as an app reads it in its redirect URI (RFC 6749, 4.1.2.1).
+struct FlowError: Error, Equatable {
+    let code: String
+    let description: String?
+
+    private init(_ code: String, _ description: String?) {
+        self.code = code
+        self.description = description
+    }
+
+    /// What the provider itself says; `nil` where it reports no error.
+    init?(ofProvider callback: RedirectCallback) {
+        guard let error = callback["error"] else { return nil }
+        guard (1...64).contains(error.utf8.count), error.utf8.allSatisfy(\.isErrorCharacter) else {
+            self.init("server_error", "The provider reported an error")
+            return
+        }
+        let description = callback["error_description"].map { text in
+            String(
+                text.unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? " " : Character($0) })
+        }
+        self.init(error, description ?? "The provider refused")
+    }
+
+    /// What an app may know of anything that went wrong behind a callback.
+    init(_ error: any Error) {
+        switch error {
+        case let error as FlowError:
+            self = error
+        case ProviderError.refused:
+            self.init("access_denied", "The provider's answer proves nobody who may sign in here")
+        case ProviderError.unavailable, is AccountsError:
+            self.init("temporarily_unavailable", "The provider does not answer; try again")
+        default:
+            self.init("server_error", "The provider's answer can't be used")
+        }
+    }
+}
+
+extension UInt8 {
+    /// RFC 6749, 4.1.2.1: `%x20-21 / %x23-5B / %x5D-7E`.
+    fileprivate var isErrorCharacter: Bool {
+        (0x20...0x7E).contains(self) && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
+    }
+}

@@ -1,0 +1,75 @@
+package import Foundation
+package import ProviderKit
+
+/// A flow that sets out.
+package struct NewRedirectFlow: Sendable {
+    /// What comes back unchanged as `state`; the database knows it by hash.
+    package let state: OpaqueToken
+    /// The provider's configured name.
+    package let provider: String
+    package let destination: FlowDestination
+    /// What the browser's cookie must say when it comes back; `nil` where the app itself drives the browser.
+    package let browser: OpaqueToken?
+    package let lifetime: Duration
+}
+
+/// Where a flow ends, and who may pick up what it brings.
+package struct FlowDestination: Sendable, Equatable {
+    package let redirectURI: String
+    /// The app's own state, or one that was made for it.
+    package let appState: String
+    /// The app's proof key challenge, S256; `nil` only where the redirect URI is registered without.
+    package let codeChallenge: String?
+
+    package init(redirectURI: String, appState: String, codeChallenge: String?) {
+        self.redirectURI = redirectURI
+        self.appState = appState
+        self.codeChallenge = codeChallenge
+    }
+}
+
+/// What presenting a flow's code for the first time gives.
+package struct RedeemedFlow: Sendable {
+    package let provider: String
+    package let destination: FlowDestination
+    package let evidence: VerifiedIdentity
+
+    package init(provider: String, destination: FlowDestination, evidence: VerifiedIdentity) {
+        self.provider = provider
+        self.destination = destination
+        self.evidence = evidence
+    }
+}
+
+/// What presenting a code does.
+package enum CodePresentation: Sendable {
+    case redeemed(RedeemedFlow)
+    /// Presented before, so long ago that a repeated request of the same app is no explanation.
+    case replayed(session: UUID, of: UUID)
+    /// Unknown, expired, or presented a moment ago.
+    case refused
+}
+
+package protocol RedirectFlowStore: Sendable {
+    func begin(_ flow: NewRedirectFlow, application: Int32) async throws
+
+    /// Uses the state up: of any number of callers at once, one gets the destination.
+    ///
+    /// - Returns: `nil` for a state that is unknown, expired, used, another provider's or another browser's.
+    func answer(
+        state: [UInt8], provider: String, browser: [UInt8]?, application: Int32
+    ) async throws -> FlowDestination?
+
+    /// Keeps evidence, sealed, until its code is presented.
+    func issueCode(
+        _ code: OpaqueToken, for evidence: VerifiedIdentity, state: [UInt8], lifetime: Duration, application: Int32
+    ) async throws
+
+    /// Uses the code up and locks its flow for the rest of the transaction.
+    ///
+    /// A code that was used less than `tolerance` ago is merely refused.
+    func redeem(code: [UInt8], tolerance: Duration, application: Int32) async throws -> CodePresentation
+
+    /// Remembers which session a code opened, for the case that it is presented again.
+    func note(session: UUID, openedBy code: [UInt8], application: Int32) async throws
+}

@@ -1,0 +1,122 @@
+internal import Foundation
+package import ProviderKit
+
+/// The way to a provider's pages and back, as far as the app's redirect URI.
+///
+/// Nothing is decided on it: the provider's answer is turned into evidence, which waits under a one-time code for the
+/// app that began (`CodeRedemption`). The flow is the app's by its proof key, and the browser's by a cookie; the
+/// provider sees a state, a nonce and a proof key of our own, of which the last two derive from the first.
+package struct RedirectFlows: Sendable {
+    /// Long enough to find a password, and a second factor.
+    private static let lifetime: Duration = .seconds(600)
+    private static let codeLifetime: Duration = .seconds(60)
+
+    private let store: any AccountsStore
+    private let opaque: any OpaqueTokens
+
+    package init(store: any AccountsStore, opaque: any OpaqueTokens) {
+        self.store = store
+        self.opaque = opaque
+    }
+
+    /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
+    package func begin(
+        _ request: AuthorizationRequest, with configured: ConfiguredProvider, in application: Application
+    ) async throws -> Departure {
+        let provider = try configured.redirecting()
+        let state = opaque.make()
+        let destination = try request.destination(in: application, generatedState: opaque.make().text)
+        let url = try await provider.authorizationURL(for: flow(state, with: configured, in: application))
+        let browser = request.isBrowserDriven ? opaque.make() : nil
+        try await store.begin(
+            NewRedirectFlow(
+                state: state, provider: configured.name, destination: destination, browser: browser,
+                lifetime: Self.lifetime),
+            application: application.id)
+        return Departure(
+            url: url, state: destination.appState,
+            cookie: browser.map { FlowCookie(name: FlowCookie.name(for: state), value: $0.text) })
+    }
+
+    /// What becomes of a browser that came back from the provider.
+    ///
+    /// `cookie` gives the value of a cookie by name.
+    /// - Returns: the app's redirect URI, with a code or an error in its query.
+    /// - Throws: `AccountsError.invalidState` where nobody knows whose flow it is: there is nowhere to send it.
+    package func answer(
+        _ callback: RedirectCallback, from name: String, cookie: (String) -> String?, in application: Application
+    ) async throws -> Arrival {
+        guard let state = callback["state"].flatMap(opaque.parse) else { throw AccountsError.invalidState }
+        let cookieName = FlowCookie.name(for: state)
+        let browser = cookie(cookieName).flatMap(opaque.parse)
+        let destination = try await store.answer(
+            state: state.hash, provider: name, browser: browser?.hash, application: application.id)
+        guard let destination else { throw AccountsError.invalidState }
+        do {
+            if let error = FlowError(ofProvider: callback) { throw error }
+            let configured = try application.providers.named(name)
+            let evidence = try await configured.redirecting()
+                .complete(callback, of: flow(state, with: configured, in: application)).checked()
+            let code = opaque.make()
+            try await store.issueCode(
+                code, for: evidence, state: state.hash, lifetime: Self.codeLifetime, application: application.id)
+            return Arrival(url: destination.url(code: code), cookieName: browser == nil ? nil : cookieName)
+        } catch {
+            return Arrival(url: destination.url(FlowError(error)), cookieName: browser == nil ? nil : cookieName)
+        }
+    }
+
+    private func flow(
+        _ state: OpaqueToken, with provider: ConfiguredProvider, in application: Application
+    ) -> RedirectFlow {
+        RedirectFlow(
+            state: state.text, nonce: opaque.derived(from: state, for: .flowNonce).text,
+            codeVerifier: opaque.derived(from: state, for: .flowProofKey).text,
+            callbackURL: application.callbackURL(of: provider.name))
+    }
+}
+
+/// A browser on its way to a provider.
+package struct Departure: Sendable {
+    package let url: String
+    /// The app's own, or the one made for it.
+    package let state: String
+    package let cookie: FlowCookie?
+}
+
+/// A browser on its way back to the app.
+package struct Arrival: Sendable {
+    package let url: String
+    /// The cookie that has done its service.
+    package let cookieName: String?
+}
+
+/// What ties a flow to the browser that began it; each flow has its own, so that several can be under way at once.
+package struct FlowCookie: Sendable {
+    package let name: String
+    package let value: String
+
+    static func name(for state: OpaqueToken) -> String {
+        "gatehouse-flow-" + state.hash.prefix(6).map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    }
+}
+
+extension FlowDestination {
+    fileprivate func url(code: OpaqueToken) -> String {
+        redirectURI.addingQuery(["code": code.text, "state": appState])
+    }
+
+    fileprivate func url(_ error: FlowError) -> String {
+        redirectURI.addingQuery([
+            "error": error.code, "error_description": error.description, "state": appState,
+        ])
+    }
+}
+
+extension ConfiguredProvider {
+    /// - Throws: `AccountsError.unsupportedProvider` for one without pages to go to.
+    fileprivate func redirecting() throws -> any RedirectProvider {
+        guard let provider = provider as? any RedirectProvider else { throw AccountsError.unsupportedProvider(name) }
+        return provider
+    }
+}

@@ -1,0 +1,29 @@
+internal import Accounts
+
+/// Where an app that drives the browser itself sends it.
+struct DepartureAnswer: Codable, Sendable {
+    let url: String
+    let state: String
+}
+
+struct CodeBody: Codable, Sendable {
+    enum CodingKeys: String, CodingKey {
+        case code, state, codeVerifier
+        case redirectURI = "redirect_uri"
+    }
+
+    let code: String
+    let state: String?
+    let redirectURI: String
+    let codeVerifier: String?
+
+    var presented: PresentedCode {
+        PresentedCode(code: code, state: state, redirectURI: redirectURI, codeVerifier: codeVerifier)
+    }
+}
+
+struct NotificationBody: Codable, Sendable {
+    let payload: String
+    /// The provider's name, where several are of its kind.
+    let provider: String?
+}

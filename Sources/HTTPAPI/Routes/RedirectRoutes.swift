@@ -1,0 +1,154 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import ProviderKit
+
+/// Sign-in through a provider's pages, and with what a provider's own SDK gives an app.
+struct RedirectRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] {
+        [authorize, callback(.get), callback(.post), token, nativeToken]
+    }
+
+    private var authorize: Endpoint {
+        Endpoint(
+            method: .get, path: base + "/auth/oauth/{provider}/authorize",
+            summary: "Sends a person to a provider's pages", access: .open,
+            query: [
+                .init(name: "redirect_uri", isRequired: true, help: "Where the flow ends; one of the registered URIs."),
+                .init(name: "code_challenge", help: "The app's proof key, unless the URI is registered without one."),
+                .init(name: "code_challenge_method", help: "S256."),
+                .init(name: "state", help: "Comes back unchanged; one is made where it is absent."),
+                .init(name: "mode", help: "redirect (the default), or json for an app that opens the browser itself."),
+            ],
+            answer: .init(
+                status: .found, body: nil, description: "To the provider; with mode=json, 200 and {\"url\",\"state\"}",
+                headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
+            errors: [
+                .missingParameter, .invalidParameter, .unauthorizedRequestOrigin, .unsupportedProvider,
+                .providerDisabled,
+            ]
+        ) { call, _ in
+            let query = try FormFields(call.query)
+            let mode = query["mode"] ?? "redirect"
+            guard ["redirect", "json"].contains(mode) else {
+                throw APIError(.invalidParameter, "mode must be redirect or json")
+            }
+            let application = call.application.application
+            let departure = try await useCases.redirects.begin(
+                AuthorizationRequest(
+                    redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
+                    codeChallengeMethod: query["code_challenge_method"], state: query["state"],
+                    isBrowserDriven: mode == "redirect"),
+                with: application.providers.named(call.provider), in: application)
+            guard mode == "redirect" else {
+                return .json(DepartureAnswer(url: departure.url, state: departure.state))
+            }
+            return .redirect(to: departure.url, cookie: departure.cookie.map { call.setCookie($0) })
+        }
+    }
+
+    /// Guarded by the state alone: providers send browsers here, Apple by a form from its own origin.
+    private func callback(_ method: HTTPRequest.Method) -> Endpoint {
+        Endpoint(
+            method: method, path: base + "/auth/oauth/{provider}/callback",
+            summary: "Takes a person back from a provider's pages", access: .open, isForBrowsers: true,
+            answer: .init(
+                status: .found, body: nil, description: "To the app's redirect URI, with a code or an error",
+                headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
+            errors: []
+        ) { call, body in
+            do {
+                let fields = try FormFields(method == .get ? call.query : String(buffer: body))
+                let arrival = try await useCases.redirects.answer(
+                    RedirectCallback(parameters: fields.values), from: call.provider, cookie: call.cookie,
+                    in: call.application.application)
+                return .redirect(to: arrival.url, cookie: arrival.cookieName.map { call.clearCookie($0) })
+            } catch {
+                return .page(.strandedFlow, status: .init(code: APIError(any: error)?.code.status ?? 500))
+            }
+        }
+    }
+
+    private var token: Endpoint {
+        .post(
+            "/auth/token", "Opens a session with the code that a redirect flow ended with",
+            takes: CodeBody.self, answers: SessionAnswer.self,
+            errors: [
+                .invalidToken, .invalidState, .providerDisabled, .unsupportedProvider, .accountDisabled,
+                .accountDeleted,
+            ]
+        ) { call, body in
+            SessionAnswer(
+                try await useCases.redemption.redeem(
+                    body.presented, from: call.client, in: call.application.application))
+        }
+    }
+
+    private var nativeToken: Endpoint {
+        .post(
+            "/auth/oauth/{provider}/token", "Signs in with the ID token that a provider's own SDK gave an app",
+            takes: NativeToken.self, answers: SessionAnswer.self,
+            errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
+        ) { call, body in
+            let application = call.application.application
+            let configured = try application.providers.named(call.provider)
+            guard let provider = configured.provider as? any NativeTokenProvider else {
+                throw AccountsError.unsupportedProvider(configured.name)
+            }
+            let evidence = try await provider.verify(body)
+            return SessionAnswer(
+                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application))
+        }
+    }
+}
+
+extension Call {
+    fileprivate var provider: String { parameters.get("provider") ?? "" }
+
+    /// Good for this provider's callback alone.
+    ///
+    /// Apple's form comes from another site: only `SameSite=None` comes along.
+    fileprivate func setCookie(_ cookie: FlowCookie) -> String {
+        "\(cookie.name)=\(cookie.value); Path=\(cookiePath); Max-Age=600; Secure; HttpOnly; SameSite=None"
+    }
+
+    fileprivate func clearCookie(_ name: String) -> String {
+        "\(name)=; Path=\(cookiePath); Max-Age=0; Secure; HttpOnly; SameSite=None"
+    }
+
+    /// With the public URL's own path, which a proxy may have cut off by now.
+    private var cookiePath: String {
+        URLComponents(string: application.application.callbackURL(of: provider))?.path ?? "/"
+    }
+
+    fileprivate func cookie(_ name: String) -> String? {
+        for field in headers[values: .cookie].flatMap({ $0.split(separator: ";") }) {
+            let parts = field.split(separator: "=", maxSplits: 1)
+            if parts.count == 2, parts[0].trimmingPrefix(while: { $0 == " " }) == name { return String(parts[1]) }
+        }
+        return nil
+    }
+}
+
+extension Response {
+    fileprivate static func redirect(to url: String, cookie: String?) -> Response {
+        var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
+        headers[.setCookie] = cookie
+        return Response(status: .found, headers: headers)
+    }
+}
+
+extension Page {
+    /// Nobody knows where this browser wanted to go.
+    fileprivate static var strandedFlow: Page {
+        .error(
+            title: "This sign-in can't go on",
+            sentence:
+                "It was begun too long ago, in another browser, or has been finished. Go back to the app and try again."
+        )
+    }
+}

@@ -1,0 +1,142 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let selectHeldIdentity = Statement(
+        .read,
+        """
+        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.created_at,
+               NOT EXISTS (SELECT FROM identities o
+                            WHERE o.application_id = i.application_id AND o.uid = i.uid AND o.id <> i.id)
+          FROM identities i
+          JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
+         WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
+        """)
+
+    package func heldIdentity(
+        _ provider: String, _ providerUid: String, _ application: Int32
+    ) async throws -> HeldIdentity? {
+        let binds: [Bind] = [.int4(application), .text(provider), .text(providerUid)]
+        guard var row = try await run(Self.selectHeldIdentity, binds).first else { return nil }
+        return HeldIdentity(
+            id: try row.next(), uid: try row.next(), status: try row.nextStatus(), createdAt: try row.next(),
+            isLast: try row.next())
+    }
+
+    private static let spend = Statement(
+        .write,
+        """
+        INSERT INTO used_proofs (application_id, provider, hash, expires_at)
+        VALUES ($1, $2, sha256(convert_to($3, 'UTF8')), $4)
+        ON CONFLICT DO NOTHING
+        """)
+
+    package func spend(_ proof: SingleUse, provider: String, application: Int32) async throws -> Bool {
+        let rows = try await run(
+            Self.spend, [.int4(application), .text(provider), .text(proof.id), .timestamp(proof.expires)])
+        return rows.affected == 1
+    }
+
+    private static let keepTokens = Statement(
+        .write,
+        """
+        INSERT INTO provider_tokens (application_id, identity_id, sealed) VALUES ($1, $2, $3)
+        ON CONFLICT (application_id, identity_id) DO UPDATE SET sealed = excluded.sealed, updated_at = now()
+        """)
+
+    package func keep(_ tokens: ProviderTokens, of identity: UUID, application: Int32) async throws {
+        let sealed = try sealing.seal(
+            Array(JSONEncoder().encode(tokens)), at: .tokens(application: application, identity: identity))
+        _ = try await run(Self.keepTokens, [.int4(application), .uuid(identity), .bytes(sealed)])
+    }
+
+    private static let dropTokens = Statement(
+        .write, "DELETE FROM provider_tokens WHERE application_id = $1 AND identity_id = $2")
+
+    package func dropTokens(of identity: UUID, application: Int32) async throws {
+        _ = try await run(Self.dropTokens, [.int4(application), .uuid(identity)])
+    }
+
+    private static let setForwarding = Statement(
+        .write,
+        """
+        UPDATE addresses SET is_silent = NOT $4
+         WHERE application_id = $1 AND uid = $2 AND kind = 'email' AND address = $3
+        """)
+
+    package func setForwarding(
+        _ isOn: Bool, of address: EmailAddress, uid: UUID, application: Int32
+    ) async throws {
+        _ = try await run(Self.setForwarding, [.int4(application), .uuid(uid), .text(address.value), .bool(isOn)])
+    }
+
+    private static let removeIdentity = Statement(
+        .write,
+        """
+        WITH removed AS (
+            DELETE FROM identities WHERE application_id = $1 AND id = $2 AND uid = $3
+            RETURNING provider, uid, email, email_verified, phone
+        ), freed AS (
+            DELETE FROM addresses d USING removed r
+             WHERE d.application_id = $1 AND d.uid = r.uid
+               AND (d.kind = 'email' AND d.address = r.email AND r.email_verified
+                    OR d.kind = 'phone' AND d.address = r.phone)
+               AND NOT EXISTS (SELECT FROM identities i
+                                WHERE i.application_id = $1 AND i.uid = r.uid AND i.id <> $2
+                                  AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                       OR d.kind = 'phone' AND i.phone = d.address))
+        )
+        INSERT INTO audit_events (application_id, event, account, details)
+        SELECT $1, 'identity.unlinked', sha256(a.audit_key || uuid_send(a.uid)),
+               jsonb_build_object('provider', r.provider)
+          FROM removed r JOIN accounts a ON a.application_id = $1 AND a.uid = r.uid
+        """)
+
+    package func removeIdentity(_ identity: UUID, of uid: UUID, application: Int32) async throws {
+        _ = try await run(Self.removeIdentity, [.int4(application), .uuid(identity), .uuid(uid)])
+    }
+}
+
+// MARK: - Unproven claims
+
+extension SQLStore {
+    private static let discardRegistrations = Statement(
+        .write, "DELETE FROM registrations WHERE application_id = $1 AND address = ANY ($2)")
+
+    private static let evictIdentities = Statement(
+        .write,
+        """
+        WITH evicted AS (
+            UPDATE identities SET email = NULL
+             WHERE application_id = $1 AND email = ANY ($2) AND NOT email_verified AND uid IS DISTINCT FROM $3
+            RETURNING id, uid
+        ), forgotten AS (
+            DELETE FROM passwords p USING evicted e WHERE p.application_id = $1 AND p.identity_id = e.id
+        )
+        SELECT id, uid FROM evicted
+        """)
+
+    /// Sessions are ended in statements of their own, whose snapshots see what was opened while the rows were awaited.
+    package func evictUnprovenClaims(
+        on addresses: [Address], owner: UUID?, application: Int32
+    ) async throws {
+        let emails = addresses.compactMap(\.email?.value)
+        guard !emails.isEmpty else { return }
+        _ = try await run(Self.discardRegistrations, [.int4(application), .texts(emails)])
+        for row in try await run(Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner)]) {
+            var row = row
+            let identity: UUID = try row.next()
+            let uid: UUID = try row.next()
+            _ = try await endSessions(
+                .openedBy(identity), of: uid, because: .addressProvenByAnother, application: application)
+        }
+    }
+}
+
+extension SealingPlace {
+    fileprivate static func tokens(application: Int32, identity: UUID) -> SealingPlace {
+        SealingPlace(application: application, table: "provider_tokens", column: "sealed", row: identity.text)
+    }
+}

@@ -1,0 +1,106 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+/// An app that signs people in through a provider's pages.
+struct RedirectClient: Sendable {
+    let api: APIClient
+    var provider = "scripted"
+    var redirectURI = "demo://oauth/callback"
+    let verifier = "verifier-" + UUID().uuidString + UUID().uuidString
+
+    /// A flow that has set out.
+    struct Flow: Sendable {
+        let authorization: APIClient.Answer
+        /// At the provider.
+        let url: URLComponents
+        /// `name=value`, as a browser would send it back.
+        let cookie: String?
+
+        var state: String { url.query("state") ?? "" }
+    }
+
+    func authorize(_ parameters: [String: String] = [:], omitting: Set<String> = []) async throws -> APIClient.Answer {
+        var query = [
+            "redirect_uri": redirectURI, "code_challenge": CodeChallenge.s256(of: verifier),
+            "code_challenge_method": "S256", "mode": "json",
+        ]
+        query.merge(parameters) { $1 }
+        for name in omitting { query[name] = nil }
+        let text = query.map { "\($0.key)=\($0.value.formEncoded)" }.joined(separator: "&")
+        return try await api.get("/auth/oauth/\(provider)/authorize?\(text)")
+    }
+
+    func begin(_ parameters: [String: String] = [:], omitting: Set<String> = []) async throws -> Flow {
+        let answer = try await authorize(parameters, omitting: omitting)
+        let location = answer.headers.first(name: "location") ?? answer["url"].string
+        let url = try #require(location.flatMap { URLComponents(string: $0) }, "\(answer.status) \(answer.text)")
+        let cookie = answer.headers.first(name: "set-cookie")?.prefix { $0 != ";" }
+        return Flow(authorization: answer, url: url, cookie: cookie.map { String($0) })
+    }
+
+    /// A browser comes back with these parameters.
+    func callback(
+        _ flow: Flow, _ parameters: [String: String], cookie: String? = nil, isForm: Bool = false,
+        headers: HTTPHeaders = [:]
+    ) async throws -> APIClient.Answer {
+        let all = ["state": flow.state].merging(parameters) { $1 }
+        let text = all.map { "\($0.key)=\($0.value.formEncoded)" }.joined(separator: "&")
+        let path = "/api/v1/auth/oauth/\(provider)/callback"
+        var headers = headers
+        if let cookie = cookie ?? flow.cookie { headers.add(name: "cookie", value: cookie) }
+        guard isForm else { return try await api.send(.GET, path + "?" + text, headers: headers) }
+        headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        return try await api.send(.POST, path, raw: Array(text.utf8), headers: headers)
+    }
+
+    /// The redirect URI's query that the callback ends at.
+    func arrive(_ flow: Flow, with evidence: VerifiedIdentity) async throws -> URLComponents {
+        let answer = try await callback(flow, ["code": evidence.proof])
+        #expect(answer.status == 302, "\(answer.text)")
+        return try answer.redirect
+    }
+
+    func redeem(
+        _ code: String?, state: String? = nil, verifier: String? = nil, redirectURI: String? = nil,
+        withoutVerifier: Bool = false
+    ) async throws -> APIClient.Answer {
+        var body: [String: JSONValue] = [
+            "code": .string(code ?? ""), "redirect_uri": .string(redirectURI ?? self.redirectURI),
+        ]
+        body["state"] = state.map { .string($0) }
+        body["codeVerifier"] = withoutVerifier ? nil : .string(verifier ?? self.verifier)
+        return try await api.post("/auth/token", .object(body))
+    }
+
+    /// The whole way.
+    func signIn(_ evidence: VerifiedIdentity) async throws -> APIClient.Answer {
+        try await redeem(arrive(begin(), with: evidence).query("code"))
+    }
+}
+
+extension URLComponents {
+    func query(_ name: String) -> String? {
+        queryItems?.first { $0.name == name }?.value
+    }
+}
+
+extension APIClient.Answer {
+    /// Where it sends a browser.
+    var redirect: URLComponents {
+        get throws {
+            try #require(
+                headers.first(name: "location").flatMap { URLComponents(string: $0) }, "\(status) \(text)")
+        }
+    }
+}
+
+extension APIClient {
+    /// Signs in with evidence that `ScriptedProvider` believes.
+    func present(_ evidence: VerifiedIdentity) async throws -> Answer {
+        try await post("/auth/scripted", ["proof": .string(evidence.proof)])
+    }
+}

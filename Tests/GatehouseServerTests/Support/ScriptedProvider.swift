@@ -1,0 +1,94 @@
+import Foundation
+import ProviderKit
+
+/// A provider that believes everything: its proofs are the evidence itself, so that tests of what follows need no
+/// service.
+struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, NotifyingProvider {
+    struct Settings: ProviderSettings {
+        static let schema = SettingsSchema([])
+    }
+
+    struct Credential: Decodable, Sendable {
+        let proof: String
+    }
+
+    static let kind = "scripted"
+    static let displayName = "Scripted"
+    static let flow = ProviderFlow.redirect
+
+    /// A page that the browser would see.
+    static let page = "https://scripted.example/authorize"
+
+    init(settings: Settings, context: ProviderContext) {}
+
+    func verify(_ credential: Credential, from origin: RequestOrigin) throws -> VerifiedIdentity {
+        try Self.evidence(in: credential.proof)
+    }
+
+    func verify(_ token: NativeToken) throws -> VerifiedIdentity {
+        try Self.evidence(in: token.idToken)
+    }
+
+    func authorizationURL(for flow: RedirectFlow) -> String {
+        Self.page.addingQuery([
+            "state": flow.state, "nonce": flow.nonce, "challenge": flow.codeChallenge, "callback": flow.callbackURL,
+        ])
+    }
+
+    /// The code is the proof; it must come with the nonce and the verifier of the very flow.
+    func complete(_ callback: RedirectCallback, of flow: RedirectFlow) throws -> VerifiedIdentity {
+        guard callback["nonce"] == nil || callback["nonce"] == flow.nonce,
+            callback["challenge"] == nil || callback["challenge"] == flow.codeChallenge
+        else { throw ProviderError.refused }
+        return try Self.evidence(in: callback["code"] ?? "")
+    }
+
+    func event(in payload: String) throws -> ProviderEvent? {
+        let json = try JSONDecoder().decode(JSONValue.self, from: Data(payload.utf8))
+        guard let subject = json["sub"].string, let id = json["jti"].string else { throw ProviderError.refused }
+        let change: ProviderEvent.Change
+        switch json["type"].string {
+        case "consent-revoked": change = .consentRevoked
+        case "account-deleted": change = .accountDeleted
+        case "forwarding":
+            guard let address = json["email"].string.flatMap({ EmailAddress($0) }), let isOn = json["on"].bool else {
+                throw ProviderError.refused
+            }
+            change = .forwarding(address, isOn: isOn)
+        default: return nil
+        }
+        return ProviderEvent(
+            change: change, providerUid: subject, occurredAt: json["at"].date ?? Date(),
+            singleUse: SingleUse(id: id, expires: Date() + 3600))
+    }
+
+    private static func evidence(in proof: String) throws -> VerifiedIdentity {
+        switch proof {
+        case "refused": throw ProviderError.refused
+        case "unavailable": throw ProviderError.unavailable
+        case "malformed": throw ProviderError.malformed(field: "proof", reason: "is not one")
+        default: break
+        }
+        guard let evidence = try? JSONDecoder().decode(VerifiedIdentity.self, from: Data(proof.utf8)) else {
+            throw ProviderError.refused
+        }
+        return evidence
+    }
+}
+
+extension VerifiedIdentity {
+    /// Evidence about somebody new.
+    static func somebody(
+        _ subject: String = UUID().uuidString, email: String? = nil, isVerified: Bool = true, isTrusted: Bool = true
+    ) -> VerifiedIdentity {
+        let claims = email.flatMap { EmailAddress($0) }.map {
+            AddressClaim(address: .email($0), isVerified: isVerified, isAuthoritative: isTrusted)
+        }
+        return VerifiedIdentity(providerUid: subject, addresses: claims.map { [$0] } ?? [], methods: ["fed"])
+    }
+
+    /// What `ScriptedProvider` believes.
+    var proof: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+}
