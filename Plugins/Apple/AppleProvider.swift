@@ -33,7 +33,8 @@ public struct AppleProvider: Provider {
     }
 
     /// The claims of a token that Apple signed for one of our clients.
-    func claims(of token: String, requiresExpiry: Bool = true, maximumAge: Duration? = nil) async throws -> TokenClaims {
+    func claims(of token: String, requiresExpiry: Bool = true, maximumAge: Duration? = nil) async throws -> TokenClaims
+    {
         let rules = TokenRules(
             keys: .published(url: service.baseURL + "/auth/keys"), algorithms: [.rs256], issuers: [service.baseURL],
             audiences: clientIDs, maximumAge: maximumAge, requiresExpiry: requiresExpiry)

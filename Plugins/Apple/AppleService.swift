@@ -35,12 +35,14 @@ struct AppleService {
 
     /// Exchanges a code (RFC 6749, 4.1.3).
     /// - Returns: `nil` where Apple does not take it.
+    /// - Throws: `ProviderError.unavailable` also for an answer that is none.
     func exchange(_ code: String, clientID: String, redirectURI: String? = nil) async throws -> JSONValue? {
         var form = ["grant_type": "authorization_code", "code": code]
         form["redirect_uri"] = redirectURI
         let answer = try await post(form, to: "/auth/token", clientID: clientID)
-        guard answer.status < 500, answer.status != 429 else { throw ProviderError.unavailable }
-        return answer.isSuccess ? answer.json : nil
+        if (400...499).contains(answer.status), answer.status != 429 { return nil }
+        guard answer.isSuccess, let tokens = answer.json else { throw ProviderError.unavailable }
+        return tokens
     }
 
     /// Gives a refresh token back (RFC 7009). One that Apple does not know any more is as good as given back.

@@ -60,7 +60,7 @@ extension CustomTokenProvider {
                 guard let algorithm = TokenRules.Algorithm(rawValue: name) else {
                     let known = TokenRules.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
                     throw SettingsError(
-                        setting: "algorithms", reason: "\(name) is no signature with a public key, as are \(known)")
+                        setting: "algorithms", reason: "takes signatures with a public key alone: \(known)")
                 }
                 return algorithm
             }

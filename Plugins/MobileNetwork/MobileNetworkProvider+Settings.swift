@@ -25,7 +25,7 @@ extension MobileNetworkProvider {
             let ranges = try (gateways ?? []).map { text in
                 guard let range = AddressRange(text) else {
                     throw SettingsError(
-                        setting: "gateways", reason: "\(text) is no IP address and no range as in 10.1.0.0/16")
+                        setting: "gateways", reason: "takes IP addresses and ranges as in 10.1.0.0/16")
                 }
                 return range
             }

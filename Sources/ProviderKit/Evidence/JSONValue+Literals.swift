@@ -1,5 +1,5 @@
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// Text.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -7,8 +7,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// A truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// `null`.
-    public init(nilLiteral: ()) { self = .null }
     /// A list.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// Named members; of two with one name the later counts.
