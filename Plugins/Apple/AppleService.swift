@@ -45,7 +45,9 @@ struct AppleService {
         return tokens
     }
 
-    /// Gives a refresh token back (RFC 7009). One that Apple does not know any more is as good as given back.
+    /// Gives a refresh token back (RFC 7009).
+    ///
+    /// One that Apple does not know any more is as good as given back.
     func revoke(_ refreshToken: String, clientID: String) async throws {
         let form = ["token": refreshToken, "token_type_hint": "refresh_token"]
         let answer = try await post(form, to: "/auth/revoke", clientID: clientID)

@@ -9,8 +9,9 @@ struct ClaimNames {
 
     private let paths: [String: String]
 
-    /// Our names to theirs; without a name of theirs nothing is read. Names beside the standard ones go into the
-    /// profile.
+    /// Our names to theirs; without a name of theirs nothing is read.
+    ///
+    /// Names beside the standard ones go into the profile.
     init(_ configured: [String: String?]) throws {
         var paths = Self.standard
         for (ours, theirs) in configured { paths[ours] = theirs }

@@ -1,6 +1,8 @@
 internal import ProviderKit
 
-/// Texts that no client should send. The same ones each time, so that a failure can be met again.
+/// Texts that no client should send.
+///
+/// The same ones each time, so that a failure can be met again.
 enum Garbage {
     /// Whatever stands there, this may take its place.
     private static let texts: [(text: String, name: String)] =

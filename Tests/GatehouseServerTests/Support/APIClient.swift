@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-public import ProviderKit
+import ProviderKit
 
 /// A client of the API as an app would write it.
 struct APIClient: Sendable {

@@ -1,3 +1,5 @@
+import Foundation
+import GatehouseTesting
 import MobileNetworkProvider
 import ProviderKit
 import Testing
