@@ -44,6 +44,7 @@ let package = Package(
         .library(name: "GatehouseServer", targets: ["GatehouseServer"]),
         .library(name: "ProviderKit", targets: ["ProviderKit"]),
         .library(name: "GatehouseProviders", targets: plugins.map { "\($0)Provider" }),
+        .library(name: "GatehouseTesting", targets: ["GatehouseTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -99,7 +100,10 @@ let package = Package(
             swiftSettings: house),
         room(
             "GatehouseTesting",
-            imports: ["ProviderKit", "Accounts", "Postgres", "Migrations", .logging]),
+            imports: [
+                "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Migrations", .crypto, .cryptoExtras,
+                .logging,
+            ]),
 
         .executableTarget(
             name: "GatehouseBench",
@@ -123,6 +127,12 @@ let package = Package(
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),
+        tests(
+            "ProviderConformanceTests",
+            of: [
+                "AnonymousProvider", "AppleProvider", "CustomTokenProvider", "MobileNetworkProvider",
+                "GatehouseTesting", "ProviderKit",
+            ]),
         tests("HTTPAPITests", of: ["HTTPAPI", "Accounts", "ProviderKit"]),
         tests(
             "GatehouseServerTests",

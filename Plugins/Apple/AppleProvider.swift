@@ -1,41 +1,43 @@
+internal import Foundation
 public import ProviderKit
 
-/// Sign in with Apple.
+/// Sign in with Apple: by an identity token of its own SDK, or on the web.
 ///
-/// The settings are complete; verification comes with the other delegated providers.
+/// What proves a person is Apple's signature alone. An authorization code beside the token only gets us the refresh
+/// token that erasure gives back, and Apple's server-to-server events follow the identity after that.
 public struct AppleProvider: Provider {
-    /// An app's registration with Apple.
-    public struct Settings: ProviderSettings {
-        /// Bundle and services ids that an identity token may be meant for.
-        public var clientIDs: [String]
-        /// The developer team.
-        public var teamID: String?
-        /// Of the private key.
-        public var keyID: String?
-        /// A `.p8` file's content.
-        public var privateKey: String?
-        /// Where Apple is.
-        public var baseURL: String?
-        /// `required`, `optional` or `off`.
-        public var nonce: String?
-
-        /// Team, key id and key are needed together, for the calls that Apple must know us for.
-        public static let schema = SettingsSchema([
-            SettingField("clientIDs", .texts, required: true, help: "Bundle and services ids of the apps."),
-            SettingField("teamID", .text, help: "The developer team's id."),
-            SettingField("keyID", .text, help: "The id of the private key."),
-            SettingField("privateKey", .secret, help: "The private key, as in the .p8 file."),
-            SettingField("baseURL", .url, help: "Where Apple is. Default: https://appleid.apple.com."),
-            SettingField(
-                "nonce", .choice(["required", "optional", "off"]), help: "Whether a token's nonce is checked."),
-        ])
-    }
-
     /// `apple`.
     public static let kind = "apple"
     /// What a button says.
     public static let displayName = "Apple"
 
-    /// Takes any settings that decode.
-    public init(settings: Settings, context: ProviderContext) {}
+    let clientIDs: [String]
+    let webClientID: String
+    let nonce: NonceRule
+    let service: AppleService
+    let tokens: any TokenVerifying
+
+    /// - Throws: `SettingsError` where a key is named in part, or can't sign.
+    public init(settings: Settings, context: ProviderContext) throws {
+        guard let first = settings.clientIDs.first else {
+            throw SettingsError(setting: "clientIDs", reason: "names no app")
+        }
+        webClientID = settings.webClientID ?? first
+        guard settings.clientIDs.contains(webClientID) else {
+            throw SettingsError(setting: "webClientID", reason: "is not one of clientIDs")
+        }
+        clientIDs = settings.clientIDs
+        nonce = settings.nonce ?? .optional
+        tokens = context.ports.tokens
+        service = try AppleService(settings: settings, ports: context.ports)
+    }
+
+    /// The claims of a token that Apple signed for one of our clients.
+    func claims(of token: String, requiresExpiry: Bool = true, maximumAge: Duration? = nil) async throws -> TokenClaims
+    {
+        let rules = TokenRules(
+            keys: .published(url: service.baseURL + "/auth/keys"), algorithms: [.rs256], issuers: [service.baseURL],
+            audiences: clientIDs, maximumAge: maximumAge, requiresExpiry: requiresExpiry)
+        return try await tokens.verify(token, by: rules)
+    }
 }

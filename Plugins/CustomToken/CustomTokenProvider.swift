@@ -2,49 +2,64 @@ public import ProviderKit
 
 /// Signed tokens of an application's own legacy system.
 ///
-/// The settings are complete; verification comes with the other delegated providers.
-public struct CustomTokenProvider: Provider {
-    /// Whose tokens are taken, and under which keys.
-    public struct Settings: ProviderSettings {
-        /// `iss` of the tokens.
-        public var issuer: String
-        /// `aud` of the tokens.
-        public var audience: String
-        /// A JWK Set, usually `file:PATH`.
-        public var jwks: String?
-        /// Where a JWK Set is.
-        public var jwksURL: String?
-        /// A public key in PEM.
-        public var publicKey: String?
-        /// Algorithms that a token may be signed with.
-        public var algorithms: [String]
-        /// In seconds, from `iat` on.
-        public var maximumAge: Int?
-        /// Whether its word on addresses is taken.
-        public var trustEmail: Bool?
-        /// Our names of claims to theirs.
-        public var claims: [String: String?]?
-
-        /// One of the three ways to name keys is needed.
-        public static let schema = SettingsSchema([
-            SettingField("issuer", .text, required: true, help: "The issuer, as in its tokens."),
-            SettingField("audience", .text, required: true, help: "The audience, as in its tokens."),
-            SettingField("jwks", .secret, help: "The keys as a JWK Set, usually file:PATH."),
-            SettingField("jwksURL", .url, help: "Where the keys are, as a JWK Set."),
-            SettingField("publicKey", .secret, help: "The one key in PEM, usually file:PATH."),
-            SettingField("algorithms", .texts, required: true, help: "Signature algorithms that are taken."),
-            SettingField("maximumAge", .duration, help: "How old a token may be. Default: 5m."),
-            SettingField(
-                "trustEmail", .flag, help: "Takes the issuer's word that an address is verified. Default: false."),
-            SettingField("claims", .map, help: "Names of the issuer's claims, by ours."),
-        ])
+/// The system signs a token about a person whom it knows; the app presents it here once. Which claim says what is
+/// configurable, whose signature counts is not left open: keys and algorithms are named by the settings alone.
+public struct CustomTokenProvider: DirectProvider {
+    /// What an app presents.
+    public struct Credential: Decodable, Sendable {
+        /// Signed by the legacy system.
+        public let token: String
     }
 
     /// `custom-token`.
     public static let kind = "custom-token"
     /// What a button says, where the settings name nothing better.
     public static let displayName = "Existing account"
+    /// `POST /auth/custom`.
+    public static let route = "custom"
 
-    /// Takes any settings that decode.
-    public init(settings: Settings, context: ProviderContext) {}
+    private let rules: TokenRules
+    private let claims: ClaimNames
+    private let trustsAddresses: Bool
+    private let tokens: any TokenVerifying
+
+    /// - Throws: `SettingsError` where the keys are none, several or unreadable, and for a symmetric algorithm.
+    public init(settings: Settings, context: ProviderContext) throws {
+        let keys = try settings.keys()
+        do {
+            try context.ports.tokens.check(keys.value)
+        } catch let error as UnreadableKeys {
+            throw SettingsError(setting: keys.setting, reason: "the keys \(error.reason)")
+        }
+        rules = TokenRules(
+            keys: keys.value, algorithms: try settings.allowedAlgorithms(), issuers: [settings.issuer],
+            audiences: [settings.audience], maximumAge: try settings.age())
+        claims = try ClaimNames(settings.claims ?? [:])
+        trustsAddresses = settings.trustEmail == true
+        tokens = context.ports.tokens
+    }
+
+    /// Checks the token; it works once, so that one without a `jti` never does.
+    public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
+        let token = try await tokens.verify(credential.token, by: rules)
+        guard token.issuedAt != nil, let singleUse = token.singleUse(by: "jti"),
+            let subject = claims.subject(in: token), (1...255).contains(subject.utf8.count)
+        else { throw ProviderError.refused }
+        return VerifiedIdentity(
+            providerUid: subject, addresses: addresses(in: token),
+            displayName: PersonName.joined(claims.value("displayName", in: token).string),
+            profile: claims.profile(in: token), singleUse: singleUse)
+    }
+
+    private func addresses(in token: TokenClaims) -> [AddressClaim] {
+        let email = claims.value("email", in: token).string.flatMap { EmailAddress($0) }.map(Address.email)
+        let phone = claims.value("phone", in: token).string.flatMap { PhoneNumber($0) }.map(Address.phone)
+        return [(email, "emailVerified"), (phone, "phoneVerified")].compactMap { address, verified in
+            // Truth itself: a text "false" is true to nobody, and "true" is not ours to guess.
+            let isVerified = claims.value(verified, in: token) == true
+            return address.map {
+                AddressClaim(address: $0, isVerified: isVerified, isAuthoritative: isVerified && trustsAddresses)
+            }
+        }
+    }
 }

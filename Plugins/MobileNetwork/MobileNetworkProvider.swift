@@ -1,27 +1,15 @@
 public import ProviderKit
 
-/// A phone number that the mobile operator vouches for.
+/// A phone number that the mobile operator vouches for: its gateway adds a header to what passes through, or it signs
+/// an assertion.
 ///
-/// The settings are complete; verification comes with the other delegated providers.
-public struct MobileNetworkProvider: Provider {
-    /// Whose word is taken: a gateway's header or a signed assertion.
-    public struct Settings: ProviderSettings {
-        /// Addresses that the header is taken from.
-        public var gateways: [String]?
-        /// The header that holds the number.
-        public var header: String?
-        /// `iss` of assertions.
-        public var issuer: String?
-        /// Where the keys of assertions are.
-        public var jwksURL: String?
-
-        /// One of the two ways is needed.
-        public static let schema = SettingsSchema([
-            SettingField("gateways", .texts, help: "Addresses of the operator's gateways, as CIDR ranges."),
-            SettingField("header", .text, help: "The header in which a gateway names the number."),
-            SettingField("issuer", .text, help: "The issuer of signed assertions."),
-            SettingField("jwksURL", .url, help: "Where the keys of signed assertions are."),
-        ])
+/// The header counts from the gateway's own address alone, which is the TCP peer's: anybody can write the header, and
+/// anybody can write `X-Forwarded-For`.
+public struct MobileNetworkProvider: DirectProvider {
+    /// What an app presents, outside of the operator's own network.
+    public struct Credential: Decodable, Sendable {
+        /// Signed by the operator.
+        public let assertion: String?
     }
 
     /// `mobile-network`.
@@ -29,6 +17,53 @@ public struct MobileNetworkProvider: Provider {
     /// What a button says.
     public static let displayName = "Mobile network"
 
-    /// Takes any settings that decode.
-    public init(settings: Settings, context: ProviderContext) {}
+    private let gateways: [AddressRange]
+    private let header: String?
+    private let rules: TokenRules?
+    private let tokens: any TokenVerifying
+
+    /// - Throws: `SettingsError` where neither way is set up, or one is by half.
+    public init(settings: Settings, context: ProviderContext) throws {
+        (gateways, header) = try settings.gatewayHeader()
+        rules = try settings.assertionRules(audience: context.audience)
+        tokens = context.ports.tokens
+        guard header != nil || rules != nil else {
+            throw SettingsError(
+                setting: "gateways", reason: "is missing: gateways and header are needed, or issuer and jwksURL")
+        }
+    }
+
+    /// A presented assertion is what counts, and a bad one is not made up for by the header.
+    public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
+        if let assertion = credential.assertion { return try await verify(assertion: assertion) }
+        guard let header, let peer = origin.peer, gateways.contains(where: { $0.contains(peer) }) else {
+            throw ProviderError.malformed(field: "assertion", reason: "is missing")
+        }
+        let values = origin.headers(header)
+        guard !values.isEmpty else { throw ProviderError.malformed(field: "assertion", reason: "is missing") }
+        // Gateways write a number with its country code, most of them without the plus sign.
+        guard values.count == 1, let number = values.first.flatMap({ PhoneNumber($0) ?? PhoneNumber("+\($0)") }) else {
+            throw ProviderError.refused
+        }
+        return identity(number)
+    }
+
+    private func verify(assertion: String) async throws -> VerifiedIdentity {
+        guard let rules else { throw ProviderError.refused }
+        let claims = try await tokens.verify(assertion, by: rules)
+        guard claims.issuedAt != nil, let singleUse = claims.singleUse(by: "jti"),
+            let number = claims["phone_number"].string.flatMap({ PhoneNumber($0) })
+        else { throw ProviderError.refused }
+        return identity(number, singleUse: singleUse)
+    }
+
+    /// The operator owns the number and knows the card: nobody may speak for the address with more right.
+    ///
+    /// RFC 8176 has no name for that; `mno` is ours, for the mobile network operator.
+    private func identity(_ number: PhoneNumber, singleUse: SingleUse? = nil) -> VerifiedIdentity {
+        VerifiedIdentity(
+            providerUid: number.value,
+            addresses: [AddressClaim(address: .phone(number), isVerified: true, isAuthoritative: true)],
+            methods: ["mno"], singleUse: singleUse)
+    }
 }

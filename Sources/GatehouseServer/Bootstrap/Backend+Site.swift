@@ -4,6 +4,7 @@ internal import HTTPAPI
 internal import Logging
 internal import Migrations
 internal import Postgres
+internal import ProviderKit
 internal import Storage
 internal import Tokens
 

@@ -1,5 +1,6 @@
 package import Delivery
 package import Passwords
+package import ProviderKit
 
 /// Everything that a server is told, checked as a whole.
 ///

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-public import ProviderKit
+import ProviderKit
 
 /// A client of the API as an app would write it.
 struct APIClient: Sendable {
@@ -76,23 +76,6 @@ struct APIClient: Sendable {
     }
 }
 
-extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
-    ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByBooleanLiteral
-{
-    /// The first of two members of one name.
-    public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self = .object(Dictionary(elements) { first, _ in first })
-    }
-
-    /// As in JSON.
-    public init(stringLiteral value: String) { self = .string(value) }
-    /// As in JSON.
-    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// As in JSON.
-    public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// As in JSON.
-    public init(booleanLiteral value: Bool) { self = .bool(value) }
-
+extension JSONValue {
     var keys: Set<String> { Set(object?.keys ?? [:].keys) }
 }

@@ -1,3 +1,5 @@
+import ProviderKit
+
 extension Expectation<String> {
     /// Text of at least one character; a number or a word like `no` is text just as well.
     static var text: Self {
@@ -74,5 +76,11 @@ extension Expectation<Duration> {
 extension Expectation {
     static func anyOf(_ values: [some Any]) -> String {
         values.count == 1 ? "\(values[0])" : "one of \(values.map { "\($0)" }.joined(separator: ", "))"
+    }
+}
+
+extension Expectation<AddressRange> {
+    static var addressRange: Self {
+        .scalar("an IP address or a range as in 10.0.0.0/8") { AddressRange($0) }
     }
 }

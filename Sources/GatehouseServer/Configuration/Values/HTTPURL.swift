@@ -1,4 +1,5 @@
 import Foundation
+import ProviderKit
 
 extension URLComponents {
     /// An absolute `http` or `https` URL as it is typed, nothing about it repaired.

@@ -1,14 +1,14 @@
-import Foundation
+internal import Foundation
 
 /// A range of IP addresses in CIDR notation (RFC 4632, RFC 4291); a lone address is a range of one.
-package struct AddressRange: Sendable, Hashable {
+public struct AddressRange: Sendable, Hashable {
     /// 4 or 16 bytes in network order, zero beyond the prefix.
     private let network: [UInt8]
     private let prefixLength: Int
 
     /// - Returns: `nil` for anything but `10.0.0.0/8`, `fd00::/8` or an address alone. Bits beyond the prefix don't
     ///   matter.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ Self.bytes(of: String($0)) }) else { return nil }
         let bits = address.count * 8
@@ -23,7 +23,7 @@ package struct AddressRange: Sendable, Hashable {
     }
 
     /// Takes an address as a socket or a header names it; one of IPv4 mapped into IPv6 counts as IPv4.
-    package func contains(_ address: String) -> Bool {
+    public func contains(_ address: String) -> Bool {
         guard let bytes = Self.bytes(of: address), bytes.count == network.count else { return false }
         return Self.masked(bytes, to: prefixLength) == network
     }
@@ -45,11 +45,5 @@ package struct AddressRange: Sendable, Hashable {
             let kept = min(max(length - index * 8, 0), 8)
             return kept == 0 ? 0 : byte & (0xFF << (8 - kept))
         }
-    }
-}
-
-extension Expectation<AddressRange> {
-    static var addressRange: Self {
-        .scalar("an IP address or a range as in 10.0.0.0/8") { AddressRange($0) }
     }
 }

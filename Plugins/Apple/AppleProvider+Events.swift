@@ -1,0 +1,49 @@
+internal import Foundation
+public import ProviderKit
+
+extension AppleProvider: NotifyingProvider {
+    /// Apple's events need not expire; one older than this is taken for a replay.
+    private static let longestDelay = Duration.seconds(30 * 86_400)
+
+    /// Checks a server-to-server event.
+    public func event(in payload: String) async throws -> ProviderEvent? {
+        let claims = try await claims(of: payload, requiresExpiry: false, maximumAge: Self.longestDelay)
+        guard let id = claims.id, let issuedAt = claims.issuedAt, let event = Self.event(of: claims),
+            let type = event["type"].string, let subject = event["sub"].string,
+            (1...255).contains(subject.utf8.count)
+        else { throw ProviderError.refused }
+        guard let change = try Self.change(type, event) else { return nil }
+        let expires = issuedAt.addingTimeInterval(TimeInterval(Self.longestDelay.components.seconds))
+        return ProviderEvent(
+            change: change, providerUid: subject, occurredAt: event["event_time"].appleTime ?? issuedAt,
+            singleUse: SingleUse(id: "\(service.baseURL)\njti\n\(id)", expires: max(claims.expiry ?? expires, expires)))
+    }
+
+    /// Apple puts the event into its token as a text that is JSON itself.
+    private static func event(of claims: TokenClaims) -> JSONValue? {
+        guard let text = claims["events"].string else { return claims["events"] }
+        return try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    }
+
+    /// - Returns: `nil` for what Apple may come to say one day.
+    private static func change(_ type: String, _ event: JSONValue) throws -> ProviderEvent.Change? {
+        switch type {
+        case "consent-revoked": return .consentRevoked
+        // The documentation has one spelling, Apple's servers the other.
+        case "account-delete", "account-deleted": return .accountDeleted
+        case "email-enabled", "email-disabled":
+            guard let address = event["email"].string.flatMap({ EmailAddress($0) }) else { throw ProviderError.refused }
+            return .forwarding(address, isOn: type == "email-enabled")
+        default: return nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Apple's `event_time`: milliseconds, though its own sample has seconds, which no year of ours confuses.
+    fileprivate var appleTime: Date? {
+        guard let time = integer, time > 0 else { return nil }
+        let isMilliseconds = time >= 100_000_000_000
+        return JSONValue.number(Double(time) / (isMilliseconds ? 1000 : 1)).date
+    }
+}

@@ -1,0 +1,80 @@
+public import ProviderKit
+
+extension AppleProvider: DirectProvider, NativeTokenProvider {
+    /// What Apple's SDK gives an app.
+    public struct Credential: Decodable, Sendable {
+        /// A name, which Apple gives at the first sign-in only.
+        public struct FullName: Decodable, Sendable {
+            /// As in `John`.
+            public let givenName: String?
+            /// As in `Doe`.
+            public let familyName: String?
+        }
+
+        /// Signed by Apple; the whole proof.
+        public let identityToken: String
+        /// For a refresh token.
+        public let authorizationCode: String?
+        /// Only to greet the person by: nobody has signed it.
+        public let fullName: FullName?
+        /// Never looked at: nobody has signed it.
+        public let email: String?
+        /// The raw value, where the app asked for a token with a nonce.
+        public let nonce: String?
+    }
+
+    /// Checks what an app got from Apple's SDK.
+    public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
+        let claims = try await claims(of: credential.identityToken)
+        try nonce.check(claim: claims["nonce"], presented: credential.nonce)
+        var identity = try identity(from: claims)
+        identity.displayName = PersonName.joined(credential.fullName?.givenName, credential.fullName?.familyName)
+        if let code = credential.authorizationCode, !code.isEmpty {
+            identity.tokens = await refreshToken(for: code, of: claims)
+        }
+        return identity
+    }
+
+    /// The same for a bare identity token.
+    public func verify(_ token: NativeToken) async throws -> VerifiedIdentity {
+        let claims = try await claims(of: token.idToken)
+        try nonce.check(claim: claims["nonce"], presented: token.nonce)
+        return try identity(from: claims)
+    }
+
+    /// The person that a token is about; whoever presents it must have been checked.
+    func identity(from claims: TokenClaims) throws -> VerifiedIdentity {
+        guard let subject = claims.subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
+        var identity = VerifiedIdentity(providerUid: subject, singleUse: claims.singleUse(by: "nonce"))
+        if let address = claims["email"].string.flatMap({ EmailAddress($0) }) {
+            // Apple has had the person confirm the address, or made it itself.
+            let isVerified = claims["email_verified"].isTrueToApple
+            identity.addresses = [
+                AddressClaim(address: .email(address), isVerified: isVerified, isAuthoritative: isVerified)
+            ]
+        }
+        if claims["is_private_email"].isTrueToApple { identity.profile["isPrivateEmail"] = true }
+        return identity
+    }
+
+    /// What the code is worth, if it is this person's.
+    ///
+    /// The identity token has proved the person by then. So neither an Apple that is down nor a code that is used, by
+    /// a client that lost our answer and asks again, refuses anybody.
+    private func refreshToken(for code: String, of claims: TokenClaims) async -> ProviderTokens? {
+        guard service.hasKey, let clientID = claims.audiences.first(where: clientIDs.contains),
+            let answer = try? await service.exchange(code, clientID: clientID),
+            let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty
+        else { return nil }
+        if let idToken = answer["id_token"].string {
+            // A stolen code must not bring another person's token here.
+            guard let owner = try? await self.claims(of: idToken).subject, owner == claims.subject else { return nil }
+        }
+        return ProviderTokens(refreshToken: refreshToken, clientID: clientID)
+    }
+}
+
+extension JSONValue {
+    /// Apple writes truth as `true` or as the text `"true"`.
+    var isTrueToApple: Bool { self == true || self == "true" }
+}

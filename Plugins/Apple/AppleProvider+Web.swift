@@ -1,0 +1,51 @@
+internal import Foundation
+public import ProviderKit
+
+extension AppleProvider: RedirectProvider {
+    /// Apple's page; a person's name and address come back only by a form.
+    /// - Throws: `ProviderError.malformed` without a key: nothing that came back could be exchanged.
+    public func authorizationURL(for flow: RedirectFlow) throws -> String {
+        guard service.hasKey else {
+            throw ProviderError.malformed(
+                field: "provider", reason: "is not set up for the web: it has no teamID, keyID and privateKey")
+        }
+        return "\(service.baseURL)/auth/authorize".addingQuery([
+            "response_type": "code", "response_mode": "form_post", "client_id": webClientID,
+            "redirect_uri": flow.callbackURL, "scope": "name email", "state": flow.state, "nonce": flow.nonce,
+            "prompt": flow.requiresFreshLogin ? "login" : nil, "max_age": flow.requiresFreshLogin ? "0" : nil,
+        ])
+    }
+
+    /// Exchanges the code; the token must be of this very flow, and the form's name is only to greet the person by.
+    public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
+        guard let code = callback["code"], !code.isEmpty else {
+            throw ProviderError.malformed(field: "code", reason: "is missing")
+        }
+        guard let answer = try await service.exchange(code, clientID: webClientID, redirectURI: flow.callbackURL),
+            let idToken = answer["id_token"].string
+        else { throw ProviderError.refused }
+        let claims = try await claims(of: idToken)
+        guard claims.audiences.contains(webClientID) else { throw ProviderError.refused }
+        try NonceRule.required.check(claim: claims["nonce"], presented: flow.nonce)
+        var identity = try identity(from: claims)
+        identity.displayName = callback["user"].flatMap(Self.name)
+        identity.authenticatedAt = claims.authenticatedAt
+        if let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty {
+            identity.tokens = ProviderTokens(refreshToken: refreshToken, clientID: webClientID)
+        }
+        return identity
+    }
+
+    private static func name(inForm user: String) -> String? {
+        guard let user = try? JSONDecoder().decode(JSONValue.self, from: Data(user.utf8)) else { return nil }
+        return PersonName.joined(user["name"]["firstName"].string, user["name"]["lastName"].string)
+    }
+}
+
+extension AppleProvider: RevokingProvider {
+    /// Gives the refresh token back to Apple.
+    public func revoke(_ tokens: ProviderTokens) async throws {
+        guard let refreshToken = tokens.refreshToken else { return }
+        try await service.revoke(refreshToken, clientID: tokens.clientID ?? webClientID)
+    }
+}

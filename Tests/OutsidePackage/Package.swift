@@ -1,0 +1,19 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+func gatehouse(_ product: String) -> Target.Dependency { .product(name: product, package: "gatehouse") }
+
+let package = Package(
+    name: "harbour",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "gatehouse", path: "../..")],
+    targets: [
+        .target(name: "HarbourProvider", dependencies: [gatehouse("ProviderKit")]),
+        .executableTarget(
+            name: "HarbourServer",
+            dependencies: ["HarbourProvider", gatehouse("GatehouseServer"), gatehouse("GatehouseProviders")]),
+        .testTarget(
+            name: "HarbourProviderTests",
+            dependencies: ["HarbourProvider", gatehouse("ProviderKit"), gatehouse("GatehouseTesting")]),
+    ]
+)

@@ -1,0 +1,53 @@
+public import ProviderKit
+
+/// Sign-in with a pass that the Harbour has signed.
+public struct HarbourProvider: DirectProvider {
+    /// Our registration with the Harbour.
+    public struct Settings: ProviderSettings {
+        /// Also the issuer of its passes.
+        public var baseURL: String
+        /// Ours with the Harbour.
+        public var clientID: String
+
+        /// Read by start-up validation, `config check`, the OpenAPI document and forms.
+        public static let schema = SettingsSchema([
+            SettingField("baseURL", .url, required: true, help: "Where the Harbour is."),
+            SettingField("clientID", .text, required: true, help: "The client id that the Harbour gave."),
+        ])
+    }
+
+    /// The body of `POST /auth/harbour`.
+    public struct Credential: Decodable, Sendable {
+        /// A JSON Web Token.
+        public let pass: String
+    }
+
+    /// The name in configuration and in the route.
+    public static let kind = "harbour"
+    /// What a button says.
+    public static let displayName = "Harbour"
+
+    private let rules: TokenRules
+    private let tokens: any TokenVerifying
+
+    /// - Throws: `SettingsError` for what a schema can't say.
+    public init(settings: Settings, context: ProviderContext) throws {
+        guard !settings.baseURL.hasSuffix("/") else {
+            throw SettingsError(setting: "baseURL", reason: "ends with a slash")
+        }
+        rules = TokenRules(
+            keys: .published(url: settings.baseURL + "/keys"), algorithms: [.es256], issuers: [settings.baseURL],
+            audiences: [settings.clientID])
+        tokens = context.ports.tokens
+    }
+
+    /// Evidence only: whose account it is, the server decides.
+    public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
+        let claims = try await tokens.verify(credential.pass, by: rules)
+        guard let crew = claims.subject, crew.utf8.count <= 255, let singleUse = claims.singleUse(by: "jti") else {
+            throw ProviderError.refused
+        }
+        return VerifiedIdentity(
+            providerUid: crew, displayName: PersonName.joined(claims["name"].string), singleUse: singleUse)
+    }
+}
