@@ -46,7 +46,7 @@ struct UpstreamURL: Sendable, Equatable {
 
     /// Where a redirect leads, `nil` unless to the same origin.
     func following(location: String) -> UpstreamURL? {
-        guard let base = URL(string: text), let url = URL(string: location, relativeTo: base),
+        guard Self.isPlain(location), let base = URL(string: text), let url = URL(string: location, relativeTo: base),
             let next = UpstreamURL(url.absoluteString), next.origin == origin
         else { return nil }
         return next
@@ -54,6 +54,10 @@ struct UpstreamURL: Sendable, Equatable {
 
     /// Never part of a URL; readers guess what they were meant to be.
     private static let ambiguous = Set("\\\"<>^`{|}".utf8)
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.count <= 8192 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !ambiguous.contains($0) }
+    }
 
     private static func read(_ authority: Substring) -> (host: String, port: Int?)? {
         var name = authority
