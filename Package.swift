@@ -122,6 +122,7 @@ let package = Package(
         tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
+        tests("OpenIDConnectTests", of: ["OpenIDConnectProvider", "ProviderKit", "Tokens", .crypto]),
         tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),
         tests("HTTPAPITests", of: ["HTTPAPI", "Accounts", "ProviderKit"]),
         tests(
