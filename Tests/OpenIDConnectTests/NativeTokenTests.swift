@@ -29,11 +29,12 @@ struct NativeTokenTests {
         #expect(try await verify(["nonce": nil], by: world.provider()).singleUse == nil)
     }
 
-    @Test(arguments: [
-        (nil, "n", nil, false), (nil, "n", "m", false), (nil, nil, "n", false), (nil, nil, nil, true),
-        (nil, "n", "n", true), ("required", nil, nil, false), ("required", "n", "n", true), ("off", "n", nil, true),
-        ("off", "n", "m", true),
-    ] as [(String?, String?, String?, Bool)])
+    @Test(
+        arguments: [
+            (nil, "n", nil, false), (nil, "n", "m", false), (nil, nil, "n", false), (nil, nil, nil, true),
+            (nil, "n", "n", true), ("required", nil, nil, false), ("required", "n", "n", true), ("off", "n", nil, true),
+            ("off", "n", "m", true),
+        ] as [(String?, String?, String?, Bool)])
     func `whether the nonce is right`(
         _ rule: String?, _ claim: String?, _ presented: String?, _ isTaken: Bool
     ) async throws {
@@ -43,13 +44,14 @@ struct NativeTokenTests {
         #expect((identity != nil) == isTaken)
     }
 
-    @Test(arguments: [
-        (["aud": "client"], true), (["aud": "ios"], true), (["aud": "another"], false),
-        (["aud": "client", "azp": "android"], true), (["aud": ["client", "another"]], false),
-        (["aud": ["client", "another"], "azp": "another"], false),
-        (["aud": ["client", "another"], "azp": "ios"], true), (["iss": "https://other.example"], false),
-        (["exp": 1_699_999_999], false),
-    ] as [([String: JSONValue], Bool)])
+    @Test(
+        arguments: [
+            (["aud": "client"], true), (["aud": "ios"], true), (["aud": "another"], false),
+            (["aud": "client", "azp": "android"], true), (["aud": ["client", "another"]], false),
+            (["aud": ["client", "another"], "azp": "another"], false),
+            (["aud": ["client", "another"], "azp": "ios"], true), (["iss": "https://other.example"], false),
+            (["exp": 1_699_999_999], false),
+        ] as [([String: JSONValue], Bool)])
     func `whom a token is for`(_ claims: [String: JSONValue], _ isTaken: Bool) async throws {
         let provider = try world.provider { $0.audiences = ["ios"] }
         let identity = try? await verify(claims, nonce: "n-once", by: provider)

@@ -37,7 +37,8 @@ struct UserInfoTests {
     @Test(arguments: ["u-2", "", nil, 1] as [JSONValue])
     func `about somebody else it is refused`(_ subject: JSONValue) async throws {
         let provider = try world.provider()
-        world.service.answer(Self.endpoint, JSONValue(["sub": "x"]).with(["sub": subject, "email": "a@b.example"]))
+        let userInfo: JSONValue = ["email": "a@b.example"]
+        world.service.answer(Self.endpoint, userInfo.with(["sub": subject]))
         await #expect(throws: ProviderError.refused) { try await world.signIn(with: ["email": nil], to: provider) }
     }
 
