@@ -143,6 +143,7 @@ let package = Package(
                 .nioSSL,
             ]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
+        tests("OpenIDConnectTests", of: ["OpenIDConnectProvider", "ProviderKit", "Tokens", .crypto]),
         tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),
         tests(
             "ProviderConformanceTests",

@@ -2,42 +2,8 @@ public import ProviderKit
 
 /// Any OAuth 2.0 service that tells who somebody is, without being an OpenID Connect provider.
 ///
-/// The settings are complete; the flow comes with the other delegated providers.
-public struct OAuth2Provider: Provider {
-    /// A client's registration with the service, and where the service's endpoints are.
-    public struct Settings: ProviderSettings {
-        /// Where people go.
-        public var authorizationEndpoint: String
-        /// Where codes are exchanged.
-        public var tokenEndpoint: String
-        /// Where the profile is.
-        public var userInfoEndpoint: String
-        /// Ours with the service.
-        public var clientID: String
-        /// Ours with the service.
-        public var clientSecret: String
-        /// What is asked for.
-        public var scopes: [String]?
-        /// Whether its word on addresses is taken.
-        public var trustEmail: Bool?
-        /// Our names of claims to paths in the profile.
-        public var claims: [String: String?]
-
-        /// Without discovery, everything must be said.
-        public static let schema = SettingsSchema([
-            SettingField("authorizationEndpoint", .url, required: true, help: "Where people are sent to."),
-            SettingField("tokenEndpoint", .url, required: true, help: "Where a code is exchanged for a token."),
-            SettingField("userInfoEndpoint", .url, required: true, help: "Where the profile is read with the token."),
-            SettingField("clientID", .text, required: true, help: "The client id that the service gave."),
-            SettingField("clientSecret", .secret, required: true, help: "The client secret that the service gave."),
-            SettingField("scopes", .texts, help: "What to ask for."),
-            SettingField(
-                "trustEmail", .flag, help: "Takes the service's word that an address is verified. Default: false."),
-            SettingField(
-                "claims", .map, required: true, help: "Paths in the profile, by our names; providerUid is needed."),
-        ])
-    }
-
+/// The profile that the access token opens is the evidence; where each claim stands in it is configured.
+public struct OAuth2Provider: RedirectProvider {
     /// `oauth2`.
     public static let kind = "oauth2"
     /// What a button says, where the settings name nothing better.
@@ -45,6 +11,69 @@ public struct OAuth2Provider: Provider {
     /// Through the service's pages.
     public static let flow = ProviderFlow.redirect
 
-    /// Takes any settings that decode.
-    public init(settings: Settings, context: ProviderContext) {}
+    private let settings: Settings
+    private let client: OAuthClient
+    private let evidence: EvidenceReader
+    private let http: any HTTPFetching
+
+    /// Refuses a map without `providerUid`, and an empty client id.
+    public init(settings: Settings, context: ProviderContext) throws {
+        guard !settings.clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
+        self.settings = settings
+        http = context.ports.http
+        client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: http)
+        evidence = EvidenceReader(
+            claims: try ClaimMap(settings.claims), authority: .word, trustsEmail: settings.trustEmail ?? false,
+            profile: [])
+    }
+
+    /// The service's page (RFC 6749, 4.1.1), with our state and proof key.
+    public func authorizationURL(for flow: RedirectFlow) async throws -> String {
+        settings.authorizationEndpoint
+            .addingQuery([
+                "response_type": "code", "client_id": client.id, "redirect_uri": flow.callbackURL,
+                "scope": settings.scopes?.joined(separator: " "), "state": flow.state,
+            ])
+            .addingProofKey(of: flow, if: usesProofKey)
+            .addingFreshLogin(of: flow)
+    }
+
+    /// Exchanges the code for an access token, and reads the profile with it.
+    ///
+    /// When the person last proved who they are stays unknown: no such service says it.
+    public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
+        guard let code = callback["code"], !code.isEmpty else { throw ProviderError.refused }
+        let answer = try await client.exchange(
+            code, of: flow, at: settings.tokenEndpoint, by: authentication, proofKey: usesProofKey)
+        guard let accessToken = answer.accessToken,
+            let profile = try await http.profile(at: settings.userInfoEndpoint, with: accessToken),
+            profile.object != nil
+        else { throw ProviderError.refused }
+        var identity = try evidence.identity(in: [profile])
+        if let endpoint = settings.emailsEndpoint, !isEmailOff {
+            let list = try await http.profile(at: endpoint, with: accessToken)
+            identity.addresses.removeAll { $0.address.kind == .email }
+            identity.addresses += [primaryEmail(in: list)].compactMap(\.self)
+        }
+        return identity
+    }
+
+    /// Switched off by a null, as other claims are.
+    private var isEmailOff: Bool { settings.claims["email"] == .some(nil) }
+
+    private var usesProofKey: Bool { settings.pkce ?? true }
+
+    private var authentication: ClientAuthentication {
+        settings.clientAuthentication.flatMap { ClientAuthentication(rawValue: $0) } ?? .basic
+    }
+
+    /// An entry's own flag is about its own address, which the profile's never is.
+    private func primaryEmail(in list: JSONValue?) -> AddressClaim? {
+        guard let entry = list?.array?.first(where: { $0["primary"].bool == true }),
+            let email = entry["email"].string.flatMap({ EmailAddress($0) })
+        else { return nil }
+        return EmailAuthority.word.claim(
+            email, saidVerified: entry["verified"].bool ?? false, in: entry, isMapped: false,
+            trustsEmail: settings.trustEmail ?? false)
+    }
 }

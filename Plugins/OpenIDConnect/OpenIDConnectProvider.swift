@@ -2,45 +2,10 @@ public import ProviderKit
 
 /// Any OpenID Connect provider, from its issuer alone.
 ///
-/// The settings are complete; the flow comes with the other delegated providers.
-public struct OpenIDConnectProvider: Provider {
-    /// A client's registration with the issuer.
-    public struct Settings: ProviderSettings {
-        /// `iss` of its tokens, and where its discovery document is.
-        public var issuer: String
-        /// Ours with the issuer.
-        public var clientID: String
-        /// Ours with the issuer.
-        public var clientSecret: String?
-        /// `openid` is always asked for.
-        public var scopes: [String]?
-        /// Whether its word on addresses is taken.
-        public var trustEmail: Bool?
-        /// Google Workspace domains that may sign in.
-        public var hostedDomains: [String]?
-        /// Microsoft tenants that may sign in.
-        public var tenants: [String]?
-        /// Our names of claims to theirs.
-        public var claims: [String: String?]?
-        /// `required`, `optional` or `off`.
-        public var nonce: String?
-
-        /// Issuer and client id are enough for a public client.
-        public static let schema = SettingsSchema([
-            SettingField("issuer", .url, required: true, help: "The issuer, as in its tokens."),
-            SettingField("clientID", .text, required: true, help: "The client id that the issuer gave."),
-            SettingField("clientSecret", .secret, help: "The client secret that the issuer gave."),
-            SettingField("scopes", .texts, help: "Scopes beside openid. Default: email, profile."),
-            SettingField(
-                "trustEmail", .flag, help: "Takes the issuer's word that an address is verified. Default: false."),
-            SettingField("hostedDomains", .texts, help: "Only these hosted domains (claim hd) may sign in."),
-            SettingField("tenants", .texts, help: "Only these tenants (claim tid) may sign in."),
-            SettingField("claims", .map, help: "Names of the issuer's claims, by ours."),
-            SettingField(
-                "nonce", .choice(["required", "optional", "off"]), help: "Whether a token's nonce is checked."),
-        ])
-    }
-
+/// People go to the issuer and come back with a code (OpenID Connect Core, 3.1), or an app brings an ID token that it
+/// got from the issuer's own SDK. Where the endpoints are and what the issuer can do is read from its discovery document
+/// when first needed, never at start: an issuer that is down costs its own sign-ins alone.
+public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, RevokingProvider {
     /// `oidc`.
     public static let kind = "oidc"
     /// What a button says, where the settings name nothing better.
@@ -48,6 +13,37 @@ public struct OpenIDConnectProvider: Provider {
     /// Through the issuer's pages.
     public static let flow = ProviderFlow.redirect
 
-    /// Takes any settings that decode.
-    public init(settings: Settings, context: ProviderContext) {}
+    let settings: Settings
+    let traits: IssuerTraits
+    let client: OAuthClient
+    let discovery: Discovery
+    let evidence: EvidenceReader
+    /// Of tokens that apps bring; a flow of our own has a nonce unless it is `off`.
+    let nonce: NonceRule
+    let ports: ProviderPorts
+
+    /// Refuses what is wrong in itself; whether the issuer exists shows when somebody signs in.
+    public init(settings: Settings, context: ProviderContext) throws {
+        try self.init(settings: settings, traits: .of(issuer: settings.issuer), context: context)
+    }
+
+    init(settings: Settings, traits: IssuerTraits, context: ProviderContext) throws {
+        try settings.check()
+        self.settings = settings
+        self.traits = traits
+        ports = context.ports
+        client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: ports.http)
+        discovery = Discovery(issuer: settings.issuer, accepted: traits.issuers(of: settings.issuer), ports: ports)
+        nonce = settings.nonce.flatMap { NonceRule(rawValue: $0) } ?? traits.nonce
+        var evidence = EvidenceReader(
+            claims: try ClaimMap(settings.claims ?? [:], over: ClaimMap.standard), authority: traits.authority,
+            trustsEmail: settings.trustEmail ?? false)
+        if settings.scopes?.contains("phone") == true { evidence.wanted.append(.phone) }
+        self.evidence = evidence
+    }
+
+    /// How the client proves itself at the issuer's endpoints.
+    func authentication(at issuer: IssuerDocument) -> ClientAuthentication {
+        traits.authentication ?? issuer.authentication
+    }
 }

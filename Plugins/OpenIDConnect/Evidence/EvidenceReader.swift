@@ -1,0 +1,87 @@
+internal import Foundation
+internal import ProviderKit
+
+/// Makes evidence of what a service says about a person.
+///
+/// Where there are several documents, each claim is taken from the first that has it; an address and the word that it is
+/// verified always come from the same one.
+struct EvidenceReader: Sendable {
+    let claims: ClaimMap
+    let authority: EmailAuthority
+    let trustsEmail: Bool
+    /// Further claims that are kept under the service's own names.
+    var profile = [
+        "given_name", "family_name", "middle_name", "nickname", "preferred_username", "picture", "website", "gender",
+        "birthdate", "zoneinfo", "locale", "hd", "tid",
+    ]
+
+    /// What is looked for elsewhere, where the first document lacks it.
+    var wanted: [ClaimMap.Name] = [.providerUid, .email, .displayName]
+
+    /// Something that another document may have is missing in these.
+    func isIncomplete(_ documents: [JSONValue]) -> Bool {
+        wanted.contains { claims.has($0) && first($0, in: documents).isNull }
+            || claims.further.values.contains { path in documents.allSatisfy { $0[claim: path].isNull } }
+    }
+
+    /// - Throws: `ProviderError.refused` where nobody is named.
+    func identity(in documents: [JSONValue]) throws -> VerifiedIdentity {
+        VerifiedIdentity(
+            providerUid: try providerUid(in: documents),
+            addresses: [email(in: documents), phone(in: documents)].compactMap(\.self),
+            displayName: displayName(in: documents), profile: profile(in: documents), methods: ["fed"])
+    }
+
+    private func first(_ name: ClaimMap.Name, in documents: [JSONValue]) -> JSONValue {
+        documents.lazy.map { claims.value(name, in: $0) }.first { !$0.isNull } ?? .null
+    }
+
+    private func providerUid(in documents: [JSONValue]) throws -> String {
+        let claim = first(.providerUid, in: documents)
+        guard let uid = claim.nonEmpty ?? claim.integer.map({ String($0) }), uid.utf8.count <= 255 else {
+            throw ProviderError.refused
+        }
+        return uid
+    }
+
+    private func email(in documents: [JSONValue]) -> AddressClaim? {
+        for document in documents {
+            guard let email = claims.value(.email, in: document).string.flatMap({ EmailAddress($0) }) else { continue }
+            return authority.claim(
+                email, saidVerified: claims.value(.emailVerified, in: document).bool ?? false, in: document,
+                isMapped: claims.isMapped(.email) || claims.isMapped(.emailVerified), trustsEmail: trustsEmail)
+        }
+        return nil
+    }
+
+    /// Nobody here owns a number: `trustEmail` is about e-mail, and a number changes hands too easily.
+    private func phone(in documents: [JSONValue]) -> AddressClaim? {
+        for document in documents {
+            guard let phone = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { continue }
+            let isVerified = claims.value(.phoneVerified, in: document).bool ?? false
+            return AddressClaim(address: .phone(phone), isVerified: isVerified, isAuthoritative: false)
+        }
+        return nil
+    }
+
+    private func displayName(in documents: [JSONValue]) -> String? {
+        let name = first(.displayName, in: documents).string?.trimmingCharacters(in: .whitespacesAndNewlines)
+        return name.flatMap { (1...256).contains($0.utf8.count) ? $0 : nil }
+    }
+
+    private func profile(in documents: [JSONValue]) -> [String: JSONValue] {
+        let own = Dictionary(profile.map { ($0, $0) }) { $1 }
+        return own.merging(claims.further) { $1 }.compactMapValues { path in
+            let value = documents.lazy.map { $0[claim: path] }.first { !$0.isNull }
+            return value.flatMap { $0.isSmall ? $0 : nil }
+        }
+    }
+}
+
+extension JSONValue {
+    /// At most 2 KiB as JSON; a picture can be a page of base64.
+    fileprivate var isSmall: Bool {
+        // One that can't be written can't be kept either.
+        ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048
+    }
+}

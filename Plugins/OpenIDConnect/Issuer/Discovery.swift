@@ -1,0 +1,67 @@
+internal import Foundation
+internal import ProviderKit
+
+/// Reads an issuer's discovery document when it is first needed, and keeps it.
+///
+/// It is kept for an hour, or as long as the issuer says up to a day; an old one serves while the issuer is down. Of
+/// several who need it at once, one asks. A failure is not repeated within five seconds.
+actor Discovery {
+    private let url: String
+    private let accepted: [String]
+    private let ports: ProviderPorts
+    private var kept: (document: IssuerDocument, until: Date)?
+    private var retryAt = Date.distantPast
+    private var reading: Task<IssuerDocument, any Error>?
+
+    /// The document must name one of `accepted` as its issuer, so that no issuer can stand in for another.
+    init(issuer: String, accepted: [String], ports: ProviderPorts) {
+        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+        url = base + "/.well-known/openid-configuration"
+        self.accepted = accepted
+        self.ports = ports
+    }
+
+    /// - Throws: `ProviderError.unavailable`.
+    func document() async throws -> IssuerDocument {
+        let now = ports.now()
+        if let kept, now < kept.until { return kept.document }
+        guard now >= retryAt else { return try old() }
+        // A task of its own: others wait for it too, so it must not be cancelled with the request that began it.
+        let reading = self.reading ?? Task { try await read() }
+        self.reading = reading
+        do {
+            return try await reading.value
+        } catch {
+            return try old()
+        }
+    }
+
+    private func read() async throws -> IssuerDocument {
+        defer { reading = nil }
+        do {
+            let response = try await ports.http.fetch(.get(url))
+            guard response.isSuccess, let json = response.json else { throw ProviderError.unavailable }
+            let document = try IssuerDocument(json, from: accepted)
+            kept = (document, ports.now().addingTimeInterval(response.keptFor))
+            return document
+        } catch {
+            retryAt = ports.now().addingTimeInterval(5)
+            throw error
+        }
+    }
+
+    private func old() throws -> IssuerDocument {
+        guard let kept else { throw ProviderError.unavailable }
+        return kept.document
+    }
+}
+
+extension FetchResponse {
+    /// `max-age` (RFC 9111, 5.2.2.1), between an hour and a day.
+    fileprivate var keptFor: TimeInterval {
+        let directives = (headers["cache-control"] ?? "").lowercased().split(separator: ",")
+        let age = directives.lazy.map { $0.trimmingCharacters(in: .whitespaces) }
+            .compactMap { $0.hasPrefix("max-age=") ? Double($0.dropFirst("max-age=".count)) : nil }.first
+        return min(max(age ?? 0, 3600), 86_400)
+    }
+}

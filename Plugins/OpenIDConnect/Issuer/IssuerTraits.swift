@@ -1,0 +1,52 @@
+internal import ProviderKit
+
+/// In what an issuer differs from others: whose addresses it may speak for, and where it departs from the standard.
+///
+/// They hang on the issuer, not on how it was configured: `kind: oidc` with Google's issuer is Google.
+struct IssuerTraits: Sendable {
+    var authority = EmailAuthority.word
+    /// What it calls itself beside its issuer, in tokens or in its document.
+    var aliases: [String] = []
+    var nonce = NonceRule.optional
+    var usesProofKey = true
+    /// Where its document keeps silent about it, or is wrong.
+    var authentication: ClientAuthentication?
+    /// Claims that have to be asked for one by one (OpenID Connect Core, 5.5).
+    var claimsRequest: String?
+
+    static func of(issuer: String) -> IssuerTraits {
+        let host = issuer.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }.lowercased()
+        return known[host] ?? IssuerTraits()
+    }
+
+    private static let microsoft = IssuerTraits(authority: .microsoft)
+
+    private static let known: [String: IssuerTraits] = [
+        "accounts.google.com": IssuerTraits(authority: .google, aliases: ["accounts.google.com"]),
+        "login.microsoftonline.com": microsoft,
+        "login.microsoftonline.us": microsoft,
+        "login.partner.microsoftonline.cn": microsoft,
+        "login.windows.net": microsoft,
+        "sts.windows.net": microsoft,
+        // Its ID tokens leave the nonce out, and its token endpoint refuses a verifier.
+        "www.linkedin.com": IssuerTraits(
+            aliases: ["https://www.linkedin.com"], nonce: .off, usesProofKey: false, authentication: .post),
+        "id.twitch.tv": IssuerTraits(
+            authentication: .post,
+            claimsRequest:
+                #"{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}"#),
+        // The document is on another host than the issuer that it names.
+        "api.orange.com": IssuerTraits(aliases: ["https://openid.orange.fr", "https://openid.orange.fr/"]),
+    ]
+
+    /// Whom the discovery document of this issuer may name.
+    ///
+    /// Microsoft's for people of any tenant name a template, or the one tenant of all private accounts.
+    func issuers(of issuer: String) -> [String] {
+        guard authority == .microsoft else { return [issuer] + aliases }
+        let tenants = ["common": "{tenantid}", "organizations": "{tenantid}", "consumers": Self.privateAccounts]
+        return [issuer] + tenants.map { issuer.replacing("/\($0)/", with: "/\($1)/") }
+    }
+
+    private static let privateAccounts = "9188040d-6c67-4c5b-b112-36a304b66dad"
+}

@@ -1,0 +1,93 @@
+internal import ProviderKit
+
+/// An OAuth 2.0 service that everybody knows, ready but for id and secret.
+struct OAuth2Preset: Sendable {
+    let kind: String
+    let displayName: String
+    let authorizationEndpoint: String
+    let tokenEndpoint: String
+    let userInfoEndpoint: String
+    var emailsEndpoint: String?
+    var clientAuthentication = ClientAuthentication.basic
+    let scopes: [String]
+    /// What is not there the service doesn't say, or not reliably.
+    let claims: [String: String]
+
+    var schema: SettingsSchema {
+        SettingsSchema([
+            SettingField("clientID", .text, required: true, help: "The client id that \(displayName) gave."),
+            SettingField("clientSecret", .secret, required: true, help: "The client secret that \(displayName) gave."),
+            SettingField(
+                "scopes", .texts, help: "What to ask for. Default: \(scopes.joined(separator: ", "))."),
+            .trustEmail, .claims,
+            SettingField(
+                "baseURL", .url, help: "Where all endpoints are, instead of \(displayName)'s own hosts: for tests."),
+        ])
+    }
+
+    /// The settings of a plain provider for this service.
+    func settings(_ settings: OAuth2PresetSettings) -> OAuth2Provider.Settings {
+        let base = settings.baseURL?.withoutTrailingSlash
+        return OAuth2Provider.Settings(
+            authorizationEndpoint: authorizationEndpoint.moved(to: base), tokenEndpoint: tokenEndpoint.moved(to: base),
+            userInfoEndpoint: userInfoEndpoint.moved(to: base), emailsEndpoint: emailsEndpoint?.moved(to: base),
+            clientID: settings.clientID, clientSecret: settings.clientSecret,
+            clientAuthentication: clientAuthentication.rawValue, pkce: nil, scopes: settings.scopes ?? scopes,
+            trustEmail: settings.trustEmail,
+            claims: claims.mapValues { Optional($0) }.merging(settings.claims ?? [:]) { $1 })
+    }
+}
+
+/// The settings of every preset.
+struct OAuth2PresetSettings: Decodable, Sendable {
+    var clientID: String
+    var clientSecret: String
+    var scopes: [String]?
+    var trustEmail: Bool?
+    var claims: [String: String?]?
+    var baseURL: String?
+}
+
+/// A type of its own for each preset, since a kind of provider is a type.
+protocol OAuth2Service: Sendable {
+    static var preset: OAuth2Preset { get }
+}
+
+/// The plain provider under a preset's name.
+struct ReadyOAuth2<Service: OAuth2Service>: RedirectProvider {
+    struct Settings: ProviderSettings {
+        let values: OAuth2PresetSettings
+
+        init(from decoder: any Decoder) throws { values = try OAuth2PresetSettings(from: decoder) }
+
+        static var schema: SettingsSchema { Service.preset.schema }
+    }
+
+    static var kind: String { Service.preset.kind }
+    static var displayName: String { Service.preset.displayName }
+    static var flow: ProviderFlow { .redirect }
+
+    let provider: OAuth2Provider
+
+    init(settings: Settings, context: ProviderContext) throws {
+        provider = try OAuth2Provider(settings: Service.preset.settings(settings.values), context: context)
+    }
+
+    func authorizationURL(for flow: RedirectFlow) async throws -> String {
+        try await provider.authorizationURL(for: flow)
+    }
+
+    func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
+        try await provider.complete(callback, of: flow)
+    }
+}
+
+extension String {
+    var withoutTrailingSlash: String { hasSuffix("/") ? String(dropLast()) : self }
+
+    /// This URL's path and query at another place.
+    fileprivate func moved(to base: String?) -> String {
+        guard let base, let scheme = firstRange(of: "://") else { return self }
+        return base + self[scheme.upperBound...].drop { $0 != "/" }
+    }
+}

@@ -1,0 +1,117 @@
+public import ProviderKit
+
+/// The services that are ready to use: their kind, an id and a secret are all there is to configure.
+public enum ReadyProviders {
+    /// Kinds to install beside `oidc` and `oauth2`.
+    public static let all: [any Provider.Type] = [
+        ReadyOpenIDConnect<Google>.self,
+        ReadyOpenIDConnect<Microsoft>.self,
+        ReadyOAuth2<GitHub>.self,
+        ReadyOpenIDConnect<GitLab>.self,
+        ReadyOAuth2<Facebook>.self,
+        ReadyOpenIDConnect<LinkedIn>.self,
+        ReadyOAuth2<Discord>.self,
+        ReadyOpenIDConnect<Slack>.self,
+        ReadyOpenIDConnect<Twitch>.self,
+        ReadyOAuth2<Spotify>.self,
+        ReadyOpenIDConnect<Orange>.self,
+        ReadyOpenIDConnect<Yahoo>.self,
+        ReadyOAuth2<Amazon>.self,
+    ]
+}
+
+enum Google: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(
+        kind: "google", displayName: "Google", baseURL: "https://accounts.google.com",
+        furtherSettings: [.hostedDomains])
+}
+
+/// Work, school and private accounts; `xms_edov` and `email` have to be switched on as optional claims there.
+enum Microsoft: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(
+        kind: "microsoft", displayName: "Microsoft", baseURL: "https://login.microsoftonline.com",
+        path: "/{tenant}/v2.0", furtherSettings: [.tenants])
+}
+
+enum GitHub: OAuth2Service {
+    static let preset = OAuth2Preset(
+        kind: "github", displayName: "GitHub",
+        authorizationEndpoint: "https://github.com/login/oauth/authorize",
+        tokenEndpoint: "https://github.com/login/oauth/access_token",
+        userInfoEndpoint: "https://api.github.com/user", emailsEndpoint: "https://api.github.com/user/emails",
+        clientAuthentication: .post, scopes: ["read:user", "user:email"],
+        claims: ["providerUid": "id", "displayName": "name", "preferred_username": "login", "picture": "avatar_url"])
+}
+
+enum GitLab: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(kind: "gitlab", displayName: "GitLab", baseURL: "https://gitlab.com")
+}
+
+/// Its addresses are not said to be verified; without a version in the path it takes the app's own.
+enum Facebook: OAuth2Service {
+    static let preset = OAuth2Preset(
+        kind: "facebook", displayName: "Facebook",
+        authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
+        tokenEndpoint: "https://graph.facebook.com/oauth/access_token",
+        userInfoEndpoint: "https://graph.facebook.com/me?fields=id,name,email,picture",
+        clientAuthentication: .post, scopes: ["email", "public_profile"],
+        claims: ["providerUid": "id", "email": "email", "displayName": "name", "picture": "picture.data.url"])
+}
+
+enum LinkedIn: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(
+        kind: "linkedin", displayName: "LinkedIn", baseURL: "https://www.linkedin.com", path: "/oauth")
+}
+
+enum Discord: OAuth2Service {
+    static let preset = OAuth2Preset(
+        kind: "discord", displayName: "Discord",
+        authorizationEndpoint: "https://discord.com/oauth2/authorize",
+        tokenEndpoint: "https://discord.com/api/oauth2/token",
+        userInfoEndpoint: "https://discord.com/api/users/@me", scopes: ["identify", "email"],
+        claims: [
+            "providerUid": "id", "email": "email", "emailVerified": "verified", "displayName": "global_name",
+            "preferred_username": "username",
+        ])
+}
+
+enum Slack: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(kind: "slack", displayName: "Slack", baseURL: "https://slack.com")
+}
+
+enum Twitch: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(
+        kind: "twitch", displayName: "Twitch", baseURL: "https://id.twitch.tv", path: "/oauth2",
+        scopes: ["user:read:email"])
+}
+
+/// Its addresses are said not to be verified.
+enum Spotify: OAuth2Service {
+    static let preset = OAuth2Preset(
+        kind: "spotify", displayName: "Spotify",
+        authorizationEndpoint: "https://accounts.spotify.com/authorize",
+        tokenEndpoint: "https://accounts.spotify.com/api/token",
+        userInfoEndpoint: "https://api.spotify.com/v1/me", scopes: ["user-read-email"],
+        claims: ["providerUid": "id", "email": "email", "displayName": "display_name"])
+}
+
+/// Orange in France, which says of a person nothing but `sub`.
+enum Orange: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(
+        kind: "orange", displayName: "Orange", baseURL: "https://api.orange.com", path: "/openidconnect/fr/v1",
+        scopes: [])
+}
+
+enum Yahoo: OpenIDConnectService {
+    static let preset = OpenIDConnectPreset(kind: "yahoo", displayName: "Yahoo", baseURL: "https://api.login.yahoo.com")
+}
+
+/// Its addresses are not said to be verified.
+enum Amazon: OAuth2Service {
+    static let preset = OAuth2Preset(
+        kind: "amazon", displayName: "Amazon",
+        authorizationEndpoint: "https://www.amazon.com/ap/oa",
+        tokenEndpoint: "https://api.amazon.com/auth/o2/token",
+        userInfoEndpoint: "https://api.amazon.com/user/profile", scopes: ["profile"],
+        claims: ["providerUid": "user_id", "email": "email", "displayName": "name"])
+}

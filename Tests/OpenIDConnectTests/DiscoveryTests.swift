@@ -1,0 +1,110 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import OpenIDConnectProvider
+
+struct DiscoveryTests {
+    @Test func `nothing is asked at start`() throws {
+        let world = World()
+        _ = try world.provider()
+        #expect(world.service.requests.isEmpty)
+    }
+
+    @Test func `a document is kept for an hour, and read once by all who need it`() async throws {
+        let world = World()
+        let provider = try world.provider()
+        try await withThrowingTaskGroup { group in
+            for _ in 1...8 { group.addTask { try await provider.authorizationURL(for: World.flow) } }
+            try await group.waitForAll()
+        }
+        world.pass(3599)
+        _ = try await provider.authorizationURL(for: World.flow)
+        #expect(world.service.requests.count == 1)
+        world.pass(1)
+        _ = try await provider.authorizationURL(for: World.flow)
+        #expect(world.service.requests.count == 2)
+    }
+
+    @Test(arguments: [("max-age=60", 3600.0), ("public, max-age=7200", 7200), ("max-age=9999999", 86_400)])
+    func `the issuer may say how long, within bounds`(_ header: String, _ seconds: Double) async throws {
+        let world = World()
+        world.service.answer(World.discoveryURL, headers: ["cache-control": header], World.discovery)
+        let provider = try world.provider()
+        _ = try await provider.authorizationURL(for: World.flow)
+        world.pass(seconds - 1)
+        _ = try await provider.authorizationURL(for: World.flow)
+        #expect(world.service.requests.count == 1)
+        world.pass(1)
+        _ = try await provider.authorizationURL(for: World.flow)
+        #expect(world.service.requests.count == 2)
+    }
+
+    @Test func `an old document serves while the issuer is down`() async throws {
+        let world = World()
+        let provider = try world.provider()
+        _ = try await provider.authorizationURL(for: World.flow)
+        world.service.isDown = true
+        world.pass(100_000)
+        for _ in 1...3 { _ = try await provider.authorizationURL(for: World.flow) }
+        #expect(world.service.requests.count == 2)
+    }
+
+    @Test func `a failure is not repeated within five seconds`() async throws {
+        let world = World()
+        world.service.isDown = true
+        let provider = try world.provider()
+        for _ in 1...3 {
+            await #expect(throws: ProviderError.unavailable) { try await provider.authorizationURL(for: World.flow) }
+        }
+        #expect(world.service.requests.count == 1)
+        world.service.isDown = false
+        world.pass(5)
+        _ = try await provider.authorizationURL(for: World.flow)
+        #expect(world.service.requests.count == 2)
+    }
+
+    @Test(
+        arguments: [
+            ["issuer": "https://id.example/"], ["issuer": "https://other.example"], ["issuer": nil],
+            ["authorization_endpoint": nil], ["token_endpoint": nil], ["jwks_uri": nil], ["jwks_uri": 1],
+            ["authorization_endpoint": "javascript:alert(1)"], ["token_endpoint": "http://id.example/token"],
+            ["id_token_signing_alg_values_supported": ["HS256", "none"]],
+        ] as [[String: JSONValue]])
+    func `a document that is another's, or that nothing works by, is none`(
+        _ change: [String: JSONValue]
+    ) async throws {
+        let provider = try World(discovery: World.discovery.with(change)).provider()
+        await #expect(throws: ProviderError.unavailable) { try await provider.authorizationURL(for: World.flow) }
+    }
+
+    @Test func `what is no document is none`() async throws {
+        let world = World()
+        for answer: (Int, JSONValue) in [(404, World.discovery), (500, World.discovery), (200, ["issuer"])] {
+            world.service.answer(World.discoveryURL, status: answer.0, answer.1)
+            let provider = try world.provider()
+            await #expect(throws: ProviderError.unavailable) { try await provider.authorizationURL(for: World.flow) }
+        }
+    }
+
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common/v2.0", "https://login.microsoftonline.com/{tenantid}/v2.0", true),
+        (
+            "https://login.microsoftonline.com/organizations/v2.0", "https://login.microsoftonline.com/{tenantid}/v2.0",
+            true
+        ),
+        ("https://login.microsoftonline.com/t-1/v2.0", "https://login.microsoftonline.com/{tenantid}/v2.0", false),
+        ("https://login.microsoftonline.com/t-1/v2.0", "https://login.microsoftonline.com/t-1/v2.0", true),
+        ("https://id.example/common/v2.0", "https://id.example/{tenantid}/v2.0", false),
+        ("https://api.orange.com/openidconnect/fr/v1", "https://openid.orange.fr", true),
+        ("https://id.example", "https://openid.orange.fr", false),
+    ])
+    func `whom a document may name`(_ configured: String, _ named: String, _ isTaken: Bool) async throws {
+        let world = World()
+        let document = World.discovery.with(["issuer": .string(named)])
+        world.service.answer(configured + "/.well-known/openid-configuration", document)
+        let provider = try world.provider { $0.issuer = configured }
+        let url = try? await provider.authorizationURL(for: World.flow)
+        #expect((url != nil) == isTaken)
+    }
+}

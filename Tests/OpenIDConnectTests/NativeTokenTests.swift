@@ -1,0 +1,103 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import OpenIDConnectProvider
+
+struct NativeTokenTests {
+    private let world = World()
+
+    private func verify(
+        _ claims: [String: JSONValue] = [:], nonce: String? = nil, accessToken: String? = nil,
+        by provider: OpenIDConnectProvider
+    ) async throws -> VerifiedIdentity {
+        let token = try world.service.sign(World.claims.with(claims))
+        return try await provider.verify(NativeToken(idToken: token, nonce: nonce, accessToken: accessToken))
+    }
+
+    @Test func `with a nonce a token is used up`() async throws {
+        let identity = try await verify(nonce: "n-once", by: world.provider())
+        #expect(identity.providerUid == "u-1" && identity.email == "jo@example.com verified")
+        #expect(
+            identity.singleUse
+                == SingleUse(
+                    id: "https://id.example\nnonce\nn-once", expires: Date(timeIntervalSince1970: 1_700_003_600)))
+        #expect(identity.tokens == nil)
+    }
+
+    @Test func `without one it may come again`() async throws {
+        #expect(try await verify(["nonce": nil], by: world.provider()).singleUse == nil)
+    }
+
+    @Test(
+        arguments: [
+            (nil, "n", nil, false), (nil, "n", "m", false), (nil, nil, "n", false), (nil, nil, nil, true),
+            (nil, "n", "n", true), ("required", nil, nil, false), ("required", "n", "n", true), ("off", "n", nil, true),
+            ("off", "n", "m", true),
+        ] as [(String?, String?, String?, Bool)])
+    func `whether the nonce is right`(
+        _ rule: String?, _ claim: String?, _ presented: String?, _ isTaken: Bool
+    ) async throws {
+        let provider = try world.provider { $0.nonce = rule }
+        let claims: [String: JSONValue] = ["nonce": claim.map { .string($0) } ?? .null]
+        let identity = try? await verify(claims, nonce: presented, by: provider)
+        #expect((identity != nil) == isTaken)
+    }
+
+    @Test(
+        arguments: [
+            (["aud": "client"], true), (["aud": "ios"], true), (["aud": "another"], false),
+            (["aud": "client", "azp": "android"], true), (["aud": ["client", "another"]], false),
+            (["aud": ["client", "another"], "azp": "another"], false),
+            (["aud": ["client", "another"], "azp": "ios"], true), (["iss": "https://other.example"], false),
+            (["exp": 1_699_999_999], false),
+        ] as [([String: JSONValue], Bool)])
+    func `whom a token is for`(_ claims: [String: JSONValue], _ isTaken: Bool) async throws {
+        let provider = try world.provider { $0.audiences = ["ios"] }
+        let identity = try? await verify(claims, nonce: "n-once", by: provider)
+        #expect((identity != nil) == isTaken)
+    }
+
+    @Test func `a further client's token means nothing in a flow of our own`() async throws {
+        let provider = try world.provider { $0.audiences = ["ios"] }
+        await #expect(throws: ProviderError.refused) { try await world.signIn(with: ["aud": "ios"], to: provider) }
+    }
+
+    @Test func `the access token serves for what is left out`() async throws {
+        let endpoint = "https://id.example/userinfo"
+        let provider = try world.provider()
+        world.service.answer(endpoint, ["sub": "u-1", "email": "jo@example.com", "email_verified": true])
+        #expect(try await verify(["email": nil], nonce: "n-once", by: provider).email == nil)
+        #expect(world.service.requests(to: endpoint).isEmpty)
+        let identity = try await verify(["email": nil], nonce: "n-once", accessToken: "at", by: provider)
+        #expect(identity.email == "jo@example.com verified")
+        world.service.answer(endpoint, ["sub": "u-2", "email": "jo@example.com", "email_verified": true])
+        await #expect(throws: ProviderError.refused) {
+            try await verify(["email": nil], nonce: "n-once", accessToken: "at", by: provider)
+        }
+        world.service.answer(endpoint, status: 401, [:])
+        await #expect(throws: ProviderError.refused) {
+            try await verify(["email": nil], nonce: "n-once", accessToken: "at", by: provider)
+        }
+    }
+
+    @Test func `Google's short name for itself`() async throws {
+        let document = World.discovery.with(["issuer": "https://accounts.google.com"])
+        world.service.answer("https://accounts.google.com/.well-known/openid-configuration", document)
+        let provider = try world.provider { $0.issuer = "https://accounts.google.com" }
+        let identity = try await verify(["iss": "accounts.google.com"], nonce: "n-once", by: provider)
+        #expect(identity.providerUid == "u-1")
+    }
+
+    @Test func `Microsoft's tokens are of the tenant that they name`() async throws {
+        let issuer = "https://login.microsoftonline.com/common/v2.0"
+        let template: JSONValue = "https://login.microsoftonline.com/{tenantid}/v2.0"
+        world.service.answer(issuer + "/.well-known/openid-configuration", World.discovery.with(["issuer": template]))
+        let provider = try world.provider { $0.issuer = issuer }
+        let own: JSONValue = "https://login.microsoftonline.com/t-1/v2.0"
+        #expect(try await verify(["iss": own, "tid": "t-1"], nonce: "n-once", by: provider).profile["tid"] == "t-1")
+        await #expect(throws: ProviderError.refused) {
+            try await verify(["iss": own, "tid": "t-2"], nonce: "n-once", by: provider)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import OpenIDConnectProvider
+
+struct SettingsTests {
+    private let world = World()
+
+    @Test func `what is wrong in itself`() {
+        let cases: [(String, (inout OpenIDConnectProvider.Settings) -> Void)] = [
+            ("issuer", { $0.issuer = "https://id.example?x=1" }), ("issuer", { $0.issuer = "https://id.example#x" }),
+            ("clientID", { $0.clientID = "" }), ("nonce", { $0.nonce = "sometimes" }),
+            ("hostedDomains", { $0.hostedDomains = [] }), ("tenants", { $0.tenants = [] }),
+            ("claims", { $0.claims = ["providerUid": nil] }), ("claims", { $0.claims = ["email": ""] }),
+        ]
+        for (setting, change) in cases {
+            let error = #expect(throws: SettingsError.self) { try world.provider(change) }
+            #expect(error?.setting == setting)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["email": "mail"], "client", "claims"), (["providerUid": nil], "client", "claims"),
+            (["providerUid": "id"], "", "clientID"),
+        ] as [([String: String?], String, String)])
+    func `and of a plain service`(_ claims: [String: String?], _ clientID: String, _ setting: String) {
+        let settings = OAuth2Provider.Settings(
+            authorizationEndpoint: "https://a.example", tokenEndpoint: "https://a.example",
+            userInfoEndpoint: "https://a.example", clientID: clientID, clientSecret: "s", claims: claims)
+        let error = #expect(throws: SettingsError.self) {
+            try OAuth2Provider(settings: settings, context: world.context)
+        }
+        #expect(error?.setting == setting)
+    }
+
+    @Test func `every preset has a kind of its own, and takes an id and a secret`() throws {
+        let own: [any Provider.Type] = [OpenIDConnectProvider.self, OAuth2Provider.self]
+        let kinds = (own + ReadyProviders.all).map { $0.kind }
+        #expect(Set(kinds).count == kinds.count)
+        for type in ReadyProviders.all {
+            _ = try makeProvider(type, #"{"clientID": "c", "clientSecret": "s"}"#, in: world)
+            #expect(type.flow == .redirect)
+        }
+    }
+
+    @Test func `a preset shows the settings that mean something to it`() {
+        func names(_ type: (some Provider).Type) -> Set<String> { Set(type.settings.fields.map(\.name)) }
+        #expect(names(ReadyOpenIDConnect<Google>.self).contains("hostedDomains"))
+        #expect(names(ReadyOpenIDConnect<Microsoft>.self).contains("tenants"))
+        #expect(names(ReadyOpenIDConnect<GitLab>.self).isDisjoint(with: ["hostedDomains", "tenants", "issuer"]))
+        #expect(names(ReadyOAuth2<GitHub>.self).contains("baseURL"))
+    }
+}
+
+extension Provider {
+    fileprivate static var settings: SettingsSchema { Settings.schema }
+}
+
+/// A provider from settings as configuration has them.
+func makeProvider<P: Provider>(_ type: P.Type, _ settings: String, in world: World) throws -> P {
+    try P(settings: JSONDecoder().decode(P.Settings.self, from: Data(settings.utf8)), context: world.context)
+}

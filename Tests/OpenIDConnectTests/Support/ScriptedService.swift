@@ -1,0 +1,77 @@
+import Crypto
+import Foundation
+import ProviderKit
+import Synchronization
+
+/// A service that answers from a table of URLs, counts what it was asked, and signs ID tokens.
+final class ScriptedService: HTTPFetching {
+    struct Answer: Sendable {
+        var status = 200
+        var headers: [String: String] = [:]
+        var body: JSONValue
+    }
+
+    private struct State {
+        var answers: [String: Answer] = [:]
+        var requests: [FetchRequest] = []
+        var isDown = false
+    }
+
+    private let state = Mutex(State())
+    private let key = P256.Signing.PrivateKey()
+
+    var isDown: Bool {
+        get { state.withLock(\.isDown) }
+        set { state.withLock { $0.isDown = newValue } }
+    }
+
+    var requests: [FetchRequest] { state.withLock(\.requests) }
+
+    func requests(to url: String) -> [FetchRequest] { requests.filter { $0.url == url } }
+
+    /// What that URL answers from now on.
+    func answer(_ url: String, status: Int = 200, headers: [String: String] = [:], _ body: JSONValue) {
+        state.withLock { $0.answers[url] = Answer(status: status, headers: headers, body: body) }
+    }
+
+    func fetch(_ request: FetchRequest) async throws -> FetchResponse {
+        let answer = state.withLock { state in
+            state.requests.append(request)
+            return state.isDown ? nil : state.answers[request.url]
+        }
+        // Others get a chance to ask for the same meanwhile.
+        await Task.yield()
+        guard let answer else { throw ProviderError.unavailable }
+        return FetchResponse(status: answer.status, headers: answer.headers, body: try [UInt8](answer.body.data))
+    }
+
+    /// An ID token of these claims.
+    func sign(_ claims: JSONValue, algorithm: String = "ES256") throws -> String {
+        let header: JSONValue = ["alg": .string(algorithm), "kid": "k1", "typ": "JWT"]
+        let content = try "\(header.data.base64URL).\(claims.data.base64URL)"
+        return "\(content).\(try key.signature(for: Data(content.utf8)).rawRepresentation.base64URL)"
+    }
+
+    var keys: JSONValue {
+        let point = key.publicKey.rawRepresentation
+        return [
+            "keys": [
+                [
+                    "kty": "EC", "crv": "P-256", "kid": "k1", "use": "sig", "alg": "ES256",
+                    "x": .string(point.prefix(32).base64URL), "y": .string(point.suffix(32).base64URL),
+                ]
+            ]
+        ]
+    }
+}
+
+extension Data {
+    var base64URL: String {
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    init?(base64URL text: Substring) {
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        self.init(base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/") + padding)
+    }
+}
