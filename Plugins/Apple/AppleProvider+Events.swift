@@ -14,8 +14,10 @@ extension AppleProvider: NotifyingProvider {
         else { throw ProviderError.refused }
         guard let change = try Self.change(type, event) else { return nil }
         let expires = issuedAt.addingTimeInterval(TimeInterval(Self.longestDelay.components.seconds))
+        // The later of the two: Apple tells late of what happened, but never signs before.
+        let occurredAt = max(event["event_time"].appleTime ?? issuedAt, issuedAt)
         return ProviderEvent(
-            change: change, providerUid: subject, occurredAt: event["event_time"].appleTime ?? issuedAt,
+            change: change, providerUid: subject, occurredAt: occurredAt,
             singleUse: SingleUse(id: "\(service.baseURL)\njti\n\(id)", expires: max(claims.expiry ?? expires, expires)))
     }
 

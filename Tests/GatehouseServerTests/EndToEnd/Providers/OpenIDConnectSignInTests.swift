@@ -1,0 +1,228 @@
+import Foundation
+import GatehouseTesting
+import ProviderKit
+import Synchronization
+import Testing
+
+/// OpenID Connect and OAuth 2.0 against services of the test's own, over HTTP.
+struct OpenIDConnectSignInTests {
+    /// An issuer that remembers what it was told at `/token`.
+    final class Issuer: Sendable {
+        let upstream: UpstreamServer
+        let authority = Mutex<TestAuthority?>(nil)
+        /// The ID token's further claims for the next code.
+        let claims = Mutex<[String: JSONValue]>([:])
+
+        init(_ upstream: UpstreamServer) throws {
+            self.upstream = upstream
+            let url = upstream.url
+            try rotate("first")
+            upstream.service.answer(url + "/.well-known/openid-configuration") { _ in
+                .json([
+                    "issuer": .string(url), "authorization_endpoint": .string(url + "/authorize"),
+                    "token_endpoint": .string(url + "/token"), "jwks_uri": .string(url + "/keys"),
+                    "id_token_signing_alg_values_supported": ["RS256", "ES256"],
+                    "code_challenge_methods_supported": ["S256"],
+                    "authorization_response_iss_parameter_supported": true,
+                ])
+            }
+            upstream.service.answer(url + "/keys") { [self] _ in .json(signer.keySet) }
+            upstream.service.answer(url + "/token") { [self] _ in
+                let token = try? self.token(claims.withLock { $0 })
+                return .json(["access_token": "a", "token_type": "Bearer", "id_token": .string(token ?? "")])
+            }
+        }
+
+        var signer: TestAuthority {
+            guard let authority = authority.withLock({ $0 }) else { preconditionFailure("has no key yet") }
+            return authority
+        }
+
+        func rotate(_ keyID: String) throws {
+            let new = try TestAuthority(keyID: keyID)
+            authority.withLock { $0 = new }
+        }
+
+        func all(_ more: [String: JSONValue]) -> [String: JSONValue] {
+            let now = Int64(Date().timeIntervalSince1970)
+            let standard: [String: JSONValue] = [
+                "iss": .string(upstream.url), "aud": "client", "sub": "ada", "iat": .integer(now),
+                "exp": .integer(now + 600),
+            ]
+            return standard.merging(more) { $1 }
+        }
+
+        func token(_ more: [String: JSONValue] = [:]) throws -> String { try signer.token(all(more)) }
+    }
+
+    private func with(
+        settings: String = "trustEmail: true", others: String = "",
+        _ body: @Sendable @escaping (TestServer, Issuer) async throws -> Void
+    ) async throws {
+        try await UpstreamServer.with { upstream in
+            let issuer = try Issuer(upstream)
+            try await TestServer.with(
+                application: #"redirectURIs: ["demo://oauth/callback"]"#,
+                providers: """
+                    google: { kind: oidc, issuer: "\(upstream.url)", clientID: client, clientSecret: secret, \(settings) }
+                    \(others.replacing("URL", with: upstream.url))
+                    """
+            ) { server in
+                try await body(server, issuer)
+            }
+        }
+    }
+
+    private func web(_ server: TestServer, _ provider: String = "google") -> RedirectClient {
+        var client = RedirectClient(api: APIClient(server))
+        client.provider = provider
+        return client
+    }
+
+    private func native(
+        _ server: TestServer, _ token: String, nonce: String? = nil
+    ) async throws -> APIClient.Answer {
+        var body: [String: JSONValue] = ["idToken": .string(token)]
+        body["nonce"] = nonce.map { .string($0) }
+        return try await APIClient(server).post("/auth/oauth/google/token", .object(body))
+    }
+
+    @Test func `a code flow from the issuer alone`() async throws {
+        try await with { server, issuer in
+            let client = web(server)
+            let flow = try await client.begin()
+            #expect(flow.url.path == "/authorize" && flow.url.query("code_challenge_method") == "S256")
+            #expect(flow.url.query("client_id") == "client" && flow.url.query("scope")?.hasPrefix("openid") == true)
+            let nonce = flow.url.query("nonce") ?? ""
+            issuer.claims.withLock {
+                $0 = [
+                    "nonce": .string(nonce), "email": "ada@example.com", "email_verified": true,
+                    "name": "Ada Lovelace",
+                ]
+            }
+            let arrival = try await client.callback(flow, ["code": "c", "iss": issuer.upstream.url]).redirect
+            let answer = try await client.redeem(arrival.query("code"))
+            #expect(answer.status == 200, "\(answer.text) \(arrival)")
+            #expect(answer["user"]["email"] == "ada@example.com" && answer["user"]["displayName"] == "Ada Lovelace")
+            let asked = issuer.upstream.service.requests.last { $0.form != nil }
+            #expect(asked?.form?["code"] == "c")
+            #expect(CodeChallenge.s256(of: asked?.form?["code_verifier"] ?? "") == flow.url.query("code_challenge"))
+            #expect(asked?.headers["authorization"]?.hasPrefix("Basic ") == true)
+        }
+    }
+
+    @Test func `answers of another issuer and tokens of another flow come to nothing`() async throws {
+        try await with { server, issuer in
+            let client = web(server)
+            for parameters in [["code": "c", "iss": "https://evil.example"], ["code": "c"]] {
+                let arrival = try await client.callback(client.begin(), parameters).redirect
+                #expect(arrival.query("error") == "access_denied")
+            }
+            #expect(issuer.upstream.count("/token") == 0, "the code is sent to nobody")
+            issuer.claims.withLock { $0 = ["nonce": "another"] }
+            let arrival = try await client.callback(
+                client.begin(), ["code": "c", "iss": issuer.upstream.url]
+            ).redirect
+            #expect(arrival.query("error") == "access_denied")
+        }
+    }
+
+    @Test func `native tokens: attacks are refused and cause one fetch of keys, rotation is picked up`() async throws {
+        try await with { server, issuer in
+            for (name, token) in try issuer.signer.attacks(on: issuer.all([:]), now: Date()) {
+                expectError(try await native(server, token), 401, "INVALID_TOKEN", name)
+            }
+            #expect(try await native(server, issuer.token()).status == 200)
+            let before = issuer.upstream.count("/keys")
+            #expect(before <= 2)
+            let strangers = try (0..<40).map { try TestAuthority(keyID: "stranger\($0)").token(issuer.all([:])) }
+            let answers = try await withThrowingTaskGroup(of: APIClient.Answer.self) { group in
+                for token in strangers { group.addTask { try await native(server, token) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.code == "INVALID_TOKEN" })
+            #expect(issuer.upstream.count("/keys") <= before + 1)
+            let others = issuer.upstream.service.requests.filter { !$0.url.hasSuffix("/keys") }.map(\.url)
+            #expect(Set(others).isSubset(of: [issuer.upstream.url + "/.well-known/openid-configuration"]))
+        }
+        try await with { server, issuer in
+            #expect(try await native(server, issuer.token()).status == 200)
+            try issuer.rotate("second")
+            #expect(try await native(server, issuer.token()).status == 200)
+            #expect(issuer.upstream.count("/keys") == 2)
+        }
+    }
+
+    @Test func `an issuer that is down costs its own sign-ins alone, and cached keys go on`() async throws {
+        try await with(others: "other: { kind: scripted }") { server, issuer in
+            #expect(try await native(server, issuer.token()).status == 200)
+            issuer.upstream.service.condition = .down
+            #expect(try await native(server, issuer.token()).status == 200, "keys are at hand")
+            let metrics = try await APIClient(server).send(.GET, "/metrics").text
+            #expect(metrics.contains(#"provider="google""#), "\(metrics)")
+        }
+        try await with(others: "other: { kind: scripted }") { server, issuer in
+            issuer.upstream.service.condition = .down
+            expectError(try await native(server, issuer.token()), 503, "OVERLOADED")
+            let authorize = try await web(server).authorize()
+            expectError(authorize, 503, "OVERLOADED")
+            #expect(try await APIClient(server).present(.somebody()).status == 200)
+            issuer.upstream.service.condition = .working
+        }
+    }
+
+    @Test func `email_verified is a truth value beside the address itself`() async throws {
+        try await with { server, issuer in
+            for (index, claim) in ([.null, "true", 1, false] as [JSONValue]).enumerated() {
+                let answer = try await native(
+                    server,
+                    issuer.token([
+                        "sub": .string("s\(index)"), "email": .string("s\(index)@example.com"), "email_verified": claim,
+                    ]))
+                #expect(answer["user"]["emailVerified"] == false, "\(claim)")
+            }
+            let answer = try await native(
+                server, issuer.token(["sub": "t", "email": "t@example.com", "email_verified": true]))
+            #expect(answer["user"]["emailVerified"] == true)
+        }
+    }
+
+    @Test func `a first sign-in from twenty devices at once makes one account`() async throws {
+        try await with { server, issuer in
+            let token = try issuer.token(["email": "ada@example.com", "email_verified": true])
+            let answers = try await atOnce(20) { try await native(server, token) }
+            #expect(answers.allSatisfy { $0.status == 200 }, "\(answers.map(\.status))")
+            #expect(Set(answers.map { $0["user"]["id"] }).count == 1)
+            #expect(try await server.count("SELECT count(*) FROM accounts") == 1)
+        }
+    }
+
+    @Test func `plain OAuth 2_0 by endpoints and claim paths; no subject is nobody`() async throws {
+        let corp = """
+            corp: { kind: oauth2, authorizationEndpoint: "URL/oauth/authorize", tokenEndpoint: "URL/oauth/token", \
+            userInfoEndpoint: "URL/me", clientID: client, clientSecret: secret, scopes: [profile], \
+            claims: { providerUid: data.id, email: data.mail, emailVerified: null, displayName: data.name } }
+            """
+        try await with(others: corp) { server, issuer in
+            let (url, service) = (issuer.upstream.url, issuer.upstream.service)
+            service.answer(url + "/oauth/token") { _ in .json(["access_token": "opaque", "token_type": "bearer"]) }
+            service.answer(url + "/me") { request in
+                guard request.headers["authorization"] == "Bearer opaque" else { return .json([:], status: 401) }
+                return .json(["data": ["id": 7, "mail": "ada@example.com", "name": "Ada"]])
+            }
+            let client = web(server, "corp")
+            let arrival = try await client.callback(client.begin(), ["code": "c"]).redirect
+            let answer = try await client.redeem(arrival.query("code"))
+            #expect(answer["auth"]["providerUid"] == "7" && answer["user"]["displayName"] == "Ada", "\(answer.text)")
+            #expect(answer["user"]["emailVerified"] == false)
+            for subject: JSONValue in ["", .null, false, [:]] {
+                service.answer(url + "/me") { _ in .json(["data": ["id": subject]]) }
+                let refused = try await client.callback(client.begin(), ["code": "c"]).redirect
+                #expect(refused.query("error") == "access_denied", "\(subject)")
+            }
+            expectError(
+                try await APIClient(server).post("/auth/oauth/corp/token", ["idToken": "x"]), 404,
+                "UNSUPPORTED_PROVIDER")
+        }
+    }
+}
