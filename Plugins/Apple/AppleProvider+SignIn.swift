@@ -45,7 +45,8 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
     /// The person that a token is about; whoever presents it must have been checked.
     func identity(from claims: TokenClaims) throws -> VerifiedIdentity {
         guard let subject = claims.subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
-        var identity = VerifiedIdentity(providerUid: subject, singleUse: claims.singleUse(by: "nonce"))
+        var identity = VerifiedIdentity(
+            providerUid: subject, methods: ["fed"], singleUse: claims.singleUse(by: "nonce"))
         if let address = claims["email"].string.flatMap({ EmailAddress($0) }) {
             // Apple has had the person confirm the address, or made it itself.
             let isVerified = claims["email_verified"].isTrueToApple

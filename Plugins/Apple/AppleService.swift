@@ -25,7 +25,7 @@ struct AppleService {
         do {
             _ = try clientSecret(for: "start-up")
         } catch let error as UnreadableKeys {
-            throw SettingsError(setting: "privateKey", reason: "the key \(error.reason)")
+            throw SettingsError(setting: "privateKey", reason: "the keys \(error.reason)")
         } catch {
             // A configuration that is only looked at has no signer.
         }

@@ -18,6 +18,9 @@ struct ClaimNames {
         guard paths["providerUid"] != nil else {
             throw SettingsError(setting: "claims", reason: "switches off providerUid, without which nobody is known")
         }
+        if let empty = paths.filter({ $0.value.isEmpty }).keys.min() {
+            throw SettingsError(setting: "claims", reason: "has an empty path for \(empty)")
+        }
         self.paths = paths
     }
 

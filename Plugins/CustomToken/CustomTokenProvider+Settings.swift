@@ -17,7 +17,7 @@ extension CustomTokenProvider {
         public var algorithms: [String]
         /// In seconds, from `iat` on.
         public var maximumAge: Int?
-        /// Whether its word on addresses is taken.
+        /// Whether its word on e-mail addresses is taken.
         public var trustEmail: Bool?
         /// Our names of claims to theirs.
         public var claims: [String: String?]?

@@ -20,7 +20,7 @@ public struct CustomTokenProvider: DirectProvider {
 
     private let rules: TokenRules
     private let claims: ClaimNames
-    private let trustsAddresses: Bool
+    private let trustsEmail: Bool
     private let tokens: any TokenVerifying
 
     /// - Throws: `SettingsError` where the keys are none, several or unreadable, and for a symmetric algorithm.
@@ -35,7 +35,7 @@ public struct CustomTokenProvider: DirectProvider {
             keys: keys.value, algorithms: try settings.allowedAlgorithms(), issuers: [settings.issuer],
             audiences: [settings.audience], maximumAge: try settings.age())
         claims = try ClaimNames(settings.claims ?? [:])
-        trustsAddresses = settings.trustEmail == true
+        trustsEmail = settings.trustEmail == true
         tokens = context.ports.tokens
     }
 
@@ -46,20 +46,23 @@ public struct CustomTokenProvider: DirectProvider {
             let subject = claims.subject(in: token), (1...255).contains(subject.utf8.count)
         else { throw ProviderError.refused }
         return VerifiedIdentity(
-            providerUid: subject, addresses: addresses(in: token),
+            providerUid: subject, addresses: [email(in: token), phone(in: token)].compactMap(\.self),
             displayName: PersonName.joined(claims.value("displayName", in: token).string),
-            profile: claims.profile(in: token), singleUse: singleUse)
+            profile: claims.profile(in: token), methods: ["fed"], singleUse: singleUse)
     }
 
-    private func addresses(in token: TokenClaims) -> [AddressClaim] {
-        let email = claims.value("email", in: token).string.flatMap { EmailAddress($0) }.map(Address.email)
-        let phone = claims.value("phone", in: token).string.flatMap { PhoneNumber($0) }.map(Address.phone)
-        return [(email, "emailVerified"), (phone, "phoneVerified")].compactMap { address, verified in
-            // Truth itself: a text "false" is true to nobody, and "true" is not ours to guess.
-            let isVerified = claims.value(verified, in: token) == true
-            return address.map {
-                AddressClaim(address: $0, isVerified: isVerified, isAuthoritative: isVerified && trustsAddresses)
-            }
-        }
+    /// Verified by truth itself: a text `"true"` is not ours to guess.
+    private func email(in token: TokenClaims) -> AddressClaim? {
+        guard let address = claims.value("email", in: token).string.flatMap({ EmailAddress($0) }) else { return nil }
+        let isVerified = claims.value("emailVerified", in: token) == true
+        return AddressClaim(
+            address: .email(address), isVerified: isVerified, isAuthoritative: isVerified && trustsEmail)
+    }
+
+    /// Never authoritative: `trustEmail` is about e-mail, and a number changes hands too easily.
+    private func phone(in token: TokenClaims) -> AddressClaim? {
+        guard let number = claims.value("phone", in: token).string.flatMap({ PhoneNumber($0) }) else { return nil }
+        let isVerified = claims.value("phoneVerified", in: token) == true
+        return AddressClaim(address: .phone(number), isVerified: isVerified, isAuthoritative: false)
     }
 }

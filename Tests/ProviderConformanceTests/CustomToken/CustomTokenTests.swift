@@ -51,10 +51,11 @@ struct CustomTokenTests {
             on: [
                 "user": ["id": 4711, "tier": "gold"], "https://legacy.example/mail": "Eve@Example.com",
                 "names": ["Eve"], "tel": "+33612345678", "telOK": true,
-            ], settings: ["claims": claims])
+            ], settings: ["claims": claims, "trustEmail": true])
         #expect(identity.providerUid == "4711" && identity.displayName == "Eve")
         #expect(identity.addresses.map(\.address.value) == ["eve@example.com", "+33612345678"])
         #expect(identity.addresses.map(\.isVerified) == [false, true])
+        #expect(!identity.addresses.contains(where: \.isAuthoritative))
         #expect(identity.profile == ["tier": "gold"])
     }
 
