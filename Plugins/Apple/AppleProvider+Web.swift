@@ -19,7 +19,7 @@ extension AppleProvider: RedirectProvider {
     /// Exchanges the code; the token must be of this very flow, and the form's name is only to greet the person by.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         guard let code = callback["code"], !code.isEmpty else {
-            throw ProviderError.malformed(field: "code", reason: "is missing")
+            throw ProviderError.missing(field: "code")
         }
         guard let answer = try await service.exchange(code, clientID: webClientID, redirectURI: flow.callbackURL),
             let idToken = answer["id_token"].string

@@ -19,7 +19,7 @@ public struct CustomTokenProvider: DirectProvider {
     public static let route = "custom"
 
     private let rules: TokenRules
-    private let claims: ClaimNames
+    private let claims: ClaimMap
     private let trustsEmail: Bool
     private let tokens: any TokenVerifying
 
@@ -34,7 +34,7 @@ public struct CustomTokenProvider: DirectProvider {
         rules = TokenRules(
             keys: keys.value, algorithms: try settings.allowedAlgorithms(), issuers: [settings.issuer],
             audiences: [settings.audience], maximumAge: try settings.age())
-        claims = try ClaimNames(settings.claims ?? [:])
+        claims = try ClaimMap(settings.claims ?? [:], over: ClaimMap.standard)
         trustsEmail = settings.trustEmail == true
         tokens = context.ports.tokens
     }
@@ -42,27 +42,29 @@ public struct CustomTokenProvider: DirectProvider {
     /// Checks the token; it works once, so that one without a `jti` never does.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         let token = try await tokens.verify(credential.token, by: rules)
+        let document = JSONValue.object(token.all)
         guard token.issuedAt != nil, let singleUse = token.singleUse(by: "jti"),
-            let subject = claims.subject(in: token), (1...255).contains(subject.utf8.count)
+            let subject = claims.subject(in: document), (1...255).contains(subject.utf8.count)
         else { throw ProviderError.refused }
         return VerifiedIdentity(
-            providerUid: subject, addresses: [email(in: token), phone(in: token)].compactMap(\.self),
-            displayName: PersonName.joined(claims.value("displayName", in: token).string),
-            profile: claims.profile(in: token), methods: ["fed"], singleUse: singleUse)
+            providerUid: subject, addresses: [email(in: document), phone(in: document)].compactMap(\.self),
+            displayName: PersonName.joined(claims.value(.displayName, in: document).string),
+            profile: claims.further.mapValues { document[claim: $0] }.filter { !$1.isNull }, methods: ["fed"],
+            singleUse: singleUse)
     }
 
     /// Verified by truth itself: a text `"true"` is not ours to guess.
-    private func email(in token: TokenClaims) -> AddressClaim? {
-        guard let address = claims.value("email", in: token).string.flatMap({ EmailAddress($0) }) else { return nil }
-        let isVerified = claims.value("emailVerified", in: token) == true
+    private func email(in document: JSONValue) -> AddressClaim? {
+        guard let address = claims.value(.email, in: document).string.flatMap({ EmailAddress($0) }) else { return nil }
+        let isVerified = claims.value(.emailVerified, in: document) == true
         return AddressClaim(
             address: .email(address), isVerified: isVerified, isAuthoritative: isVerified && trustsEmail)
     }
 
     /// Never authoritative: `trustEmail` is about e-mail, and a number changes hands too easily.
-    private func phone(in token: TokenClaims) -> AddressClaim? {
-        guard let number = claims.value("phone", in: token).string.flatMap({ PhoneNumber($0) }) else { return nil }
-        let isVerified = claims.value("phoneVerified", in: token) == true
+    private func phone(in document: JSONValue) -> AddressClaim? {
+        guard let number = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { return nil }
+        let isVerified = claims.value(.phoneVerified, in: document) == true
         return AddressClaim(address: .phone(number), isVerified: isVerified, isAuthoritative: false)
     }
 }

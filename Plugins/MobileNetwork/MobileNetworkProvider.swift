@@ -37,10 +37,10 @@ public struct MobileNetworkProvider: DirectProvider {
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         if let assertion = credential.assertion { return try await verify(assertion: assertion) }
         guard let header, let peer = origin.peer, gateways.contains(where: { $0.contains(peer) }) else {
-            throw ProviderError.malformed(field: "assertion", reason: "is missing")
+            throw ProviderError.missing(field: "assertion")
         }
         let values = origin.headers(header)
-        guard !values.isEmpty else { throw ProviderError.malformed(field: "assertion", reason: "is missing") }
+        guard !values.isEmpty else { throw ProviderError.missing(field: "assertion") }
         // Gateways write a number with its country code, most of them without the plus sign.
         guard values.count == 1, let number = values.first.flatMap({ PhoneNumber($0) ?? PhoneNumber("+\($0)") }) else {
             throw ProviderError.refused

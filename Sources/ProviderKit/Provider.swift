@@ -73,7 +73,9 @@ public struct SettingsError: Error, Sendable {
 
 /// Why a provider refuses a credential.
 public enum ProviderError: Error, Sendable, Equatable {
-    /// The credential lacks a field or has it in another form; `field` is the body's name for it.
+    /// The credential lacks a field that it needs; `field` is the body's name for it.
+    case missing(field: String)
+    /// The credential has a field in another form; `field` is the body's name for it.
     case malformed(field: String, reason: String)
     /// The credential is well formed and proves nothing.
     case refused

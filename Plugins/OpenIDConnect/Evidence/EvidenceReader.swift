@@ -37,11 +37,9 @@ struct EvidenceReader: Sendable {
     }
 
     private func providerUid(in documents: [JSONValue]) throws -> String {
-        let claim = first(.providerUid, in: documents)
-        guard let uid = claim.nonEmpty ?? claim.integer.map({ String($0) }), uid.utf8.count <= 255 else {
-            throw ProviderError.refused
-        }
-        return uid
+        let subject = documents.lazy.compactMap { claims.subject(in: $0) }.first
+        guard let subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
+        return subject
     }
 
     private func email(in documents: [JSONValue]) -> AddressClaim? {

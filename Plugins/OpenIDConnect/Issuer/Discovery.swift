@@ -4,7 +4,7 @@ internal import ProviderKit
 /// Reads an issuer's discovery document when it is first needed, and keeps it.
 ///
 /// It is kept for an hour, or as long as the issuer says up to a day; an old one serves while the issuer is down. Of
-/// several who need it at once, one asks. A failure is not repeated within five seconds.
+/// several who need it at once, one asks. A failure is not repeated within two seconds.
 actor Discovery {
     private let url: String
     private let accepted: [String]
@@ -45,7 +45,7 @@ actor Discovery {
             kept = (document, ports.now().addingTimeInterval(response.keptFor))
             return document
         } catch {
-            retryAt = ports.now().addingTimeInterval(5)
+            retryAt = ports.now().addingTimeInterval(2)
             throw error
         }
     }

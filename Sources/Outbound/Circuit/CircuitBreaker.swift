@@ -5,9 +5,9 @@ struct CircuitBreaker: Sendable {
     struct Rules: Sendable {
         /// Failures in a row that open it.
         var threshold = 5
-        var firstDelay: Duration = .seconds(5)
+        var firstDelay: Duration = .seconds(2)
         /// Each probe that fails doubles the delay up to here.
-        var longestDelay: Duration = .seconds(60)
+        var longestDelay: Duration = .seconds(30)
     }
 
     enum Phase: Sendable, Equatable {

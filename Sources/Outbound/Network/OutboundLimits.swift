@@ -14,7 +14,7 @@ package struct OutboundLimits: Sendable {
 
     package init(
         deadline: Duration = .seconds(10), connect: Duration = .seconds(3), responseSize: Int = 1 << 20,
-        concurrency: Int = 16, redirects: Int = 3, resolution: Duration = .seconds(30)
+        concurrency: Int = 128, redirects: Int = 3, resolution: Duration = .seconds(30)
     ) {
         self.deadline = deadline
         self.connect = connect

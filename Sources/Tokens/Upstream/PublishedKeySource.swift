@@ -19,7 +19,7 @@ struct PublishedKeySource {
     /// How long keys are used after they went stale, while the source is down.
     private static let grace: TimeInterval = 86400
     /// How long a source that failed is left alone.
-    private static let pause: TimeInterval = 5
+    private static let pause: TimeInterval = 2
 
     private let coolDown: TimeInterval
     private var keys: UpstreamKeySet?

@@ -57,7 +57,7 @@ struct AppleWebTests {
 
     @Test func `a code that Apple does not take proves nothing`() async throws {
         await #expect(throws: ProviderError.refused) { try await complete(["code": "c.2"]) }
-        await #expect(throws: ProviderError.malformed(field: "code", reason: "is missing")) { try await complete([:]) }
+        await #expect(throws: ProviderError.missing(field: "code")) { try await complete([:]) }
         apple.service.condition = .failing
         await #expect(throws: ProviderError.unavailable) { try await complete(["code": "c.1"]) }
     }

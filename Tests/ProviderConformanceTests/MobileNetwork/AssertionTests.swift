@@ -50,7 +50,7 @@ struct AssertionTests {
 
     @Test func `the header means nothing where none is configured`() async throws {
         let request = Carrier.request(from: Carrier.gateway, ["X-MSISDN": ["33612345678"]])
-        await #expect(throws: ProviderError.malformed(field: "assertion", reason: "is missing")) {
+        await #expect(throws: ProviderError.missing(field: "assertion")) {
             try await carrier.provider(carrier.assertions).verify(body: [:], from: request)
         }
     }

@@ -3,7 +3,7 @@ import ProviderKit
 import Testing
 
 struct GatewayHeaderTests {
-    private static let missing = ProviderError.malformed(field: "assertion", reason: "is missing")
+    private static let missing = ProviderError.missing(field: "assertion")
     private let carrier: Carrier
     private let provider: MobileNetworkProvider
 

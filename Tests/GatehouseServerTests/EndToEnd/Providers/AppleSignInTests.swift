@@ -61,8 +61,12 @@ struct AppleSignInTests {
     @Test func `the signed address counts, the name is kept, and the body's address is nothing`() async throws {
         try await with { apple in
             let first = try await apple.signIn(
-                apple.token("001", ["email": "ada@privaterelay.appleid.com", "email_verified": "true",
-                                    "is_private_email": "true"]),
+                apple.token(
+                    "001",
+                    [
+                        "email": "ada@privaterelay.appleid.com", "email_verified": "true",
+                        "is_private_email": "true",
+                    ]),
                 [
                     "fullName": ["givenName": "Ada", "familyName": "Lovelace"], "email": "president@example.com",
                 ])
