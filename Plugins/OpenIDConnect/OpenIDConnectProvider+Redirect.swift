@@ -17,8 +17,8 @@ extension OpenIDConnectProvider {
 
     /// Exchanges the code and checks the ID token against this one flow (OpenID Connect Core, 3.1.3.7).
     ///
-    /// Tokens that apps bring may lack a nonce, but this flow's own must come back; only `nonce: off`, for issuers that
-    /// leave it out, rests the flow on its state and proof key.
+    /// Tokens that apps bring may lack a nonce, but this flow's own must come back; only with `nonce: off`, for issuers
+    /// that leave it out, may it be missing, which rests the flow on its state and proof key.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
         guard issuer.isNamed(in: callback, aliases: traits.aliases), let code = callback["code"], !code.isEmpty else {
@@ -28,10 +28,10 @@ extension OpenIDConnectProvider {
             code, of: flow, at: issuer.tokenEndpoint, by: authentication(at: issuer), proofKey: traits.usesProofKey)
         guard let idToken = answer.idToken else { throw ProviderError.refused }
         let token = try await verified(idToken, for: [client.id], at: issuer)
-        let rule = nonce == .off ? NonceRule.off : .required
+        let rule = nonce == .off && token["nonce"].isNull ? NonceRule.off : .required
         try rule.check(claim: token["nonce"], presented: flow.nonce)
         guard token.isForParty(in: [client.id]), token.matches(accessToken: answer.accessToken),
-            !flow.requiresFreshLogin || token.authenticatedAt != nil
+            !flow.requiresFreshLogin || token.saidAuthentication != nil
         else { throw ProviderError.refused }
 
         var documents = [token.document]
