@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProviderKit
 
 extension OpenIDConnectProvider {
@@ -33,7 +34,7 @@ extension OpenIDConnectProvider {
         var identity = try evidence.identity(in: documents)
         identity.methods = token.methods
         // Their clock may be ahead of ours; nobody proves anything in the future.
-        identity.authenticatedAt = token.authenticatedAt.map { min($0, ports.now()) }
+        identity.authenticatedAt = token.saidAuthentication.map { min($0, ports.now()) }
         return identity
     }
 
@@ -51,6 +52,11 @@ extension TokenClaims {
     var methods: [String] {
         let named = (self["amr"].array ?? []).compactMap(\.string).filter { (1...32).contains($0.utf8.count) }
         return named.isEmpty ? ["fed"] : Array(named.prefix(8))
+    }
+
+    /// `auth_time`, unless it is the zero that some issuers write for a time that they don't know.
+    var saidAuthentication: Date? {
+        authenticatedAt.flatMap { $0.timeIntervalSince1970 > 0 ? $0 : nil }
     }
 
     /// `azp` is one of these clients; it is required among several audiences (OpenID Connect Core, 3.1.3.7).

@@ -31,7 +31,7 @@ extension OpenIDConnectProvider {
         let rule = nonce == .off && token["nonce"].isNull ? NonceRule.off : .required
         try rule.check(claim: token["nonce"], presented: flow.nonce)
         guard token.isForParty(in: [client.id]), token.matches(accessToken: answer.accessToken),
-            !flow.requiresFreshLogin || token.authenticatedAt != nil
+            !flow.requiresFreshLogin || token.saidAuthentication != nil
         else { throw ProviderError.refused }
 
         var documents = [token.document]

@@ -29,7 +29,7 @@ extension OpenIDConnectProvider {
             SettingField("issuer", .url, required: true, help: "The issuer, as in its tokens."),
             SettingField("clientID", .text, required: true, help: "The client id that the issuer gave."),
             SettingField("clientSecret", .secret, help: "The client secret that the issuer gave."),
-            .scopes, .audiences, .trustEmail, .hostedDomains, .tenants, .claims, .nonce,
+            .scopes(["email", "profile"]), .audiences, .trustEmail, .hostedDomains, .tenants, .claims, .nonce,
         ])
 
         /// - Throws: `SettingsError`.
@@ -51,7 +51,11 @@ extension OpenIDConnectProvider {
 
 /// Settings that presets take as well.
 extension SettingField {
-    static let scopes = SettingField("scopes", .texts, help: "Scopes beside openid. Default: email, profile.")
+    static func scopes(_ standard: [String]) -> SettingField {
+        let standard = standard.isEmpty ? "none" : standard.joined(separator: ", ")
+        return SettingField("scopes", .texts, help: "Scopes beside openid. Default: \(standard).")
+    }
+
     static let audiences = SettingField(
         "audiences", .texts, help: "Further client ids, of native apps, that an ID token may be meant for.")
     static let trustEmail = SettingField(

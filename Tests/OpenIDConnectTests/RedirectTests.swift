@@ -175,6 +175,9 @@ struct RedirectTests {
         let provider = try world.provider { $0.nonce = rule }
         let identity = try? await world.signIn(with: ["nonce": nil], to: provider)
         #expect((identity != nil) == isTaken)
+        await #expect(throws: ProviderError.refused) {
+            try await world.signIn(with: ["nonce": "another"], to: provider)
+        }
     }
 
     @Test func `a fresh login has to be said, and is never in the future`() async throws {
@@ -182,7 +185,11 @@ struct RedirectTests {
             state: "s", nonce: "n-once", codeVerifier: "v", callbackURL: "https://gate.example/back",
             requiresFreshLogin: true)
         let provider = try world.provider()
-        await #expect(throws: ProviderError.refused) { try await world.signIn(to: provider, flow: flow) }
+        for unsaid: JSONValue in [nil, 0, "1700000000"] {
+            await #expect(throws: ProviderError.refused) {
+                try await world.signIn(with: ["auth_time": unsaid], to: provider, flow: flow)
+            }
+        }
         let identity = try await world.signIn(with: ["auth_time": 1_700_000_030], to: provider, flow: flow)
         #expect(identity.authenticatedAt == Date(timeIntervalSince1970: 1_700_000_000))
     }

@@ -8,8 +8,9 @@ struct OpenIDConnectPreset: Sendable {
     let baseURL: String
     /// Where under that its issuer is; `{tenant}` is the one tenant that may sign in, or `common`.
     var path = ""
-    /// `email` and `profile`, unless it says otherwise.
-    var scopes: [String]?
+    var scopes = ["email", "profile"]
+    /// Where it departs from the standard's names.
+    var claims: [String: String?] = [:]
     /// Settings that mean something to this service alone.
     var furtherSettings: [SettingField] = []
 
@@ -18,7 +19,7 @@ struct OpenIDConnectPreset: Sendable {
             [
                 SettingField("clientID", .text, required: true, help: "The client id that \(displayName) gave."),
                 SettingField("clientSecret", .secret, help: "The client secret that \(displayName) gave."),
-                .scopes, .audiences, .trustEmail, .claims, .nonce,
+                .scopes(scopes), .audiences, .trustEmail, .claims, .nonce,
                 SettingField("baseURL", .url, help: "Where \(displayName) is. Default: \(baseURL)."),
             ] + furtherSettings)
     }
@@ -31,7 +32,7 @@ struct OpenIDConnectPreset: Sendable {
             issuer: base + path.replacing("{tenant}", with: tenant), clientID: settings.clientID,
             clientSecret: settings.clientSecret, scopes: settings.scopes ?? scopes, audiences: settings.audiences,
             trustEmail: settings.trustEmail, hostedDomains: settings.hostedDomains, tenants: settings.tenants,
-            claims: settings.claims, nonce: settings.nonce)
+            claims: claims.merging(settings.claims ?? [:]) { $1 }, nonce: settings.nonce)
     }
 
     /// They are the service's own, wherever `baseURL` has it.

@@ -82,7 +82,7 @@ enum Slack: OpenIDConnectService {
 enum Twitch: OpenIDConnectService {
     static let preset = OpenIDConnectPreset(
         kind: "twitch", displayName: "Twitch", baseURL: "https://id.twitch.tv", path: "/oauth2",
-        scopes: ["user:read:email"])
+        scopes: ["user:read:email"], claims: ["displayName": "preferred_username"])
 }
 
 /// Its addresses are said not to be verified.
@@ -99,7 +99,7 @@ enum Spotify: OAuth2Service {
 enum Orange: OpenIDConnectService {
     static let preset = OpenIDConnectPreset(
         kind: "orange", displayName: "Orange", baseURL: "https://api.orange.com", path: "/openidconnect/fr/v1",
-        scopes: [])
+        scopes: [], claims: ["email": nil, "displayName": nil])
 }
 
 enum Yahoo: OpenIDConnectService {
