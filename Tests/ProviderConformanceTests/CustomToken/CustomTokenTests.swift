@@ -55,7 +55,7 @@ struct CustomTokenTests {
         #expect(identity.providerUid == "4711" && identity.displayName == "Eve")
         #expect(identity.addresses.map(\.address.value) == ["eve@example.com", "+33612345678"])
         #expect(identity.addresses.map(\.isVerified) == [false, true])
-        #expect(!identity.addresses.contains(where: \.isAuthoritative))
+        #expect(identity.addresses.map(\.isAuthoritative) == [false, false])
         #expect(identity.profile == ["tier": "gold"])
     }
 

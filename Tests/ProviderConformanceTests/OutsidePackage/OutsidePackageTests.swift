@@ -68,7 +68,7 @@ struct OutsidePackageTests {
         // The outer test run's own settings are not the inner one's.
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SWIFT_TESTING") }
         let log = folder.appending(path: "output.log")
-        FileManager.default.createFile(atPath: log.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         let output = try FileHandle(forWritingTo: log)
         process.standardOutput = output
         process.standardError = output
