@@ -16,6 +16,11 @@ extension Target.Dependency {
     static let metrics: Self = .product(name: "Metrics", package: "swift-metrics")
     static let metricsCore: Self = .product(name: "CoreMetrics", package: "swift-metrics")
     static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
+    static let nioPosix: Self = .product(name: "NIOPosix", package: "swift-nio")
+    static let nioSSL: Self = .product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let nioHTTP1: Self = .product(name: "NIOHTTP1", package: "swift-nio")
+    static let httpClient: Self = .product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let jwtKit: Self = .product(name: "JWTKit", package: "jwt-kit")
     static let httpTypes: Self = .product(name: "HTTPTypes", package: "swift-http-types")
 }
 
@@ -59,11 +64,17 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
     ],
     targets: [
         room("ProviderKit", imports: ["CIDN2", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
-        room("Tokens", imports: ["Accounts", .crypto, .cryptoExtras]),
+        room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras, .jwtKit]),
+        room(
+            "Outbound",
+            imports: [
+                "ProviderKit", .httpClient, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .logging,
+            ]),
         room("Passwords", imports: ["Accounts", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(
@@ -86,12 +97,12 @@ let package = Package(
         room(
             "GatehouseServer",
             imports: [
-                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Accounts", "Postgres", "Migrations",
-                "ProviderKit",
+                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Outbound", "Accounts", "Postgres",
+                "Migrations", "ProviderKit",
                 .hummingbird, .lifecycle, .logging, .metrics, .metricsCore, "Yams",
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .nioSSL,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
@@ -124,7 +135,13 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
-        tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
+        tests("TokensTests", of: ["Tokens", "GatehouseTesting", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
+        tests(
+            "OutboundTests",
+            of: [
+                "Outbound", "ProviderKit", .httpClient, .nioCore, .nioPosix, .nioHTTP1, .logging,
+                .nioSSL,
+            ]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),
         tests(
@@ -139,8 +156,7 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "EmailProvider", "Accounts", "Delivery",
                 "Migrations", "Postgres", "ProviderKit", "Storage", "Tokens", .logging, .lifecycle, .nioCore,
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .nioHTTP1, .httpClient,
             ]),
     ],
     swiftLanguageModes: [.v6]

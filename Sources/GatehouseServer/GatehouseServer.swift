@@ -13,7 +13,7 @@ public enum GatehouseServer {
     public static func run(providers: [any Provider.Type]) async -> Never {
         // A client or a log reader that goes away is an error of that write, not the end of the server.
         signal(SIGPIPE, SIG_IGN)
-        await Installation.$providers.withValue(InstalledProviders(providers)) {
+        await Installation.$providers.withValue(InstalledProviders(providers, ports: UpstreamPorts())) {
             do {
                 var command = try RootCommand.parseAsRoot()
                 if var command = command as? any AsyncParsableCommand {

@@ -1,5 +1,7 @@
 internal import Delivery
+internal import Foundation
 internal import HTTPAPI
+internal import Outbound
 internal import Passwords
 internal import Postgres
 
@@ -41,4 +43,31 @@ extension MetricsPage.Gauge {
             },
         ]
     }
+
+    /// The figures of the services behind providers, one for each provider of each application.
+    static func upstreams(_ statistics: @escaping @Sendable () -> [UpstreamStatistics]) -> [MetricsPage.Gauge] {
+        [
+            .init("provider_up", help: "1 while the service behind a provider answers.") {
+                statistics().map { .init($0.isUp ? 1 : 0, labels: $0.labels) }
+            },
+            .init("provider_last_success_timestamp_seconds", help: "When the service behind a provider last answered.")
+            {
+                statistics().compactMap { upstream in
+                    upstream.lastSuccess.map { .init($0.timeIntervalSince1970, labels: upstream.labels) }
+                }
+            },
+            .init("provider_requests_total", type: "counter", help: "Requests to the service behind a provider.") {
+                statistics().flatMap { upstream -> [MetricsPage.Sample] in
+                    [
+                        .init(Double(upstream.successes), labels: upstream.labels + [("outcome", "success")]),
+                        .init(Double(upstream.failures), labels: upstream.labels + [("outcome", "failure")]),
+                    ]
+                }
+            },
+        ]
+    }
+}
+
+extension UpstreamStatistics {
+    fileprivate var labels: [(String, String)] { [("application", application), ("provider", provider)] }
 }

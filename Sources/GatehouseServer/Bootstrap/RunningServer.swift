@@ -19,6 +19,7 @@ struct RunningServer {
     let delivery: CurrentDelivery
     let worker: OutboxWorker
     let hashing: HashingPool
+    let ports: any ProviderPortsSource
     let api: HTTPAPI
 
     /// With an inbox, messages are kept there instead of being sent.
@@ -34,16 +35,21 @@ struct RunningServer {
         let worker = OutboxWorker(
             queue: backend.outbox, composer: try MessageComposer(), delivery: delivery, logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
+        let ports = Installation.providers.ports
+        ports.report(to: backend.logger)
         self.backend = backend
         self.useCases = useCases
         self.hashing = hashing
         self.delivery = delivery
         self.worker = worker
         self.site = site
+        self.ports = ports
         api = try HTTPAPI(
             useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
-            gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker), inbox: inbox)
+            gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
+                + MetricsPage.Gauge.upstreams { ports.statistics },
+            inbox: inbox)
     }
 
     /// Returns after a graceful shutdown, which any of the signals begins.
@@ -69,10 +75,16 @@ struct RunningServer {
         do {
             try await group.run()
         } catch {
-            await hashing.shutdown()
+            await end()
             throw server.listeningError(error) ?? error
         }
+        await end()
+    }
+
+    /// Nobody asks for anything any longer.
+    private func end() async {
         await hashing.shutdown()
+        await ports.shutdown()
     }
 
     /// Takes over what a reload may change; `ConfigurationReload` decides what that is.

@@ -9,13 +9,31 @@ package struct MetricsPage {
         /// `gauge`, or `counter` for one that never falls.
         package let type: String
         package let help: String
-        package let value: @Sendable () -> Double
+        package let samples: @Sendable () -> [Sample]
 
         package init(_ name: String, type: String = "gauge", help: String, value: @escaping @Sendable () -> Double) {
+            self.init(name, type: type, help: help, samples: { [Sample(value())] })
+        }
+
+        /// One figure for each of several things, told apart by their labels.
+        package init(
+            _ name: String, type: String = "gauge", help: String, samples: @escaping @Sendable () -> [Sample]
+        ) {
             self.name = name
             self.type = type
             self.help = help
+            self.samples = samples
+        }
+    }
+
+    /// A value, and what it is a value of.
+    package struct Sample: Sendable {
+        package let labels: [(String, String)]
+        package let value: Double
+
+        package init(_ value: Double, labels: [(String, String)] = []) {
             self.value = value
+            self.labels = labels
         }
     }
 
@@ -31,7 +49,7 @@ package struct MetricsPage {
 
     mutating func add(_ gauge: Gauge) {
         begin(gauge.name, type: gauge.type, help: gauge.help)
-        add(gauge.value())
+        for sample in gauge.samples() { add(sample.value, labels: sample.labels) }
     }
 
     private static func escaped(_ value: String) -> String {

@@ -1,3 +1,5 @@
+package import Logging
+package import Outbound
 package import ProviderKit
 
 /// The kinds of provider that a server was built with, and what they reach the world through.
@@ -20,6 +22,15 @@ package struct InstalledProviders: Sendable {
 /// What it keeps of the outside (keys, connections, who is down) survives a reload of the configuration.
 package protocol ProviderPortsSource: Sendable {
     func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts
+
+    /// How the services behind the providers do.
+    var statistics: [UpstreamStatistics] { get }
+
+    /// What goes wrong outside is logged there from now on.
+    func report(to logger: Logger)
+
+    /// Ends what is under way; nobody can be reached afterwards.
+    func shutdown() async
 }
 
 /// Whose ports they are.

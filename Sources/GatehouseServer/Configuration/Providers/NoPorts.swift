@@ -1,4 +1,6 @@
 internal import Foundation
+package import Logging
+package import Outbound
 package import ProviderKit
 
 /// For a configuration that is only looked at: nobody can be reached.
@@ -8,6 +10,12 @@ package struct NoPorts: ProviderPortsSource {
     package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts {
         ProviderPorts(http: NoNetwork(), tokens: NoNetwork(), signer: NoNetwork(), now: { Date() })
     }
+
+    package var statistics: [UpstreamStatistics] { [] }
+
+    package func report(to logger: Logger) {}
+
+    package func shutdown() {}
 }
 
 private struct NoNetwork: HTTPFetching, TokenVerifying, TokenSigning {

@@ -1,0 +1,50 @@
+internal import Foundation
+package import Logging
+package import Outbound
+package import ProviderKit
+internal import Synchronization
+internal import Tokens
+
+/// The ways out of providers that are really used: the network, others' keys, our signatures.
+///
+/// One for the life of the process. Opens nothing until a provider asks for something, so that a configuration may be
+/// read without anybody noticing.
+package final class UpstreamPorts: ProviderPortsSource {
+    private struct Key: Hashable {
+        let owner: PortsOwner
+        let allowsPrivateHosts: Bool
+    }
+
+    private let network: OutboundNetwork
+    /// By owner, so that a reload finds the keys that were fetched before it.
+    private let made = Mutex<[Key: ProviderPorts]>([:])
+
+    package init(network: OutboundNetwork = OutboundNetwork()) {
+        self.network = network
+    }
+
+    package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts {
+        made.withLock { made in
+            let key = Key(owner: owner, allowsPrivateHosts: allowsPrivateHosts)
+            if let ports = made[key] { return ports }
+            let http = network.fetcher(
+                application: owner.application, provider: owner.provider, allowsPrivateHosts: allowsPrivateHosts)
+            let now: @Sendable () -> Date = { Date() }
+            let ports = ProviderPorts(
+                http: http, tokens: UpstreamTokenVerifier(http: http, now: now), signer: UpstreamTokenSigner(),
+                now: now)
+            made[key] = ports
+            return ports
+        }
+    }
+
+    package var statistics: [UpstreamStatistics] { network.statistics }
+
+    package func report(to logger: Logger) {
+        network.report(to: logger)
+    }
+
+    package func shutdown() async {
+        await network.shutdown()
+    }
+}

@@ -1,0 +1,117 @@
+internal import Foundation
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// Finds the addresses of hosts and remembers them for a while.
+///
+/// Lookups block a thread of its own pool. There is one at a time for a host, so that a name server that doesn't
+/// answer for one domain holds one thread.
+final class Resolver: Sendable {
+    /// Blocks; throws where there is no address.
+    typealias LookUp = @Sendable (_ host: String) throws -> [NetworkAddress]
+
+    private struct State {
+        var known: [String: (addresses: [NetworkAddress], expires: ContinuousClock.Instant)] = [:]
+        var lookups: [String: EventLoopFuture<[NetworkAddress]>] = [:]
+        var threads: NIOThreadPool?
+        var isClosed = false
+    }
+
+    private static let threadCount = 8
+    private static let capacity = 1024
+
+    private let lookUp: LookUp
+    private let lifetime: Duration
+    private let loops: any EventLoopGroup
+    private let state = Mutex(State())
+
+    init(lifetime: Duration, loops: any EventLoopGroup, lookUp: @escaping LookUp = Resolver.systemLookUp) {
+        self.lifetime = lifetime
+        self.loops = loops
+        self.lookUp = lookUp
+    }
+
+    deinit {
+        close()
+    }
+
+    /// In the system's order of preference (RFC 6724).
+    /// - Throws: `OutboundFailure.unresolvable`, also where no answer comes within the limit.
+    func addresses(of host: String, within limit: Duration) async throws -> [NetworkAddress] {
+        let loop = loops.any()
+        let answer: EventLoopFuture<[NetworkAddress]>? = state.withLock { state in
+            if let known = state.known[host], known.expires > .now { return loop.makeSucceededFuture(known.addresses) }
+            if let lookup = state.lookups[host] { return lookup }
+            guard !state.isClosed else { return nil }
+            let threads = state.threads ?? Self.start()
+            state.threads = threads
+            let lookup = threads.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host) }
+            state.lookups[host] = lookup
+            return lookup
+        }
+        guard let answer else { throw OutboundFailure.unresolvable }
+        // Outside of the lock: a callback may run at once. Each caller adds one, and the first to run does the work.
+        answer.whenComplete { [weak self] result in self?.finish(host, with: result) }
+        let promise = loop.makePromise(of: [NetworkAddress].self)
+        // Whichever comes second is ignored.
+        let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(OutboundFailure.unresolvable) }
+        answer.cascade(to: promise)
+        defer { timer.cancel() }
+        guard let addresses = try? await promise.futureResult.get(), !addresses.isEmpty else {
+            throw OutboundFailure.unresolvable
+        }
+        return addresses
+    }
+
+    func close() {
+        let threads = state.withLock { state in
+            state.isClosed = true
+            defer { state.threads = nil }
+            return state.threads
+        }
+        threads?.shutdownGracefully { _ in }
+    }
+
+    private func finish(_ host: String, with result: Result<[NetworkAddress], any Error>) {
+        state.withLock { state in
+            guard state.lookups.removeValue(forKey: host) != nil else { return }
+            guard case .success(let addresses) = result, !addresses.isEmpty else { return }
+            let now = ContinuousClock.now
+            if state.known.count >= Self.capacity {
+                state.known = state.known.filter { $0.value.expires > now }
+                if state.known.count >= Self.capacity { state.known.removeAll() }
+            }
+            state.known[host] = (addresses, now + lifetime)
+        }
+    }
+
+    private static func start() -> NIOThreadPool {
+        let threads = NIOThreadPool(numberOfThreads: threadCount)
+        threads.start()
+        return threads
+    }
+
+    /// Asks the system, which also reads numbers in all the spellings that `inet_aton` knows: `127.1`, `0x7f000001`.
+    private static let systemLookUp: LookUp = { host in
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { throw OutboundFailure.unresolvable }
+        defer { freeaddrinfo(list) }
+        return sequence(first: list, next: { $0?.pointee.ai_next }).prefix { $0 != nil }.compactMap { entry in
+            guard let entry = entry?.pointee, let address = entry.ai_addr else { return nil }
+            switch entry.ai_family {
+            case AF_INET:
+                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    NetworkAddress($0.pointee.sin_addr)
+                }
+            case AF_INET6:
+                return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                    NetworkAddress($0.pointee.sin6_addr)
+                }
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+/// Keeps an upstream that fails from being asked (a half-open one is asked by one exchange at a time).
+struct CircuitBreaker: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    struct Rules: Sendable {
+        /// Failures in a row that open it.
+        var threshold = 5
+        var firstDelay: Duration = .seconds(5)
+        /// Each probe that fails doubles the delay up to here.
+        var longestDelay: Duration = .seconds(60)
+    }
+
+    enum Phase: Sendable, Equatable {
+        case closed(failures: Int)
+        case open(until: Instant)
+        /// One exchange is finding out.
+        case probing
+    }
+
+    /// What an exchange tells of the upstream.
+    enum Outcome: Sendable {
+        case answered
+        case failed
+        /// It was never asked, or nobody waited for the answer.
+        case unknown
+    }
+
+    /// Leave for one exchange, which reports its outcome with it.
+    struct Admission: Sendable {
+        fileprivate let era: Int
+    }
+
+    private let rules: Rules
+    private(set) var phase = Phase.closed(failures: 0)
+    private var delay: Duration
+    /// Outcomes of exchanges that began before the last change of phase don't count.
+    private var era = 0
+
+    init(_ rules: Rules = Rules()) {
+        self.rules = rules
+        delay = rules.firstDelay
+    }
+
+    var isClosed: Bool {
+        if case .closed = phase { true } else { false }
+    }
+
+    mutating func admit(at now: Instant) -> Admission? {
+        switch phase {
+        case .closed: break
+        case .open(let until) where until <= now: enter(.probing)
+        case .open, .probing: return nil
+        }
+        return Admission(era: era)
+    }
+
+    mutating func record(_ outcome: Outcome, of admission: Admission, at now: Instant) {
+        guard admission.era == era else { return }
+        switch (phase, outcome) {
+        case (.closed, .answered):
+            phase = .closed(failures: 0)
+        case (.closed(let failures), .failed) where failures + 1 < rules.threshold:
+            phase = .closed(failures: failures + 1)
+        case (.closed, .failed):
+            delay = rules.firstDelay
+            enter(.open(until: now + delay))
+        case (.probing, .answered):
+            enter(.closed(failures: 0))
+        case (.probing, .failed):
+            delay = min(delay * 2, rules.longestDelay)
+            enter(.open(until: now + delay))
+        case (.probing, .unknown):
+            // The next one probes.
+            enter(.open(until: now))
+        case (.closed, .unknown), (.open, _):
+            break
+        }
+    }
+
+    private mutating func enter(_ phase: Phase) {
+        self.phase = phase
+        era += 1
+    }
+}

@@ -1,0 +1,25 @@
+/// Why an exchange came to nothing, as the log says it.
+enum OutboundFailure: String, Error, Equatable {
+    case invalidURL = "invalid URL"
+    case plainHTTP = "not https"
+    case privateAddress = "address is not public"
+    case unresolvable = "host can't be resolved"
+    case notConnected = "no connection"
+    case interrupted = "connection or protocol failed"
+    case timedOut = "no answer in time"
+    case tooLarge = "answer is too large"
+    case redirected = "redirected elsewhere"
+    case crowded = "too many exchanges under way"
+    case circuitOpen = "failed too often lately"
+    case shutDown = "shutting down"
+    case abandoned = "nobody waits any longer"
+
+    /// What it tells of the upstream.
+    var outcome: CircuitBreaker.Outcome {
+        switch self {
+        case .unresolvable, .notConnected, .interrupted, .timedOut, .tooLarge: .failed
+        case .redirected: .answered
+        case .invalidURL, .plainHTTP, .privateAddress, .crowded, .circuitOpen, .shutDown, .abandoned: .unknown
+        }
+    }
+}

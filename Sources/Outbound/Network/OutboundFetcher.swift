@@ -1,0 +1,50 @@
+internal import Logging
+internal import ProviderKit
+
+/// The network as one owner sees it.
+struct OutboundFetcher: HTTPFetching {
+    let record: OwnerRecord
+    let exchange: Exchange
+    let log: OutboundLog
+
+    func fetch(_ request: FetchRequest) async throws -> FetchResponse {
+        let url: UpstreamURL
+        let permit: OwnerRecord.Permit
+        do {
+            url = try destination(of: request)
+            permit = try record.enter(url.upstream)
+        } catch {
+            record.countRefusal()
+            log.failed(record.owner, upstream: nil, error)
+            throw ProviderError.unavailable
+        }
+        do {
+            let response = try await exchange.run(request, to: url)
+            let isSuccess = response.status < 500
+            leave(permit, outcome: isSuccess ? .answered : .failed, isSuccess: isSuccess)
+            return response
+        } catch {
+            let failure = failure(of: error)
+            leave(permit, outcome: failure.outcome, isSuccess: failure == .abandoned ? nil : false)
+            log.failed(record.owner, upstream: url.upstream, failure)
+            throw ProviderError.unavailable
+        }
+    }
+
+    private func destination(of request: FetchRequest) throws(OutboundFailure) -> UpstreamURL {
+        guard let url = UpstreamURL(request.url) else { throw .invalidURL }
+        guard url.isSecure || exchange.allowsPrivateHosts else { throw .plainHTTP }
+        return url
+    }
+
+    /// Once the caller is gone, whatever happened tells nothing about the upstream.
+    private func failure(of error: any Error) -> OutboundFailure {
+        Task.isCancelled ? .abandoned : error as? OutboundFailure ?? .interrupted
+    }
+
+    private func leave(_ permit: OwnerRecord.Permit, outcome: CircuitBreaker.Outcome, isSuccess: Bool?) {
+        if let change = record.leave(permit, outcome: outcome, isSuccess: isSuccess) {
+            log.changed(record.owner, upstream: permit.upstream, to: change)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import AsyncHTTPClient
+internal import Foundation
+package import Logging
+internal import NIOCore
+internal import NIOSSL
+package import ProviderKit
+internal import Synchronization
+
+/// The way out for all providers; one for the life of the server.
+///
+/// What is known of an owner (who is down, how much is under way) stays when the configuration changes. Opens nothing
+/// before the first exchange.
+package final class OutboundNetwork: Sendable {
+    private let limits: OutboundLimits
+    private let rules: CircuitBreaker.Rules
+    private let resolver: Resolver
+    private let clients: PinnedClients
+    private let log: OutboundLog
+    private let clock: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> Date
+    private let records = Mutex<[OwnerRecord.Owner: OwnerRecord]>([:])
+
+    /// Logs nothing until `report(to:)`.
+    package convenience init(limits: OutboundLimits = OutboundLimits()) {
+        self.init(limits: limits, tls: nil)
+    }
+
+    init(
+        limits: OutboundLimits, tls: TLSConfiguration?, rules: CircuitBreaker.Rules = .init(),
+        lookUp: Resolver.LookUp? = nil,
+        logger: Logger = Logger(label: "outbound") { _ in SwiftLogNoOpLogHandler() },
+        clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let loops = HTTPClient.defaultEventLoopGroup
+        self.limits = limits
+        self.rules = rules
+        resolver =
+            lookUp.map { Resolver(lifetime: limits.resolution, loops: loops, lookUp: $0) }
+            ?? Resolver(lifetime: limits.resolution, loops: loops)
+        clients = PinnedClients(loops: loops, limits: limits, tls: tls)
+        log = OutboundLog(logger)
+        self.clock = clock
+        self.now = now
+    }
+
+    /// Failures and changes are logged there from now on.
+    package func report(to logger: Logger) {
+        log.replace(with: logger)
+    }
+
+    /// The network for one provider of one application, however often it is asked for.
+    package func fetcher(application: String, provider: String, allowsPrivateHosts: Bool) -> any HTTPFetching {
+        let owner = OwnerRecord.Owner(application: application, provider: provider)
+        let record = records.withLock { records in
+            let record =
+                records[owner]
+                ?? OwnerRecord(owner, concurrency: limits.concurrency, rules: rules, clock: clock, now: now)
+            records[owner] = record
+            return record
+        }
+        return OutboundFetcher(
+            record: record,
+            exchange: Exchange(
+                resolver: resolver, clients: clients, limits: limits, allowsPrivateHosts: allowsPrivateHosts),
+            log: log)
+    }
+
+    /// Of every owner that asked for a fetcher, by application and provider.
+    package var statistics: [UpstreamStatistics] {
+        records.withLock { Array($0.values) }.map(\.statistics)
+            .sorted { ($0.application, $0.provider) < ($1.application, $1.provider) }
+    }
+
+    /// Ends what is under way; nothing can be fetched afterwards.
+    package func shutdown() async {
+        resolver.close()
+        await clients.shutdown()
+    }
+}

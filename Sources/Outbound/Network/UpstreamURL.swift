@@ -1,0 +1,93 @@
+internal import Foundation
+
+/// An absolute `http` or `https` URL (RFC 3986), read so strictly that every reader sees the same host in it.
+struct UpstreamURL: Sendable, Equatable {
+    let isSecure: Bool
+    /// Lower-case, without brackets and without the dot of the root.
+    let host: String
+    let port: Int
+    /// Path and query; begins with a slash.
+    let target: String
+
+    /// - Returns: `nil` for other schemes, credentials, names that are not ASCII, and anything that readers might take
+    ///   in different ways.
+    init?(_ text: String) {
+        guard text.utf8.count <= 8192,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.ambiguous.contains($0) })
+        else { return nil }
+        guard let schemeEnd = text.range(of: "://") else { return nil }
+        switch text[..<schemeEnd.lowerBound].lowercased() {
+        case "http": isSecure = false
+        case "https": isSecure = true
+        default: return nil
+        }
+        let rest = text[schemeEnd.upperBound...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        guard let (host, port) = Self.read(authority) else { return nil }
+        self.host = host
+        self.port = port ?? (isSecure ? 443 : 80)
+        let target = rest[authority.endIndex...].prefix { $0 != "#" }
+        self.target = target.hasPrefix("/") ? String(target) : "/" + target
+    }
+
+    /// As it is sent; the fragment is gone.
+    var text: String { origin + target }
+
+    /// Scheme, host and port.
+    var origin: String {
+        "\(isSecure ? "https" : "http")://\(hostInURL):\(port)"
+    }
+
+    /// For the log and as a key.
+    var upstream: String { "\(hostInURL):\(port)" }
+
+    /// As the HTTP client spells the host to itself.
+    var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
+
+    /// Where a redirect leads, `nil` unless to the same origin.
+    func following(location: String) -> UpstreamURL? {
+        guard Self.isPlain(location), let base = URL(string: text), let url = URL(string: location, relativeTo: base),
+            let next = UpstreamURL(url.absoluteString), next.origin == origin
+        else { return nil }
+        return next
+    }
+
+    /// Never part of a URL; readers guess what they were meant to be.
+    private static let ambiguous = Set("\\\"<>^`{|}".utf8)
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.count <= 8192 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !ambiguous.contains($0) }
+    }
+
+    private static func read(_ authority: Substring) -> (host: String, port: Int?)? {
+        var name = authority
+        var port: Int?
+        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+            let digits = authority[authority.index(after: colon)...]
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+                (1...65535).contains(number)
+            else { return nil }
+            name = authority[..<colon]
+            port = number
+        }
+        if name.hasPrefix("["), name.hasSuffix("]") {
+            let literal = name.dropFirst().dropLast()
+            guard literal.contains(":"), let address = NetworkAddress(String(literal)) else { return nil }
+            return (address.description, port)
+        }
+        if name.hasSuffix(".") { name = name.dropLast() }
+        guard !name.isEmpty, name.utf8.count <= 253, !name.hasPrefix("."), !name.hasSuffix("."),
+            name.utf8.allSatisfy(Self.isNameByte)
+        else { return nil }
+        return (name.lowercased(), port)
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

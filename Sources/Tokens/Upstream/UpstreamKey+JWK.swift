@@ -1,0 +1,61 @@
+internal import Crypto
+internal import CryptoExtras
+internal import Foundation
+internal import JWTKit
+internal import ProviderKit
+
+extension UpstreamKey {
+    /// A public key from its JWK (RFC 7517, RFC 7518, 6), `nil` for symmetric ones, those that are not for signatures,
+    /// and those that no signature should be believed by.
+    init?(jwk: JSONValue) {
+        guard let members = jwk.object, members["use"] == nil || members["use"] == .string("sig"),
+            members["key_ops"] == nil || members["key_ops"]?.array?.contains(.string("verify")) == true,
+            let material = Self.material(of: jwk)
+        else { return nil }
+        // A member of another type is no reason to read the key as if it had none.
+        switch (members["kid"], members["alg"]) {
+        case (nil, nil): self.init(material)
+        case (.string(let kid), nil): self.init(material, kid: kid)
+        case (nil, .string(let algorithm)): self.init(material, algorithm: algorithm)
+        case (.string(let kid), .string(let algorithm)): self.init(material, kid: kid, algorithm: algorithm)
+        default: return nil
+        }
+    }
+
+    private static func material(of jwk: JSONValue) -> Material? {
+        switch (jwk["kty"].string, jwk["crv"].string) {
+        case ("RSA", _):
+            bytes("n", of: jwk).flatMap { modulus in
+                bytes("e", of: jwk).flatMap { exponent in
+                    (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)).flatMap(rsa)
+                }
+            }
+        case ("EC", "P-256"):
+            point(of: jwk, length: 32).flatMap { try? P256.Signing.PublicKey(rawRepresentation: $0) }
+                .flatMap { try? .p256(ES256PublicKey(backing: $0)) }
+        case ("EC", "P-384"):
+            point(of: jwk, length: 48).flatMap { try? P384.Signing.PublicKey(rawRepresentation: $0) }
+                .flatMap { try? .p384(ES384PublicKey(backing: $0)) }
+        case ("EC", "P-521"):
+            point(of: jwk, length: 66).flatMap { try? P521.Signing.PublicKey(rawRepresentation: $0) }
+                .flatMap { try? .p521(ES512PublicKey(backing: $0)) }
+        case ("OKP", "Ed25519"):
+            bytes("x", of: jwk).flatMap { try? Curve25519.Signing.PublicKey(rawRepresentation: $0) }
+                .map { .ed25519(EdDSA.PublicKey(backing: $0)) }
+        default: nil
+        }
+    }
+
+    /// Both coordinates in their full length (RFC 7518, 6.2.1.2).
+    private static func point(of jwk: JSONValue, length: Int) -> [UInt8]? {
+        guard let x = bytes("x", of: jwk), let y = bytes("y", of: jwk), x.count == length, y.count == length else {
+            return nil
+        }
+        return x + y
+    }
+
+    private static func bytes(_ name: String, of jwk: JSONValue) -> [UInt8]? {
+        guard let text = jwk[name].string, !text.isEmpty, text.utf8.count <= 2048 else { return nil }
+        return Base64URL.decode(text.utf8)
+    }
+}

@@ -1,0 +1,151 @@
+internal import Foundation
+internal import ProviderKit
+internal import Synchronization
+
+/// Keys that others publish, fetched when needed and kept.
+///
+/// Fetches run in a task of this object, one at a time for a URL: whoever waits for one may go away without taking it
+/// from the others.
+final class UpstreamKeyCache: Sendable {
+    private typealias Waiter = CheckedContinuation<Answer, Never>
+
+    private enum Answer {
+        case known(UpstreamKeySet)
+        case fetched(UpstreamKeySet)
+        case refused
+        case unavailable
+    }
+
+    private struct Entry {
+        var source: PublishedKeySource
+        var waiters: [UInt64: Waiter] = [:]
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    /// Far more than one provider has.
+    private static let capacity = 64
+
+    private let now: @Sendable () -> Date
+    private let coolDown: TimeInterval
+    private let state = Mutex(State())
+    private let orders: AsyncStream<String>.Continuation
+
+    init(http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration) {
+        self.now = now
+        self.coolDown = coolDown / .seconds(1)
+        let (urls, orders) = AsyncStream.makeStream(of: String.self)
+        self.orders = orders
+        // Detached from the request or the reload that happens to make this object; ends with it.
+        Task.detached { [weak self] in
+            await withDiscardingTaskGroup { group in
+                for await url in urls {
+                    group.addTask {
+                        let fetched = await Self.fetch(url, by: http)
+                        self?.finish(url, with: fetched)
+                    }
+                }
+            }
+        }
+    }
+
+    deinit {
+        orders.finish()
+    }
+
+    /// The key that a token is signed with, if it is.
+    /// - Throws: `ProviderError.refused` where the source has none; `ProviderError.unavailable` where it doesn't answer.
+    func key(for token: UpstreamToken, at url: String) async throws -> UpstreamKey {
+        switch await answer(for: token, at: url) {
+        case .known(let keys):
+            guard let key = keys.key(for: token) else { throw ProviderError.refused }
+            return key
+        case .fetched(let keys):
+            guard let key = keys.key(for: token) else {
+                state.withLock { $0.entries[url]?.source.missed() }
+                throw ProviderError.refused
+            }
+            return key
+        case .refused: throw ProviderError.refused
+        case .unavailable: throw ProviderError.unavailable
+        }
+    }
+
+    private func answer(for token: UpstreamToken, at url: String) async -> Answer {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                if let answer = step(for: token, at: url, waiter, id) { waiter.resume(returning: answer) }
+            }
+        } onCancel: {
+            state.withLock { $0.entries[url]?.waiters.removeValue(forKey: id) }?.resume(returning: .unavailable)
+        }
+    }
+
+    /// `nil` where a fetch will answer the waiter.
+    private func step(for token: UpstreamToken, at url: String, _ waiter: Waiter, _ id: UInt64) -> Answer? {
+        let now = now()
+        return state.withLock { state in
+            if state.entries[url] == nil { makeRoom(in: &state) }
+            var entry = state.entries[url] ?? Entry(source: PublishedKeySource(coolDown: coolDown))
+            defer { state.entries[url] = entry }
+            switch entry.source.step(at: now, isFound: { $0.key(for: token) != nil }) {
+            case .use(let keys, let isFetching):
+                if isFetching { orders.yield(url) }
+                return .known(keys)
+            case .wait(let isFetching):
+                if isFetching { orders.yield(url) }
+                // Its cancellation handler has run, and will not again.
+                guard !Task.isCancelled else { return .unavailable }
+                entry.waiters[id] = waiter
+                return nil
+            case .refuse: return .refused
+            case .fail: return .unavailable
+            }
+        }
+    }
+
+    private func makeRoom(in state: inout State) {
+        guard state.entries.count >= Self.capacity else { return }
+        let idle = state.entries.filter { !$0.value.source.isFetching }
+        guard let oldest = idle.min(by: { $0.value.source.freshUntil < $1.value.source.freshUntil }) else { return }
+        state.entries[oldest.key] = nil
+    }
+
+    private func finish(_ url: String, with fetched: (keys: UpstreamKeySet, lifetime: TimeInterval)?) {
+        let now = now()
+        let waiters = state.withLock { state in
+            state.entries[url]?.source.finish(fetched, at: now)
+            defer { state.entries[url]?.waiters = [:] }
+            return state.entries[url]?.waiters ?? [:]
+        }
+        for waiter in waiters.values {
+            waiter.resume(returning: fetched.map { .fetched($0.keys) } ?? .unavailable)
+        }
+    }
+
+    private static func fetch(
+        _ url: String, by http: any HTTPFetching
+    ) async -> (keys: UpstreamKeySet, lifetime: TimeInterval)? {
+        guard let response = try? await http.fetch(.get(url)), response.status == 200,
+            let keys = UpstreamKeySet(published: response.body)
+        else { return nil }
+        return (keys, lifetime(of: response))
+    }
+
+    /// By `Cache-Control` (RFC 9111, 5.2.2.1), within bounds: neither a fetch for every token, nor old keys for ever.
+    private static func lifetime(of response: FetchResponse) -> TimeInterval {
+        let directives = (response.headers["cache-control"] ?? "").lowercased().split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        if directives.contains("no-store") || directives.contains("no-cache") { return 300 }
+        let age = directives.first { $0.hasPrefix("max-age=") }.flatMap { TimeInterval($0.dropFirst(8)) }
+        guard let age, age.isFinite else { return 3600 }
+        return min(max(age, 300), 86400)
+    }
+}

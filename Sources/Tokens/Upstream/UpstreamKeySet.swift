@@ -1,0 +1,85 @@
+internal import Crypto
+internal import CryptoExtras
+internal import Foundation
+internal import JWTKit
+internal import ProviderKit
+
+/// Somebody else's keys, from wherever they came.
+struct UpstreamKeySet: Sendable {
+    /// More keys of one set are not looked at.
+    private static let limit = 100
+
+    private let keys: [UpstreamKey]
+    /// The one key of a PEM has no id and is meant for every token.
+    private let ignoresIDs: Bool
+
+    /// The one key that the token can be signed with: by its `kid`, or where it has none, the only one that fits.
+    func key(for token: UpstreamToken) -> UpstreamKey? {
+        let fitting = keys.filter { $0.fits(token.algorithm) }
+        let chosen = ignoresIDs || token.kid == nil ? fitting : fitting.filter { $0.kid == token.kid }
+        return chosen.count == 1 ? chosen.first : nil
+    }
+
+    /// A JWK Set as it is published; keys that can't be used are left out.
+    /// - Returns: `nil` where it is none.
+    init?(published json: [UInt8]) {
+        guard let set = try? JSONDecoder().decode(JSONValue.self, from: Data(json)), let list = set["keys"].array else {
+            return nil
+        }
+        keys = list.prefix(Self.limit).compactMap { UpstreamKey(jwk: $0) }
+        ignoresIDs = false
+    }
+
+    /// The text of a JWK Set or of one JWK, from settings.
+    /// - Throws: `UnreadableKeys`.
+    init(set text: String) throws {
+        guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)), json.object != nil else {
+            throw UnreadableKeys(reason: "are not JSON: a JWK Set, or one JWK, is expected")
+        }
+        let list = json["keys"].array ?? (json["kty"].isNull ? nil : [json])
+        guard let list else {
+            throw UnreadableKeys(reason: "are neither a JWK Set (no \"keys\") nor a JWK (no \"kty\")")
+        }
+        guard list.allSatisfy({ $0["d"].isNull }) else {
+            throw UnreadableKeys(reason: "contain a private key; only public ones belong here")
+        }
+        keys = list.prefix(Self.limit).compactMap { UpstreamKey(jwk: $0) }
+        ignoresIDs = false
+        guard keys.isEmpty else { return }
+        throw UnreadableKeys(
+            reason: "have none for signatures: RSA from 2048 bits, P-256, P-384, P-521 or Ed25519 is expected")
+    }
+
+    /// A public key in PEM (RFC 7468, 13), from settings.
+    /// - Throws: `UnreadableKeys`.
+    init(pem text: String) throws {
+        let label = text.firstMatch(of: /-----BEGIN ([A-Z0-9 ]+)-----/).map { String($0.1) }
+        switch label {
+        case nil: throw UnreadableKeys(reason: "are not in PEM: -----BEGIN PUBLIC KEY----- is expected")
+        case .some(let label) where label.hasSuffix("PRIVATE KEY"):
+            throw UnreadableKeys(reason: "are a private key; only the public one belongs here")
+        case "PUBLIC KEY", "RSA PUBLIC KEY": break
+        case .some: throw UnreadableKeys(reason: "are not a public key: -----BEGIN PUBLIC KEY----- is expected")
+        }
+        guard let material = Self.material(pem: text) else {
+            throw UnreadableKeys(
+                reason: "can't be read: RSA from 2048 bits, P-256, P-384, P-521 or Ed25519 is expected")
+        }
+        keys = [UpstreamKey(material)]
+        ignoresIDs = true
+    }
+
+    private static func material(pem: String) -> UpstreamKey.Material? {
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) {
+            (try? ES256PublicKey(backing: key)).map { .p256($0) }
+        } else if let key = try? P384.Signing.PublicKey(pemRepresentation: pem) {
+            (try? ES384PublicKey(backing: key)).map { .p384($0) }
+        } else if let key = try? P521.Signing.PublicKey(pemRepresentation: pem) {
+            (try? ES512PublicKey(backing: key)).map { .p521($0) }
+        } else if let key = try? Curve25519.Signing.PublicKey(pemRepresentation: pem) {
+            .ed25519(EdDSA.PublicKey(backing: key))
+        } else {
+            (try? _RSA.Signing.PublicKey(pemRepresentation: pem)).flatMap(UpstreamKey.rsa)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import ProviderKit
+
+/// Somebody else's token, read strictly and not yet believed.
+struct UpstreamToken {
+    let algorithm: TokenRules.Algorithm
+    let kid: String?
+    let claims: TokenClaims
+    /// The first two parts with their dot (RFC 7515, 5.2).
+    let signingInput: [UInt8]
+    let signature: [UInt8]
+
+    /// Far above any token that a header could carry.
+    private static let lengthLimit = 32 * 1024
+
+    /// `nil` for anything but three parts with a header that can be obeyed: one of our algorithms, nothing critical
+    /// (RFC 7515, 4.1.11) and an encoded payload (RFC 7797).
+    ///
+    /// Names that occur twice are refused (RFC 8725, 2.4): readers don't agree on which of them counts.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.lengthLimit, let jws = CompactJWS(text),
+            let header = Base64URL.decode(jws.header),
+            let fields = Self.object(header), let claims = Self.object(jws.payload),
+            let algorithm = fields["alg"]?.string.flatMap(TokenRules.Algorithm.init(rawValue:)),
+            fields["crit"] == nil, fields["b64"] == nil || fields["b64"] == .bool(true)
+        else { return nil }
+        switch fields["kid"] {
+        case nil: kid = nil
+        case .string(let value): kid = value
+        default: return nil
+        }
+        self.algorithm = algorithm
+        self.claims = TokenClaims(claims)
+        signingInput = Array(jws.signingInput)
+        signature = jws.signature
+    }
+
+    private static func object(_ json: [UInt8]) -> [String: JSONValue]? {
+        guard case .object(let members) = try? JSONDecoder().decode(JSONValue.self, from: Data(json)),
+            !DuplicateNames.occur(in: json), !holdsNull(.object(members))
+        else { return nil }
+        return members
+    }
+
+    /// U+0000, which no claim needs and PostgreSQL can't store.
+    private static func holdsNull(_ value: JSONValue) -> Bool {
+        switch value {
+        case .string(let text): text.utf8.contains(0)
+        case .array(let items): items.contains(where: holdsNull)
+        case .object(let members): members.contains { $0.key.utf8.contains(0) || holdsNull($0.value) }
+        case .null, .bool, .integer, .number: false
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package import Foundation
+package import ProviderKit
+internal import Synchronization
+
+/// Believes others' tokens by their keys and a provider's rules.
+///
+/// What a token says for itself is judged first, and the keys are asked for only when everything but the signature is
+/// right: a token that is malformed, expired or meant for somebody else never makes the server fetch anything.
+package final class UpstreamTokenVerifier: TokenVerifying {
+    /// Settings change now and then; what they were is not kept for ever.
+    private static let capacity = 64
+
+    private let now: @Sendable () -> Date
+    private let published: UpstreamKeyCache
+    private let configured = Mutex<[TokenKeys: UpstreamKeySet]>([:])
+
+    /// `coolDown` is the least time between two fetches that tokens with unknown keys can cause.
+    package init(
+        http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration = .seconds(30)
+    ) {
+        self.now = now
+        published = UpstreamKeyCache(http: http, now: now, coolDown: coolDown)
+    }
+
+    package func verify(_ token: String, by rules: TokenRules) async throws -> TokenClaims {
+        guard let token = UpstreamToken(token), rules.algorithms.contains(token.algorithm),
+            rules.accept(token.claims, at: now())
+        else { throw ProviderError.refused }
+        let key = try await key(for: token, of: rules.keys)
+        // Once more: fetching takes its time.
+        guard await key.signed(token), rules.accept(token.claims, at: now()) else { throw ProviderError.refused }
+        return token.claims
+    }
+
+    package func check(_ keys: TokenKeys) throws {
+        switch keys {
+        case .published: break
+        case .set, .pem: _ = try keySet(keys)
+        }
+    }
+
+    private func key(for token: UpstreamToken, of keys: TokenKeys) async throws -> UpstreamKey {
+        if case .published(let url) = keys { return try await published.key(for: token, at: url) }
+        guard let key = try? keySet(keys).key(for: token) else { throw ProviderError.refused }
+        return key
+    }
+
+    private func keySet(_ keys: TokenKeys) throws -> UpstreamKeySet {
+        if let known = configured.withLock({ $0[keys] }) { return known }
+        let set =
+            switch keys {
+            case .set(let text): try UpstreamKeySet(set: text)
+            case .pem(let text): try UpstreamKeySet(pem: text)
+            case .published: throw UnreadableKeys(reason: "are published elsewhere")
+            }
+        configured.withLock { configured in
+            if configured.count >= Self.capacity { configured.removeAll() }
+            configured[keys] = set
+        }
+        return set
+    }
+}

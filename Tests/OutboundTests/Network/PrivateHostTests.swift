@@ -1,0 +1,143 @@
+import Foundation
+import NIOSSL
+import ProviderKit
+import Synchronization
+import Testing
+
+@testable import Outbound
+
+/// Where a request may go, and that it goes nowhere else.
+struct PrivateHostTests {
+    @Test(arguments: [
+        "https://127.0.0.1", "https://127.1", "https://2130706433", "https://0x7f.1", "https://0177.0.0.1",
+        "https://localhost", "https://localhost.", "https://LOCALHOST", "https://[::1]", "https://[::ffff:127.0.0.1]",
+        "https://[::ffff:7f00:1]", "https://[::]", "https://0.0.0.0", "https://0", "https://169.254.169.254",
+        "https://10.0.0.1", "https://[fd00::1]", "https://[64:ff9b::7f00:1]", "https://[2002:7f00:1::]",
+    ])
+    func nothingPrivateIsReached(_ url: String) async throws {
+        let log = LogRecorder()
+        try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
+            try await OutboundNetwork.with(logger: log.logger) { network in
+                #expect(await network.fetcher(isPrivate: false).fails("\(url):\(upstream.port)/"))
+                #expect(network.statistics.first?.failures == 1)
+            }
+            #expect(upstream.connections == 0)
+            #expect(log.text.contains("address is not public"), "\(log.text)")
+        }
+    }
+
+    @Test func oneNonPublicAddressAmongOthersIsEnough() async throws {
+        let log = LogRecorder()
+        try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
+            let lookUp: Resolver.LookUp = { _ in ["8.8.8.8", "127.0.0.1"].compactMap { NetworkAddress($0) } }
+            try await OutboundNetwork.with(lookUp: lookUp, logger: log.logger) { network in
+                #expect(await network.fetcher(isPrivate: false).fails(upstream.url(host: "a.example", scheme: "https")))
+            }
+            #expect(log.text.contains("address is not public"))
+        }
+    }
+
+    @Test func plainHTTPIsForPrivateHostsAlone() async throws {
+        try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
+            try await OutboundNetwork.with { network in
+                #expect(await network.fetcher(isPrivate: false).fails(upstream.url()))
+                #expect(await network.fetcher(isPrivate: true).status(of: upstream.url()) == 200)
+            }
+        }
+    }
+
+    /// The name exists for nobody else: the client does not resolve it again.
+    @Test func theConnectionGoesToTheAddressThatWasChecked() async throws {
+        let record = Names()
+        try await LocalUpstream.with(answer: { .reply(200, body: $0.headers["host"] ?? "") }) { upstream in
+            let lookUp: Resolver.LookUp = { host in
+                record.add(host)
+                return [NetworkAddress("127.0.0.1")].compactMap { $0 }
+            }
+            try await OutboundNetwork.with(lookUp: lookUp) { network in
+                for host in ["pinned.invalid", "PINNED.invalid", "pinned.invalid."] {
+                    let answer = try await network.fetcher().fetch(.get(upstream.url(host: host)))
+                    #expect(String(decoding: answer.body, as: UTF8.self) == "pinned.invalid:\(upstream.port)")
+                }
+            }
+            #expect(record.all == ["pinned.invalid"])
+        }
+    }
+
+    private final class Names: Sendable {
+        private let names = Mutex<[String]>([])
+        var all: [String] { names.withLock { $0 } }
+        func add(_ name: String) { names.withLock { $0.append(name) } }
+    }
+
+    /// Nobody listens at the first address, so that nothing was sent.
+    @Test func theNextAddressIsTriedWhereNoConnectionIsMade() async throws {
+        try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
+            let lookUp: Resolver.LookUp = { _ in
+                ["127.0.0.2", "::1", "127.0.0.1"].compactMap { NetworkAddress($0) }
+            }
+            try await OutboundNetwork.with(lookUp: lookUp) { network in
+                let start = ContinuousClock.now
+                let answer = try await network.fetcher().fetch(.post(upstream.url(host: "a.invalid"), form: ["a": "b"]))
+                #expect(answer.status == 200)
+                #expect(ContinuousClock.now - start < .seconds(2))
+                #expect(upstream.asked.count == 1)
+            }
+        }
+    }
+
+    @Test func certificatesAreCheckedAgainstTheHostsName() async throws {
+        let certificate = try TestCertificate(host: "pinned.invalid")
+        let lookUp: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
+        try await LocalUpstream.with(tls: try certificate.serverContext(), answer: { _ in .reply(200) }) { upstream in
+            try await OutboundNetwork.with(tls: certificate.trusting, lookUp: lookUp) { network in
+                let fetcher = network.fetcher()
+                let answer = try await fetcher.fetch(.get(upstream.url(host: "pinned.invalid.", scheme: "https")))
+                #expect(answer.status == 200)
+                #expect(await fetcher.fails(upstream.url(host: "other.invalid", scheme: "https")))
+                #expect(await fetcher.fails(upstream.url(scheme: "https")))
+            }
+            try await OutboundNetwork.with(lookUp: lookUp) { network in
+                #expect(await network.fetcher().fails(upstream.url(host: "pinned.invalid", scheme: "https")))
+            }
+            #expect(upstream.asked.count == 1)
+        }
+    }
+}
+
+/// A self-signed certificate of one host.
+struct TestCertificate {
+    private let certificate: [NIOSSLCertificate]
+    private let key: NIOSSLPrivateKey
+
+    init(host: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "outbound-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let keyFile = directory.appending(path: "key.pem").path
+        let certificateFile = directory.appending(path: "cert.pem").path
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments =
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            + ["-days", "2", "-subj", "/CN=\(host)", "-addext", "subjectAltName=DNS:\(host)"]
+            + ["-keyout", keyFile, "-out", certificateFile]
+        process.standardError = nil
+        try process.run()
+        process.waitUntilExit()
+        certificate = try NIOSSLCertificate.fromPEMFile(certificateFile)
+        key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+    }
+
+    func serverContext() throws -> NIOSSLContext {
+        try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: certificate.map { .certificate($0) }, privateKey: .privateKey(key)))
+    }
+
+    var trusting: TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .certificates(certificate)
+        return configuration
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Logging
+import NIOSSL
+import ProviderKit
+import Synchronization
+
+@testable import Outbound
+
+extension OutboundNetwork {
+    /// Runs the body with a network that is shut down whatever happens.
+    static func with<Result>(
+        limits: OutboundLimits = OutboundLimits(deadline: .seconds(3)), tls: TLSConfiguration? = nil,
+        rules: CircuitBreaker.Rules = .init(), lookUp: Resolver.LookUp? = nil, logger: Logger? = nil,
+        clock: ManualClock? = nil, _ body: (OutboundNetwork) async throws -> Result
+    ) async throws -> Result {
+        let network = OutboundNetwork(
+            limits: limits, tls: tls, rules: rules, lookUp: lookUp,
+            logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: { clock?.now ?? .now }, now: { Date(timeIntervalSince1970: 1_800_000_000) })
+        do {
+            let result = try await body(network)
+            await network.shutdown()
+            return result
+        } catch {
+            await network.shutdown()
+            throw error
+        }
+    }
+
+    func fetcher(_ provider: String = "one", isPrivate: Bool = true) -> any HTTPFetching {
+        fetcher(application: "app", provider: provider, allowsPrivateHosts: isPrivate)
+    }
+}
+
+extension HTTPFetching {
+    /// Of the answer to a GET, `nil` where none comes.
+    func status(of url: String) async -> Int? {
+        try? await fetch(.get(url)).status
+    }
+
+    /// Whether it was refused or failed.
+    func fails(_ url: String) async -> Bool {
+        do {
+            _ = try await fetch(.get(url))
+            return false
+        } catch {
+            return error as? ProviderError == .unavailable
+        }
+    }
+}
+
+/// A clock that stands still until it is told to move.
+final class ManualClock: Sendable {
+    private let instant = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant { instant.withLock { $0 } }
+
+    func advance(by duration: Duration) { instant.withLock { $0 += duration } }
+}
+
+/// Keeps what is logged.
+final class LogRecorder: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    var logger: Logger {
+        var logger = Logger(label: "test") { _ in Handler(recorder: self) }
+        logger.logLevel = .trace
+        return logger
+    }
+
+    private struct Handler: LogHandler {
+        let recorder: LogRecorder
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let line = "\(event.level) \(event.message) \(event.metadata ?? [:])"
+            recorder.lines.withLock { $0.append(line) }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import GatehouseTesting
+import ProviderKit
+import Testing
+
+@testable import Tokens
+
+/// How often others are asked for their keys.
+struct UpstreamKeyCacheTests {
+    private let key = IssuerKey.es256
+    private var set: String { IssuerKey.set(key.jwk()) }
+
+    /// Right for as long as these tests let the clock run.
+    private func token(_ key: IssuerKey) throws -> String {
+        try ForeignToken.make(key, claims: ForeignToken.claims(["exp": "\(ForeignToken.now + 1_000_000)"]))
+    }
+
+    @Test func oneFetchForManyAtOnce() async throws {
+        let bench = UpstreamBench()
+        let gate = Gate()
+        bench.http.answer { [set] _ in
+            await gate.pass()
+            return FetchResponse(status: 200, body: Array(set.utf8))
+        }
+        let token = try token(key)
+        let good = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<100 { group.addTask { await bench.verify(token).isGood } }
+            while bench.fetches == 0 { await Task.yield() }
+            await gate.open()
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(good == 100)
+        #expect(bench.fetches == 1)
+    }
+
+    /// The first caller gives up; the others get their keys by the fetch that it began.
+    @Test func oneThatGoesAwayTakesNothingFromTheOthers() async throws {
+        let bench = UpstreamBench()
+        let gate = Gate()
+        bench.http.answer { [set] _ in
+            await gate.pass()
+            try Task.checkCancellation()
+            return FetchResponse(status: 200, body: Array(set.utf8))
+        }
+        let token = try token(key)
+        let first = Task { await bench.verify(token) }
+        while bench.fetches == 0 { await Task.yield() }
+        let second = Task { await bench.verify(token) }
+        first.cancel()
+        #expect(await first.value.isUnavailable)
+        await gate.open()
+        #expect(await second.value.isGood)
+        #expect(bench.fetches == 1)
+    }
+
+    @Test func tenThousandUnknownKeysCauseOneFetch() async throws {
+        let bench = UpstreamBench(publishing: set)
+        #expect(await bench.verify(try token(key)).isGood)
+        let tokens = try (0..<10000).map { try token(key.named("k\($0)")) }
+        let refused = await withTaskGroup(of: Bool.self) { group in
+            for token in tokens { group.addTask { await bench.verify(token).isRefused } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(refused == 10000)
+        #expect(bench.fetches == 2)
+        bench.time.advance(by: 29)
+        #expect(await bench.verify(tokens[0]).isRefused)
+        #expect(bench.fetches == 2)
+        bench.time.advance(by: 1)
+        for token in tokens.prefix(100) { #expect(await bench.verify(token).isRefused) }
+        #expect(bench.fetches == 3)
+        #expect(await bench.verify(try token(key)).isGood)
+    }
+
+    /// The same on a cold start: the first fetch is theirs.
+    @Test func unknownKeysOnAColdStartCauseOneFetch() async throws {
+        let bench = UpstreamBench(publishing: set)
+        for index in 0..<100 { #expect(await bench.verify(try token(key.named("k\(index)"))).isRefused) }
+        #expect(bench.fetches == 1)
+        #expect(await bench.verify(try token(key)).isGood)
+        #expect(bench.fetches == 1)
+    }
+
+    @Test func rotationIsPickedUpAtOnce() async throws {
+        let bench = UpstreamBench(publishing: set)
+        #expect(await bench.verify(try token(key)).isGood)
+        let next = IssuerKey.p256(kid: "next")
+        bench.http.answer(json: IssuerKey.set(next.jwk()))
+        #expect(await bench.verify(try token(next)).isGood)
+        #expect(bench.fetches == 2)
+        // What is no longer published is no longer believed.
+        bench.time.advance(by: 30)
+        #expect(await bench.verify(try token(key)).isRefused)
+    }
+
+    @Test(
+        arguments: [
+            (nil, 3600.0), ("max-age=600", 600), ("public, max-age=7200, must-revalidate", 7200), ("Max-Age=1", 300),
+            ("max-age=99999999", 86400), ("max-age=-5", 300), ("max-age=1e999", 3600), ("max-age=x", 3600),
+            ("no-store", 300), ("no-cache, max-age=900", 300),
+        ] as [(String?, TimeInterval)])
+    func keysAreKeptAsLongAsTheSourceSays(_ control: String?, lifetime: TimeInterval) async throws {
+        let bench = UpstreamBench()
+        bench.http.answer(json: set, headers: control.map { ["cache-control": $0] } ?? [:])
+        #expect(await bench.verify(try token(key)).isGood)
+        bench.time.advance(by: lifetime - 1)
+        #expect(await bench.verify(try token(key)).isGood)
+        #expect(bench.fetches == 1)
+        bench.time.advance(by: 1)
+        #expect(await bench.verify(try token(key)).isGood)
+        // Nobody waits for it.
+        while bench.fetches < 2 { await Task.yield() }
+    }
+
+    @Test func knownKeysOutliveTheirSourceByADay() async throws {
+        let bench = UpstreamBench(publishing: set)
+        #expect(await bench.verify(try token(key)).isGood)
+        bench.http.answer { _ in throw ProviderError.unavailable }
+        bench.time.advance(by: 3600 + 86399)
+        #expect(await bench.verify(try token(key)).isGood)
+        while bench.fetches < 2 { await Task.yield() }
+        bench.time.advance(by: 1)
+        #expect(await bench.verify(try token(key)).isUnavailable)
+    }
+
+    @Test func aSlowRefreshHoldsNobodyUp() async throws {
+        let bench = UpstreamBench(publishing: set)
+        #expect(await bench.verify(try token(key)).isGood)
+        let gate = Gate()
+        bench.http.answer { [set] _ in
+            await gate.pass()
+            return FetchResponse(status: 200, body: Array(set.utf8))
+        }
+        bench.time.advance(by: 3600)
+        for _ in 0..<100 { #expect(await bench.verify(try token(key)).isGood) }
+        #expect(bench.fetches <= 2)
+        await gate.open()
+    }
+
+    @Test func aSourceThatFailsIsLeftAloneForAWhile() async throws {
+        let bench = UpstreamBench()
+        for _ in 0..<100 { #expect(await bench.verify(try token(key)).isUnavailable) }
+        #expect(bench.fetches == 1)
+        bench.http.answer(json: set)
+        bench.time.advance(by: 4)
+        #expect(await bench.verify(try token(key)).isUnavailable)
+        bench.time.advance(by: 1)
+        #expect(await bench.verify(try token(key)).isGood)
+        #expect(bench.fetches == 2)
+    }
+
+    @Test func unknownKeysWhileTheSourceIsDown() async throws {
+        let bench = UpstreamBench(publishing: set)
+        #expect(await bench.verify(try token(key)).isGood)
+        bench.http.answer { _ in throw ProviderError.unavailable }
+        for _ in 0..<100 { #expect(await bench.verify(try token(key.named("new"))).isUnavailable) }
+        #expect(bench.fetches == 2)
+        #expect(await bench.verify(try token(key)).isGood)
+        #expect(bench.fetches == 2)
+    }
+
+    @Test(arguments: ["", "<html>", "[]", "{}", #"{"keys":{}}"#, #"{"keys":"x"}"#, "null"])
+    func documentsThatAreNoKeySetCountAsNone(_ document: String) async throws {
+        let bench = UpstreamBench(publishing: document)
+        #expect(await bench.verify(try token(key)).isUnavailable)
+        bench.http.answer(json: set, status: 404)
+        bench.time.advance(by: 5)
+        #expect(await bench.verify(try token(key)).isUnavailable)
+        bench.http.answer(json: set)
+        bench.time.advance(by: 5)
+        #expect(await bench.verify(try token(key)).isGood)
+    }
+
+    @Test func sourcesDontShareKeys() async throws {
+        let bench = UpstreamBench(publishing: set)
+        #expect(await bench.verify(try token(key)).isGood)
+        bench.http.answer(json: IssuerKey.set())
+        let other = ForeignToken.rules(.published(url: "https://other.example/keys"))
+        #expect(await bench.verify(try token(key), by: other).isRefused)
+    }
+}
