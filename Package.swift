@@ -112,8 +112,8 @@ let package = Package(
         room(
             "GatehouseTesting",
             imports: [
-                "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Migrations", .crypto, .cryptoExtras,
-                .logging,
+                "ProviderKit", "Accounts", "GatehouseServer", "Outbound", "Postgres", "Migrations", "Tokens", .crypto,
+                .cryptoExtras, .logging,
             ]),
 
         .executableTarget(

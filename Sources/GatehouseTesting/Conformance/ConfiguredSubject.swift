@@ -1,6 +1,8 @@
 internal import Accounts
 internal import Foundation
 internal import GatehouseServer
+internal import Logging
+internal import Outbound
 internal import ProviderKit
 
 /// Makes a provider the way a server does: from a configuration file.
@@ -52,5 +54,9 @@ enum ConfiguredSubject {
 private struct FixedPorts: ProviderPortsSource {
     let value: ProviderPorts
 
+    var statistics: [UpstreamStatistics] { [] }
+
     func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts { value }
+    func report(to logger: Logger) {}
+    func shutdown() {}
 }
