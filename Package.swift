@@ -112,8 +112,8 @@ let package = Package(
         room(
             "GatehouseTesting",
             imports: [
-                "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Migrations", .crypto, .cryptoExtras,
-                .logging,
+                "ProviderKit", "Accounts", "GatehouseServer", "Outbound", "Postgres", "Migrations", "Tokens", .crypto,
+                .cryptoExtras, .logging,
             ]),
 
         .executableTarget(
@@ -135,7 +135,7 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
-        tests("TokensTests", of: ["Tokens", "GatehouseTesting", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
+        tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests(
             "OutboundTests",
             of: [

@@ -63,8 +63,7 @@ struct EvidenceReader: Sendable {
     }
 
     private func displayName(in documents: [JSONValue]) -> String? {
-        let name = first(.displayName, in: documents).string?.trimmingCharacters(in: .whitespacesAndNewlines)
-        return name.flatMap { (1...256).contains($0.utf8.count) ? $0 : nil }
+        PersonName.joined(first(.displayName, in: documents).string)
     }
 
     private func profile(in documents: [JSONValue]) -> [String: JSONValue] {

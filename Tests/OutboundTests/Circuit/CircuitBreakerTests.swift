@@ -30,7 +30,7 @@ struct CircuitBreakerTests {
             opened + [.vanish(at: 5), .succeed(at: 5), .succeed(at: 5)],
         ] as [[Step]])
     func goesThroughItsPhases(_ steps: [Step]) throws {
-        var breaker = CircuitBreaker()
+        var breaker = CircuitBreaker(.init(firstDelay: .seconds(5), longestDelay: .seconds(60)))
         let start = ContinuousClock.now
         for step in steps {
             switch step {

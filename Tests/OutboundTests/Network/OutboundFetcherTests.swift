@@ -78,7 +78,7 @@ struct OutboundFetcherTests {
             try await OutboundNetwork.with(limits: OutboundLimits(deadline: .milliseconds(200))) { network in
                 let start = ContinuousClock.now
                 #expect(await network.fetcher().fails(upstream.url()))
-                #expect(ContinuousClock.now - start < .seconds(2))
+                #expect(ContinuousClock.now - start < .seconds(15))
                 #expect(network.statistics.first?.isUp == false)
             }
         }

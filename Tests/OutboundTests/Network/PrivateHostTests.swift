@@ -80,7 +80,7 @@ struct PrivateHostTests {
                 let start = ContinuousClock.now
                 let answer = try await network.fetcher().fetch(.post(upstream.url(host: "a.invalid"), form: ["a": "b"]))
                 #expect(answer.status == 200)
-                #expect(ContinuousClock.now - start < .seconds(2))
+                #expect(ContinuousClock.now - start < .seconds(15))
                 #expect(upstream.asked.count == 1)
             }
         }

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import GatehouseTesting
 import ProviderKit
 import Testing
 

@@ -1,7 +1,6 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import GatehouseTesting
 import ProviderKit
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import GatehouseTesting
 import ProviderKit
 import Testing
 

@@ -1,32 +1,32 @@
-package import ProviderKit
-internal import Synchronization
+import ProviderKit
+import Synchronization
 
 /// A network that answers by script and remembers what it was asked.
-package final class ScriptedHTTP: HTTPFetching {
-    package typealias Script = @Sendable (FetchRequest) async throws -> FetchResponse
+final class ScriptedHTTP: HTTPFetching {
+    typealias Script = @Sendable (FetchRequest) async throws -> FetchResponse
 
     private let script: Mutex<Script>
     private let log = Mutex<[FetchRequest]>([])
 
     /// By default nobody answers.
-    package init(_ script: @escaping Script = { _ in throw ProviderError.unavailable }) {
+    init(_ script: @escaping Script = { _ in throw ProviderError.unavailable }) {
         self.script = Mutex(script)
     }
 
     /// Everything that was asked, in order.
-    package var requests: [FetchRequest] { log.withLock { $0 } }
+    var requests: [FetchRequest] { log.withLock { $0 } }
 
     /// Answers otherwise from now on.
-    package func answer(_ script: @escaping Script) {
+    func answer(_ script: @escaping Script) {
         self.script.withLock { $0 = script }
     }
 
     /// Answers everything with this JSON from now on.
-    package func answer(json: String, headers: [String: String] = [:], status: Int = 200) {
+    func answer(json: String, headers: [String: String] = [:], status: Int = 200) {
         answer { _ in FetchResponse(status: status, headers: headers, body: Array(json.utf8)) }
     }
 
-    package func fetch(_ request: FetchRequest) async throws -> FetchResponse {
+    func fetch(_ request: FetchRequest) async throws -> FetchResponse {
         log.withLock { $0.append(request) }
         return try await script.withLock { $0 }(request)
     }
