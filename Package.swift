@@ -145,7 +145,9 @@ let package = Package(
             "GatehouseServerTests",
             of: [
                 "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "EmailProvider", "Accounts", "Delivery",
-                "Migrations", "Postgres", "ProviderKit", "Storage", "Tokens", .logging, .lifecycle, .nioCore,
+                "HTTPAPI", "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .logging,
+                .lifecycle,
+                .nioCore,
                 .nioHTTP1, .httpClient,
             ]),
     ],
