@@ -156,8 +156,8 @@ let package = Package(
             "GatehouseServerTests",
             of: [
                 "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "AppleProvider", "CustomTokenProvider",
-                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "Accounts", "Delivery", "Migrations",
-                "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
+                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "Accounts", "Delivery", "HTTPAPI",
+                "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
                 .nioCore,
                 .nioHTTP1, .httpClient,
             ]),

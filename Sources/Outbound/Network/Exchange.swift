@@ -58,7 +58,7 @@ struct Exchange: Sendable {
     private func send(
         _ request: FetchRequest, to url: UpstreamURL, at addresses: [NetworkAddress]
     ) async throws -> (FetchResponse, location: String?) {
-        for address in addresses.prefix(Self.attempts) {
+        for address in Self.candidates(addresses) {
             let key = PinnedClients.Key(host: url.hostInURL, address: address.description)
             do {
                 return try await clients.with(key) { client in try await send(request, to: url, by: client) }
@@ -67,6 +67,15 @@ struct Exchange: Sendable {
             }
         }
         throw OutboundFailure.notConnected
+    }
+
+    /// The system's first choice, then the other family: where one of them is broken, it is broken altogether.
+    private static func candidates(_ addresses: [NetworkAddress]) -> [NetworkAddress] {
+        guard let first = addresses.first else { return [] }
+        let others = addresses.dropFirst()
+        let second = others.firstIndex { $0.isIPv4 != first.isIPv4 }
+        let rest = others.indices.filter { $0 != second }.map { others[$0] }
+        return Array(([first] + (second.map { [others[$0]] } ?? []) + rest).prefix(attempts))
     }
 
     private func send(

@@ -74,7 +74,7 @@ struct PrivateHostTests {
     @Test func theNextAddressIsTriedWhereNoConnectionIsMade() async throws {
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
             let lookUp: Resolver.LookUp = { _ in
-                ["127.0.0.2", "::1", "127.0.0.1"].compactMap { NetworkAddress($0) }
+                ["::1", "::2", "::3", "127.0.0.1"].compactMap { NetworkAddress($0) }
             }
             try await OutboundNetwork.with(lookUp: lookUp) { network in
                 let start = ContinuousClock.now

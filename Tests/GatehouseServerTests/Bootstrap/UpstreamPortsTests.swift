@@ -1,0 +1,61 @@
+import Foundation
+import HTTPAPI
+import Outbound
+import ProviderKit
+import Testing
+import Tokens
+
+@testable import GatehouseServer
+
+struct UpstreamPortsTests {
+    private let owner = PortsOwner(application: "demo", provider: "apple")
+
+    /// A reload asks again, and must find the keys and breakers that were there.
+    @Test func whatIsKnownSurvivesAReload() async throws {
+        let ports = UpstreamPorts()
+        let first = ports.ports(for: owner, allowsPrivateHosts: false)
+        let again = ports.ports(for: owner, allowsPrivateHosts: false)
+        let other = ports.ports(
+            for: PortsOwner(application: "demo", provider: "oidc"), allowsPrivateHosts: false)
+        let verifier = try #require(first.tokens as? UpstreamTokenVerifier)
+        #expect(again.tokens as? UpstreamTokenVerifier === verifier)
+        #expect(other.tokens as? UpstreamTokenVerifier !== verifier)
+        #expect(ports.ports(for: owner, allowsPrivateHosts: true).tokens as? UpstreamTokenVerifier !== verifier)
+        #expect(ports.statistics.map(\.provider) == ["apple", "oidc"])
+        await ports.shutdown()
+    }
+
+    @Test func refusesPrivateHostsUnlessAllowed() async throws {
+        let ports = UpstreamPorts()
+        let http = ports.ports(for: owner, allowsPrivateHosts: false).http
+        await #expect(throws: ProviderError.unavailable) { try await http.fetch(.get("https://127.0.0.1:1/")) }
+        #expect(ports.statistics.first?.failures == 1)
+        await ports.shutdown()
+    }
+
+    @Test func statisticsBecomeGauges() {
+        let gauges = MetricsPage.Gauge.upstreams {
+            [
+                UpstreamStatistics(
+                    application: "demo", provider: "apple", isUp: true, lastSuccess: Date(timeIntervalSince1970: 5),
+                    successes: 3, failures: 1),
+                UpstreamStatistics(
+                    application: "demo", provider: "oidc", isUp: false, lastSuccess: nil, successes: 0, failures: 2),
+            ]
+        }
+        let lines = gauges.flatMap { gauge in
+            gauge.samples().map { sample in
+                "\(gauge.name) \(sample.labels.map { "\($0)=\($1)" }.joined(separator: ",")) \(sample.value)"
+            }
+        }
+        #expect(
+            lines == [
+                "provider_up application=demo,provider=apple 1.0", "provider_up application=demo,provider=oidc 0.0",
+                "provider_last_success_timestamp_seconds application=demo,provider=apple 5.0",
+                "provider_requests_total application=demo,provider=apple,outcome=success 3.0",
+                "provider_requests_total application=demo,provider=apple,outcome=failure 1.0",
+                "provider_requests_total application=demo,provider=oidc,outcome=success 0.0",
+                "provider_requests_total application=demo,provider=oidc,outcome=failure 2.0",
+            ])
+    }
+}

@@ -1,0 +1,25 @@
+import Testing
+
+@testable import HTTPAPI
+
+struct MetricsPageTests {
+    @Test func writesLabelsInPrometheusForm() {
+        var page = MetricsPage()
+        page.add(
+            .init("provider_up", help: "1 while it answers.") {
+                [.init(1, labels: [("application", "a"), ("provider", "b\"c\\d\ne")]), .init(0)]
+            })
+        page.add(.init("done_total", type: "counter", help: "Done.") { 2 })
+        #expect(
+            page.text == """
+                # HELP gatehouse_provider_up 1 while it answers.
+                # TYPE gatehouse_provider_up gauge
+                gatehouse_provider_up{application="a",provider="b\\"c\\\\d\\ne"} 1.0
+                gatehouse_provider_up 0.0
+                # HELP gatehouse_done_total Done.
+                # TYPE gatehouse_done_total counter
+                gatehouse_done_total 2.0
+
+                """)
+    }
+}
