@@ -155,8 +155,10 @@ let package = Package(
         tests(
             "GatehouseServerTests",
             of: [
-                "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "EmailProvider", "Accounts", "Delivery",
-                "Migrations", "Postgres", "ProviderKit", "Storage", "Tokens", .logging, .lifecycle, .nioCore,
+                "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "AppleProvider", "CustomTokenProvider",
+                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "Accounts", "Delivery", "Migrations",
+                "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
+                .nioCore,
                 .nioHTTP1, .httpClient,
             ]),
     ],

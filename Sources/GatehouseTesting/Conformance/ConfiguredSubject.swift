@@ -18,7 +18,7 @@ enum ConfiguredSubject {
         _ type: P.Type, settings: [String: JSONValue], _ fixtures: ProviderFixtures
     ) -> (P?, [Problem]) {
         let ports = ConformancePorts.make(http: fixtures.service, now: { fixtures.now })
-        let installed = InstalledProviders([type], ports: FixedPorts(value: ports))
+        let installed = InstalledProviders([type], ports: FixedPorts(ports))
         do throws(ConfigurationError) {
             let configuration = try Configuration.parse(
                 file(P.kind, settings), file: "conformance.yaml", environment: [:], installed: installed)
@@ -47,10 +47,4 @@ enum ConfiguredSubject {
         return Problem(
             setting: setting.map { String($0.prefix { $0 != "." && $0 != "[" }) }, line: problem.description)
     }
-}
-
-private struct FixedPorts: ProviderPortsSource {
-    let value: ProviderPorts
-
-    func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts { value }
 }

@@ -1,10 +1,14 @@
 import AnonymousProvider
+import AppleProvider
+import CustomTokenProvider
 import Delivery
 import EmailProvider
 import Foundation
 import GatehouseTesting
 import Logging
 import Migrations
+import MobileNetworkProvider
+import OpenIDConnectProvider
 import Postgres
 import ProviderKit
 import ServiceLifecycle
@@ -21,9 +25,14 @@ struct TestServer: Sendable {
     /// For a second replica.
     let databaseURL: String
 
-    static let providers = InstalledProviders([
-        AnonymousProvider.self, EmailProvider.self, ScriptedProvider.self,
-    ])
+    /// Each server has ways out of its own, and so remembers nothing of another's.
+    static var providers: InstalledProviders {
+        InstalledProviders(
+            [
+                AnonymousProvider.self, EmailProvider.self, AppleProvider.self, OpenIDConnectProvider.self,
+                OAuth2Provider.self, CustomTokenProvider.self, MobileNetworkProvider.self, ScriptedProvider.self,
+            ], ports: UpstreamPorts())
+    }
 
     /// Hashing at full strength would make the tests crawl; what is tested here does not depend on it.
     static let quickArgon2 = "argon2: { memoryKiB: 256, iterations: 1, parallelism: 1 }"
@@ -68,6 +77,7 @@ struct TestServer: Sendable {
         server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", \(server) }
         database: { url: "${DATABASE_URL}", connections: 8 }
         secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
+        network: { allowPrivateHosts: true }
         passwords: { \(passwords) }
         rateLimits: off
         defaultApplication: demo
@@ -88,7 +98,8 @@ struct TestServer: Sendable {
     private static func run<Result: Sendable>(
         _ yaml: String, database: String, _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
-        try await Installation.$providers.withValue(providers) {
+        let providers = providers
+        return try await Installation.$providers.withValue(providers) {
             let configuration = try Configuration.parse(
                 yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
             var logger = Logger(label: "test")

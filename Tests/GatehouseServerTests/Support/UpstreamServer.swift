@@ -25,7 +25,9 @@ struct UpstreamServer: Sendable {
         var logger = Logger(label: "upstream")
         logger.logLevel = .critical
         let application = Application(
-            responder: CallbackResponder { request, _ in try await answer(request, by: service) },
+            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
+                try await answer(request, by: service)
+            },
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in
                 port.yield(channel.localAddress?.port ?? 0)

@@ -7,7 +7,7 @@ package struct InstalledProviders: Sendable {
     package let kinds: [any Provider.Type]
     let ports: any ProviderPortsSource
 
-    package init(_ kinds: [any Provider.Type], ports: any ProviderPortsSource = NoPorts()) {
+    package init(_ kinds: [any Provider.Type], ports: any ProviderPortsSource = FixedPorts.none) {
         self.kinds = kinds
         self.ports = ports
     }

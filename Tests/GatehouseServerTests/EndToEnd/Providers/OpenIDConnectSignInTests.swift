@@ -1,5 +1,6 @@
 import Foundation
 import GatehouseTesting
+import NIOHTTP1
 import ProviderKit
 import Synchronization
 import Testing

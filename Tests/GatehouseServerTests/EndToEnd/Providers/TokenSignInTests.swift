@@ -25,7 +25,7 @@ struct TokenSignInTests {
                 """
         ) { server in
             let client = APIClient(server)
-            func present(_ token: String) async throws -> APIClient.Answer {
+            @Sendable func present(_ token: String) async throws -> APIClient.Answer {
                 try await client.post("/auth/custom", ["token": .string(token)])
             }
             let token = try authority.token(

@@ -3,13 +3,19 @@ package import Logging
 package import Outbound
 package import ProviderKit
 
-/// For a configuration that is only looked at: nobody can be reached.
-package struct NoPorts: ProviderPortsSource {
-    package init() {}
+/// The same ways out for every provider: a test's own, or none.
+package struct FixedPorts: ProviderPortsSource {
+    private let ports: ProviderPorts
 
-    package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts {
-        ProviderPorts(http: NoNetwork(), tokens: NoNetwork(), signer: NoNetwork(), now: { Date() })
+    package init(_ ports: ProviderPorts) {
+        self.ports = ports
     }
+
+    /// For a configuration that is only looked at: nobody can be reached.
+    package static let none = FixedPorts(
+        ProviderPorts(http: NoNetwork(), tokens: NoNetwork(), signer: NoNetwork(), now: { Date() }))
+
+    package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts { ports }
 
     package var statistics: [UpstreamStatistics] { [] }
 
