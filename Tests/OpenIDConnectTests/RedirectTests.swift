@@ -162,6 +162,14 @@ struct RedirectTests {
         #expect(identity.providerUid == "u-1")
     }
 
+    @Test func `a token that another key signed is refused`() async throws {
+        let provider = try world.provider()
+        let token = try ScriptedService().sign(World.claims)
+        await #expect(throws: ProviderError.refused) {
+            try await world.signIn(and: ["id_token": .string(token)], to: provider)
+        }
+    }
+
     @Test func `a token signed in a way that the issuer doesn't name is refused`() async throws {
         let provider = try world.provider()
         let token = try world.service.sign(World.claims, algorithm: "RS256")
