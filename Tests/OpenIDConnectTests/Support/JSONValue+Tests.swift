@@ -2,6 +2,7 @@ import Foundation
 public import ProviderKit
 
 extension JSONValue: ExpressibleByNilLiteral {
+    /// As in JSON.
     public init(nilLiteral: ()) { self = .null }
 
     /// This object with further members; `null` takes one away.
