@@ -157,7 +157,8 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "AppleProvider", "CustomTokenProvider",
                 "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "Accounts", "Delivery", "HTTPAPI",
-                "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
+                "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes,
+                .logging, .lifecycle,
                 .nioCore,
                 .nioHTTP1, .httpClient,
             ]),

@@ -103,7 +103,9 @@ struct MalformedInputTests {
                         #expect(answer.status == 400, "\(about)")
                     }
                     // With all others in place, it is this one that is named.
-                    let texts = route.fields.filter { $0.key != field && !"\($0.value)".contains("properties") && !"\($0.value)".contains("$ref") }
+                    let texts = route.fields.filter {
+                        $0.key != field && !"\($0.value)".contains("properties") && !"\($0.value)".contains("$ref")
+                    }
                     let others = texts.keys.map { #","\#($0)":"global""# }.joined()
                     for value in ["7", "[]"] {
                         let body = Array(#"{"\#(field)":\#(value)\#(others)}"#.utf8)

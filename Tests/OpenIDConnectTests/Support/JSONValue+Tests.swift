@@ -2,7 +2,7 @@ import Foundation
 public import ProviderKit
 
 extension JSONValue: ExpressibleByNilLiteral {
-    /// `null`.
+    /// As in JSON.
     public init(nilLiteral: ()) { self = .null }
 
     /// This object with further members; `null` takes one away.
