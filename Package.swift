@@ -79,7 +79,9 @@ let package = Package(
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(
             name: "Migrations", dependencies: ["Postgres"], path: "migrations",
-            resources: [.embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql")],
+            resources: [.embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
+                .embedInCode("0004_one_time_codes.sql"),
+            ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
         room(
@@ -156,7 +158,7 @@ let package = Package(
             "GatehouseServerTests",
             of: [
                 "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "AppleProvider", "CustomTokenProvider",
-                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "Accounts", "Delivery", "HTTPAPI",
+                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "PhoneProvider", "Accounts", "Delivery", "HTTPAPI",
                 "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes,
                 .logging, .lifecycle,
                 .nioCore,

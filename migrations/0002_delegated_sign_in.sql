@@ -1,9 +1,13 @@
 -- Sign-in by somebody else's proof: flows by redirect, proofs that work once, and tokens that a service gave us.
 
-ALTER TABLE identities ADD COLUMN phone text COLLATE "C";
+ALTER TABLE identities
+    ADD COLUMN phone text COLLATE "C",
+    ADD COLUMN phone_verified boolean NOT NULL DEFAULT false,
+    ADD CHECK (phone IS NOT NULL OR NOT phone_verified);
 
 -- Claims that are evicted when somebody proves the address.
 CREATE INDEX identities_unproven ON identities (application_id, email) WHERE email IS NOT NULL AND NOT email_verified;
+CREATE INDEX identities_unproven_phone ON identities (application_id, phone) WHERE phone IS NOT NULL AND NOT phone_verified;
 
 -- The person has switched off mail to it (Apple's private relay): it stays theirs, but nothing is sent there.
 ALTER TABLE addresses ADD COLUMN is_silent boolean NOT NULL DEFAULT false;

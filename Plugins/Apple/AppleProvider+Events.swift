@@ -24,7 +24,7 @@ extension AppleProvider: NotifyingProvider {
     /// Apple puts the event into its token as a text that is JSON itself.
     private static func event(of claims: TokenClaims) -> JSONValue? {
         guard let text = claims["events"].string else { return claims["events"] }
-        return try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        return JSONValue(json: Array(text.utf8))
     }
 
     /// - Returns: `nil` for what Apple may come to say one day.

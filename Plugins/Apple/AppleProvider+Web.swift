@@ -37,7 +37,7 @@ extension AppleProvider: RedirectProvider {
     }
 
     private static func name(inForm user: String) -> String? {
-        guard let user = try? JSONDecoder().decode(JSONValue.self, from: Data(user.utf8)) else { return nil }
+        guard let user = JSONValue(json: Array(user.utf8)) else { return nil }
         return PersonName.joined(user["name"]["firstName"].string, user["name"]["lastName"].string)
     }
 }

@@ -3,7 +3,7 @@ public import ProviderKit
 /// E-mail with a password.
 ///
 /// The subject is the normalised address itself.
-public struct EmailProvider: PasswordProvider {
+public struct EmailProvider: PasswordProvider, ChallengeProvider {
     /// Where the mailed links lead.
     public struct Settings: ProviderSettings {
         /// Page that posts the token of a registration.
@@ -27,12 +27,16 @@ public struct EmailProvider: PasswordProvider {
     public static let kind = "email"
     /// What a button says.
     public static let displayName = "E-mail"
+    /// `POST /auth/email/otp` takes `email`.
+    public static let targetField = "email"
 
     private let verificationLink: String
+    private let signInPage: String?
     private let resetLink: String
 
     /// Falls back to the server's own pages.
     public init(settings: Settings, context: ProviderContext) {
+        signInPage = settings.verificationLink
         verificationLink = settings.verificationLink ?? "\(context.applicationURL)/verify-email"
         resetLink = settings.resetLink ?? "\(context.applicationURL)/reset-password"
     }
@@ -52,6 +56,17 @@ public struct EmailProvider: PasswordProvider {
             case .verification: verificationLink
             case .reset: resetLink
             }
-        return page + (page.contains("?") ? "&" : "?") + "token=" + token
+        return page.addingQuery(["token": token])
+    }
+
+    /// The address a code is sent to.
+    public func target(typed: String) throws -> ChallengeTarget {
+        let subject = try subject(typed: typed)
+        return ChallengeTarget(providerUid: subject.providerUid, address: .email(subject.address))
+    }
+
+    /// The app's own page, where it has one: the server's could sign nobody in to the app.
+    public func signInLink(token: String) -> String? {
+        signInPage?.addingQuery(["token": token])
     }
 }

@@ -39,7 +39,7 @@ extension MobileNetworkProvider {
                 throw SettingsError(
                     setting: "gateways", reason: "is missing: the header proves nothing unless a gateway wrote it")
             }
-            guard header.utf8.allSatisfy(\.isFieldNameCharacter) else {
+            guard !header.isEmpty, header.utf8.allSatisfy(\.isFieldNameCharacter) else {
                 throw SettingsError(setting: "header", reason: "is no name of a header")
             }
             return (ranges, header)

@@ -21,8 +21,8 @@ extension OpenIDConnectProvider {
         public var tenants: [String]?
         /// Our names of claims to theirs.
         public var claims: [String: String?]?
-        /// `required`, `optional` or `off`.
-        public var nonce: String?
+        /// Whether the nonce of a token that an app brings is checked.
+        public var nonce: NonceRule?
 
         /// Issuer and client id are enough for a public client.
         public static let schema = SettingsSchema([
@@ -38,9 +38,6 @@ extension OpenIDConnectProvider {
                 throw SettingsError(setting: "issuer", reason: "has a query or a fragment")
             }
             guard !clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
-            guard nonce.map({ NonceRule.choices.contains($0) }) ?? true else {
-                throw SettingsError(setting: "nonce", reason: "is none of \(NonceRule.choices.joined(separator: ", "))")
-            }
             // Empty, it could be meant to let in everybody as well as nobody.
             for (name, list) in [("hostedDomains", hostedDomains), ("tenants", tenants)] where list?.isEmpty == true {
                 throw SettingsError(setting: name, reason: "is empty; without it everybody may sign in")

@@ -34,7 +34,7 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
         ports = context.ports
         client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: ports.http)
         discovery = Discovery(issuer: settings.issuer, accepted: traits.issuers(of: settings.issuer), ports: ports)
-        nonce = settings.nonce.flatMap { NonceRule(rawValue: $0) } ?? traits.nonce
+        nonce = settings.nonce ?? traits.nonce
         var evidence = EvidenceReader(
             claims: try ClaimMap(settings.claims ?? [:], over: ClaimMap.standard), authority: traits.authority,
             trustsEmail: settings.trustEmail ?? false)

@@ -2,8 +2,8 @@ public import ProviderKit
 
 /// A phone number proven by a code.
 ///
-/// The settings are complete; the challenge itself comes with the delivery of texts.
-public struct PhoneProvider: Provider {
+/// The subject is the number itself, in international form.
+public struct PhoneProvider: ChallengeProvider {
     /// Which numbers may be used.
     public struct Settings: ProviderSettings {
         /// ISO 3166 codes; all countries without it.
@@ -25,7 +25,25 @@ public struct PhoneProvider: Provider {
     public static let displayName = "Phone"
     /// A code is asked for first.
     public static let flow = ProviderFlow.challenge
+    /// `POST /auth/phone/otp` takes `phone`.
+    public static let targetField = "phone"
 
-    /// Takes any settings that decode.
-    public init(settings: Settings, context: ProviderContext) {}
+    private let allowedCountries: Set<String>?
+
+    /// - Throws: `SettingsError` for what is no country's code.
+    public init(settings: Settings, context: ProviderContext) throws {
+        let countries = settings.allowedCountries?.map { $0.uppercased() }
+        guard countries?.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (65...90).contains($0) } }) ?? true else {
+            throw SettingsError(setting: "allowedCountries", reason: "takes ISO 3166 codes of two letters, as in FR")
+        }
+        allowedCountries = countries.map { Set($0) }
+    }
+
+    /// The number, if its country is one of those that are allowed.
+    public func target(typed: String) throws -> ChallengeTarget {
+        guard let number = PhoneNumber(typed) else {
+            throw ProviderError.malformed(field: "phone", reason: "is not a phone number in international form")
+        }
+        return ChallengeTarget(providerUid: number.value, address: .phone(number))
+    }
 }

@@ -2,7 +2,7 @@
 ///
 /// The same calls work alone, each a statement of its own, and inside a transaction.
 package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, PasswordStore, ProofStore, DeletionStore,
-    IdentityStore, RedirectFlowStore, MessageOutbox
+    IdentityStore, RedirectFlowStore, ChallengeStore, MessageOutbox
 {}
 
 /// A store that can do several things at once or not at all.

@@ -21,6 +21,7 @@ package struct HTTPAPI: Sendable {
         let documented =
             DirectRoutes(useCases: useCases, installed: installed).endpoints
             + RedirectRoutes(useCases: useCases).endpoints
+            + CodeRoutes(useCases: useCases, installed: installed).endpoints
             + NotificationRoutes(useCases: useCases, installed: installed).endpoints
             + PasswordRoutes(useCases: useCases).endpoints
             + SessionRoutes(useCases: useCases).endpoints

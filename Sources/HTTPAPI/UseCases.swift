@@ -7,6 +7,7 @@ package struct UseCases: Sendable {
     package let redirects: RedirectFlows
     package let redemption: CodeRedemption
     package let notifications: ProviderNotifications
+    package let codes: OneTimeCodes
     package let registration: Registration
     package let passwordSignIn: PasswordSignIn
     package let passwordReset: PasswordReset
@@ -27,8 +28,9 @@ package struct UseCases: Sendable {
         redirects = RedirectFlows(store: store, opaque: opaque)
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
+        codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens)
         registration = Registration(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         passwordReset = PasswordReset(
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)

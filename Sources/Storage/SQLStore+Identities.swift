@@ -7,7 +7,7 @@ extension SQLStore {
     private static let selectHeldIdentity = Statement(
         .read,
         """
-        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.created_at,
+        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.created_at, i.last_used_at,
                NOT EXISTS (SELECT FROM identities o
                             WHERE o.application_id = i.application_id AND o.uid = i.uid AND o.id <> i.id)
           FROM identities i
@@ -22,7 +22,7 @@ extension SQLStore {
         guard var row = try await run(Self.selectHeldIdentity, binds).first else { return nil }
         return HeldIdentity(
             id: try row.next(), uid: try row.next(), status: try row.nextStatus(), createdAt: try row.next(),
-            isLast: try row.next())
+            lastUsedAt: try row.next(), isLast: try row.next())
     }
 
     private static let spend = Statement(
@@ -77,16 +77,16 @@ extension SQLStore {
         """
         WITH removed AS (
             DELETE FROM identities WHERE application_id = $1 AND id = $2 AND uid = $3
-            RETURNING provider, uid, email, email_verified, phone
+            RETURNING provider, uid, email, email_verified, phone, phone_verified
         ), freed AS (
             DELETE FROM addresses d USING removed r
              WHERE d.application_id = $1 AND d.uid = r.uid
                AND (d.kind = 'email' AND d.address = r.email AND r.email_verified
-                    OR d.kind = 'phone' AND d.address = r.phone)
+                    OR d.kind = 'phone' AND d.address = r.phone AND r.phone_verified)
                AND NOT EXISTS (SELECT FROM identities i
                                 WHERE i.application_id = $1 AND i.uid = r.uid AND i.id <> $2
                                   AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
-                                       OR d.kind = 'phone' AND i.phone = d.address))
+                                       OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))
         )
         INSERT INTO audit_events (application_id, event, account, details)
         SELECT $1, 'identity.unlinked', sha256(a.audit_key || uuid_send(a.uid)),
@@ -109,8 +109,11 @@ extension SQLStore {
         .write,
         """
         WITH evicted AS (
-            UPDATE identities SET email = NULL
-             WHERE application_id = $1 AND email = ANY ($2) AND NOT email_verified AND uid IS DISTINCT FROM $3
+            UPDATE identities
+               SET email = CASE WHEN email = ANY ($2) AND NOT email_verified THEN NULL ELSE email END,
+                   phone = CASE WHEN phone = ANY ($4) AND NOT phone_verified THEN NULL ELSE phone END
+             WHERE application_id = $1 AND uid IS DISTINCT FROM $3
+               AND (email = ANY ($2) AND NOT email_verified OR phone = ANY ($4) AND NOT phone_verified)
             RETURNING id, uid
         ), forgotten AS (
             DELETE FROM passwords p USING evicted e WHERE p.application_id = $1 AND p.identity_id = e.id
@@ -123,9 +126,10 @@ extension SQLStore {
         on addresses: [Address], owner: UUID?, application: Int32
     ) async throws {
         let emails = addresses.compactMap(\.email?.value)
-        guard !emails.isEmpty else { return }
+        let phones = addresses.compactMap(\.phone?.value)
+        guard !addresses.isEmpty else { return }
         _ = try await run(Self.discardRegistrations, [.int4(application), .texts(emails)])
-        for row in try await run(Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner)]) {
+        for row in try await run(Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner), .texts(phones)]) {
             var row = row
             let identity: UUID = try row.next()
             let uid: UUID = try row.next()

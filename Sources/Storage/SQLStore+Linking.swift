@@ -123,9 +123,9 @@ extension SQLStore {
                FOR UPDATE
         ), identity AS (
             INSERT INTO identities
-                   (application_id, id, uid, provider, provider_uid, email, email_verified, phone, display_name,
-                    profile)
-            SELECT $1, $3, uid, $4, $5, $6, $7, $8, $9, $10 FROM account
+                   (application_id, id, uid, provider, provider_uid, email, email_verified, phone, phone_verified,
+                    display_name, profile)
+            SELECT $1, $3, uid, $4, $5, $6, $7, $8, $13, $9, $10 FROM account
             RETURNING id
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)
@@ -151,7 +151,7 @@ extension SQLStore {
                 .text(opening.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
                 .text(shown.phone?.value), .text(opening.evidence.displayName),
                 .json(try JSONValue.object(opening.evidence.profile).jsonText()),
-            ] + addresses.binds)
+            ] + addresses.binds + [.bool(shown.phoneVerified)])
         _ = try rows.firstOrConflict()
         return try await openSession(opening, identity: identity, password: nil)
     }
@@ -172,6 +172,7 @@ struct ShownAddresses {
     let email: EmailAddress?
     let emailVerified: Bool
     let phone: PhoneNumber?
+    let phoneVerified: Bool
 }
 
 extension VerifiedIdentity {
@@ -179,9 +180,10 @@ extension VerifiedIdentity {
     func shown(claiming claimed: [Address]) -> ShownAddresses {
         let named = addresses.filter { !($0.isVerified && $0.isAuthoritative) }.map(\.address)
         let verified = claimed.lazy.compactMap(\.email).first
+        let verifiedPhone = claimed.lazy.compactMap(\.phone).first
         return ShownAddresses(
             email: verified ?? named.lazy.compactMap(\.email).first, emailVerified: verified != nil,
-            phone: (claimed + named).lazy.compactMap(\.phone).first)
+            phone: verifiedPhone ?? named.lazy.compactMap(\.phone).first, phoneVerified: verifiedPhone != nil)
     }
 }
 
@@ -192,7 +194,7 @@ extension [Address] {
 
 extension Row {
     /// The next two columns, `kind` and `address`, both null for none.
-    fileprivate mutating func nextAddress() throws -> Address? {
+    mutating func nextAddress() throws -> Address? {
         let kind: String? = try next()
         let value: String? = try next()
         guard let kind, let value else { return nil }

@@ -14,9 +14,9 @@ extension SQLStore {
             RETURNING uid, audit_key, created_at
         ), identity AS (
             INSERT INTO identities
-                   (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, phone, display_name,
-                    profile, last_used_at)
-            SELECT $1, $3, uid, $13, $14, $15, $16, $17, $18, $11, $19, now() FROM account
+                   (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified,
+                    display_name, profile, last_used_at)
+            SELECT $1, $3, uid, $13, $14, $15, $16, $17, $18, $22, $11, $19, now() FROM account
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)
             SELECT $1, kind, address, uid FROM account, unnest($20::text[], $21::text[]) AS claim (kind, address)
@@ -47,7 +47,7 @@ extension SQLStore {
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
                 .bool(shown.emailVerified), .text(shown.phone?.value),
                 .json(try JSONValue.object(evidence.profile).jsonText()),
-            ] + addresses.binds)
+            ] + addresses.binds + [.bool(shown.phoneVerified)])
         var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let user = User(

@@ -57,12 +57,12 @@ import Testing
         case .deleted: return .deleted(uid: Self.someone, purgeAfter: Self.purge)
         case .unknown: break
         }
-        if test.mode == .existing { return refusal("provider.no-sign-up", decided: test, address) }
         let isProven = test.address == .proven
         let mayJoin = isProven && test.automatic == .verified
         if mayJoin && test.owner == .live { return .join(uid: Self.someone, claiming: []) }
         if mayJoin && test.owner == .disabled { return .disabled }
         if mayJoin && test.owner == .deleted { return .deleted(uid: Self.someone, purgeAfter: Self.purge) }
+        if test.mode == .existing { return refusal("provider.no-sign-up", decided: test, address) }
         return .create(claiming: isProven && test.owner == .none ? [.email(address)] : [])
     }
 

@@ -38,7 +38,7 @@ struct NativeTokenTests {
     func `whether the nonce is right`(
         _ rule: String?, _ claim: String?, _ presented: String?, _ isTaken: Bool
     ) async throws {
-        let provider = try world.provider { $0.nonce = rule }
+        let provider = try world.provider { $0.nonce = rule.flatMap { NonceRule(rawValue: $0) } }
         let claims: [String: JSONValue] = ["nonce": claim.map { .string($0) } ?? .null]
         let identity = try? await verify(claims, nonce: presented, by: provider)
         #expect((identity != nil) == isTaken)

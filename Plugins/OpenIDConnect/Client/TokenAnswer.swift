@@ -19,9 +19,9 @@ struct TokenAnswer: Sendable {
 
     /// What is worth keeping: nothing acts for the person here, so only what has to be given back one day.
     func kept(for revocationEndpoint: String?) -> ProviderTokens? {
+        guard revocationEndpoint != nil else { return nil }
         if let refreshToken { return ProviderTokens(refreshToken: refreshToken) }
-        guard revocationEndpoint != nil, let accessToken else { return nil }
-        return ProviderTokens(accessToken: accessToken)
+        return accessToken.map { ProviderTokens(accessToken: $0) }
     }
 }
 

@@ -69,16 +69,7 @@ struct EvidenceReader: Sendable {
     private func profile(in documents: [JSONValue]) -> [String: JSONValue] {
         let own = Dictionary(profile.map { ($0, $0) }) { $1 }
         return own.merging(claims.further) { $1 }.compactMapValues { path in
-            let value = documents.lazy.map { $0[claim: path] }.first { !$0.isNull }
-            return value.flatMap { $0.isSmall ? $0 : nil }
+            documents.lazy.map { $0[claim: path] }.first { !$0.isNull }
         }
-    }
-}
-
-extension JSONValue {
-    /// At most 2 KiB as JSON; a picture can be a page of base64.
-    fileprivate var isSmall: Bool {
-        // One that can't be written can't be kept either.
-        ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048
     }
 }

@@ -42,7 +42,8 @@ actor Discovery {
             let response = try await ports.http.fetch(.get(url))
             guard response.isSuccess, let json = response.json else { throw ProviderError.unavailable }
             let document = try IssuerDocument(json, from: accepted)
-            kept = (document, ports.now().addingTimeInterval(response.keptFor))
+            let lifetime = response.lifetime(in: 3600...86_400, standard: 3600)
+            kept = (document, ports.now().addingTimeInterval(TimeInterval(lifetime.components.seconds)))
             return document
         } catch {
             retryAt = ports.now().addingTimeInterval(2)
@@ -53,15 +54,5 @@ actor Discovery {
     private func old() throws -> IssuerDocument {
         guard let kept else { throw ProviderError.unavailable }
         return kept.document
-    }
-}
-
-extension FetchResponse {
-    /// `max-age` (RFC 9111, 5.2.2.1), between an hour and a day.
-    fileprivate var keptFor: TimeInterval {
-        let directives = (headers["cache-control"] ?? "").lowercased().split(separator: ",")
-        let age = directives.lazy.map { $0.trimmingCharacters(in: .whitespaces) }
-            .compactMap { $0.hasPrefix("max-age=") ? Double($0.dropFirst("max-age=".count)) : nil }.first
-        return min(max(age ?? 0, 3600), 86_400)
     }
 }

@@ -49,7 +49,7 @@ struct OpenIDConnectPresetSettings: Decodable, Sendable {
     var hostedDomains: [String]?
     var tenants: [String]?
     var claims: [String: String?]?
-    var nonce: String?
+    var nonce: NonceRule?
     var baseURL: String?
 }
 

@@ -56,7 +56,7 @@ package struct ConfiguredProvider: Sendable {
 
     var offersSignIn: Bool {
         hasPasswords || type is any DirectProvider.Type || type is any RedirectProvider.Type
-            || type is any NativeTokenProvider.Type
+            || type is any NativeTokenProvider.Type || type is any ChallengeProvider.Type
     }
 }
 
@@ -94,6 +94,14 @@ package struct ProviderRegistry: Sendable {
         guard let first = candidates.first else { throw .providerDisabled(.off(kind)) }
         guard candidates.count == 1 else { throw .missingParameter("provider") }
         return try usable(first)
+    }
+
+    /// Those of a kind that are usable: the one of that name, or without a name all of them.
+    package func providers(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> [ConfiguredProvider]
+    {
+        if let name { return [try provider(ofKind: kind, named: name)] }
+        let usable = configured.filter { $0.kind == kind && $0.mode != .off }
+        return usable.isEmpty ? [try provider(ofKind: kind)] : usable
     }
 
     /// The provider of that configured name, whatever its kind.

@@ -7,14 +7,16 @@ package struct HeldIdentity: Sendable {
     package let uid: UUID
     package let status: AccountStatus
     package let createdAt: Date
+    package let lastUsedAt: Date?
     /// The account has no other.
     package let isLast: Bool
 
-    package init(id: UUID, uid: UUID, status: AccountStatus, createdAt: Date, isLast: Bool) {
+    package init(id: UUID, uid: UUID, status: AccountStatus, createdAt: Date, lastUsedAt: Date?, isLast: Bool) {
         self.id = id
         self.uid = uid
         self.status = status
         self.createdAt = createdAt
+        self.lastUsedAt = lastUsedAt
         self.isLast = isLast
     }
 }

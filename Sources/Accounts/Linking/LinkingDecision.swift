@@ -24,13 +24,13 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     if let identity = state.identity {
         return verdict(for: identity.status, uid: identity.uid) ?? .signIn(identity)
     }
-    guard policy.mode == .open else { return .refuse(.noSignUp) }
 
     let proven = evidence.proven
     let owners = state.owners.filter { proven.contains($0.address) }
     let unowned = proven.filter { address in !owners.contains { $0.address == address } }
     guard policy.automatic == .verified, let owner = owners.first, owners.allSatisfy({ $0.uid == owner.uid }) else {
-        return .create(claiming: unowned)
+        // Joining an account is no sign-up, opening one is.
+        return policy.mode == .open ? .create(claiming: unowned) : .refuse(.noSignUp)
     }
     return verdict(for: owner.status, uid: owner.uid) ?? .join(uid: owner.uid, claiming: unowned)
 }

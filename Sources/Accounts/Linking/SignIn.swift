@@ -21,10 +21,10 @@ package struct SignIn: Sendable {
         let outcome = try await decidingAgain {
             let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
             // One statement needs no transaction, and most sign-ins are one.
-            guard verdict.claims(of: evidence).isEmpty, !evidence.leavesSomething else {
-                return try await store.transaction { try await carryOut(verdict, opening, by: provider, store: $0) }
+            guard !verdict.isOneStatement || evidence.writesBesideSession else {
+                return try await carryOut(verdict, opening, by: provider, store: store)
             }
-            return try await carryOut(verdict, opening, by: provider, store: store)
+            return try await store.transaction { try await carryOut(verdict, opening, by: provider, store: $0) }
         }
         return try await finish(outcome, session: session, in: application)
     }
@@ -58,6 +58,7 @@ package struct SignIn: Sendable {
         store: any AccountsStore
     ) async throws -> SignInOutcome {
         let opened: OpenedSession
+        if verdict.isSuccess { try await spend(opening, store: store) }
         switch verdict {
         case .signIn(let identity):
             opened = try await store.openSession(opening, identity: identity, password: nil)
@@ -82,17 +83,20 @@ package struct SignIn: Sendable {
         return .opened(opened)
     }
 
-    /// What success leaves behind: the proof is used up, its tokens are kept, and nobody else's unproven claim on an
-    /// address that it proved outlives it.
+    /// A proof that works once is used up by success alone.
+    private func spend(_ opening: SessionOpening, store: any AccountsStore) async throws {
+        guard let proof = opening.evidence.singleUse else { return }
+        guard try await store.spend(proof, provider: opening.provider, application: opening.application) else {
+            throw ProviderError.refused
+        }
+    }
+
+    /// What success leaves behind: the service's tokens are kept, and nobody else's unproven claim on an address that
+    /// was proved outlives it.
     private func settle(
         _ opening: SessionOpening, claims: [Address], opened: OpenedSession, store: any AccountsStore
     ) async throws {
         let (evidence, application) = (opening.evidence, opening.application)
-        if let proof = evidence.singleUse {
-            guard try await store.spend(proof, provider: opening.provider, application: application) else {
-                throw ProviderError.refused
-            }
-        }
         if let tokens = evidence.tokens {
             try await store.keep(tokens, of: opened.identityID, application: application)
         }
@@ -126,6 +130,21 @@ struct RestoreOffer: Sendable {
 }
 
 extension LinkingVerdict {
+    var isSuccess: Bool {
+        switch self {
+        case .signIn, .join, .create: true
+        case .deleted, .disabled, .refuse: false
+        }
+    }
+
+    fileprivate var isOneStatement: Bool {
+        switch self {
+        case .join: false
+        case .create(let addresses): addresses.isEmpty
+        case .signIn, .deleted, .disabled, .refuse: true
+        }
+    }
+
     /// The addresses that carrying it out makes, or finds, the account's own by this proof.
     func claims(of evidence: VerifiedIdentity) -> [Address] {
         switch self {

@@ -8,6 +8,7 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case registrationOfTakenAddress
     case resetPassword
     case passwordChanged
+    case signInCode
     case accountDeleted
     case accountRestored
     /// The provider told that the person no longer signs in with it.
@@ -24,6 +25,8 @@ package struct Message: Sendable, Codable, Equatable {
     package let topic: MessageTopic
     /// The stored address, never one that was typed.
     package let to: String
+    /// A one-time code.
+    package let code: String?
     package let link: String?
     /// Until when the link works, or the deletion can be undone.
     package let until: Date?
@@ -38,8 +41,21 @@ package struct Message: Sendable, Codable, Equatable {
         self.topic = topic
         to = address.value
         self.link = link
+        code = nil
         self.until = until
         self.provider = provider
+    }
+
+    package init(
+        _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil
+    ) {
+        id = .v7()
+        self.topic = topic
+        to = address.value
+        self.link = link
+        self.code = code
+        self.until = until
+        provider = nil
     }
 }
 

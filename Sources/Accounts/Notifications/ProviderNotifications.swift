@@ -13,21 +13,36 @@ package struct ProviderNotifications: Sendable {
     }
 
     /// Each event acts once; one about nobody known here is taken and forgotten.
-    /// - Throws: `ProviderError` for an event that isn't the provider's.
+    /// - Throws: `ProviderError.refused` for an event that is none of the candidates'.
     package func receive(
-        _ payload: String, for configured: ConfiguredProvider, in application: Application
+        _ payload: String, forOneOf candidates: [ConfiguredProvider], in application: Application
     ) async throws {
-        guard let provider = configured.provider as? any NotifyingProvider else {
-            throw AccountsError.unsupportedProvider(configured.name)
-        }
-        guard let event = try await provider.event(in: payload) else { return }
+        guard let (event, configured) = try await event(in: payload, forOneOf: candidates) else { return }
         try await store.wholeDecision { store in
             guard
                 try await store.spend(event.singleUse, provider: configured.name, application: application.id),
                 let identity = try await lockedIdentity(of: event, provider: configured.name, in: application, store)
             else { return }
+            // Whoever has signed in since has consented anew.
+            let isUsedSince = (identity.lastUsedAt?.timeIntervalSince(event.occurredAt) ?? 0) > Self.clockTolerance
+            guard event.change != .consentRevoked || !isUsedSince else { return }
             try await apply(event.change, to: identity, of: configured, in: application, store: store)
         }
+    }
+
+    /// The service doesn't know our names for its clients: it is the signature and the audience that tell whose it is.
+    private func event(
+        in payload: String, forOneOf candidates: [ConfiguredProvider]
+    ) async throws -> (ProviderEvent, ConfiguredProvider)? {
+        for configured in candidates {
+            guard let provider = configured.provider as? any NotifyingProvider else { continue }
+            do {
+                return try await provider.event(in: payload).map { ($0, configured) }
+            } catch ProviderError.refused {
+                continue
+            }
+        }
+        throw ProviderError.refused
     }
 
     /// `nil` for one that is unknown, or was made after what the event tells: whoever comes back has consented anew.
@@ -41,7 +56,8 @@ package struct ProviderNotifications: Sendable {
             let held = try await store.heldIdentity(subject.provider, subject.providerUid, subject.application)
         else { return nil }
         guard held.uid == seen.uid else { throw StoreConflict() }
-        return held.createdAt.timeIntervalSince(event.occurredAt) > Self.clockTolerance ? nil : held
+        let isOutdated = held.createdAt.timeIntervalSince(event.occurredAt) > Self.clockTolerance
+        return isOutdated ? nil : held
     }
 
     private func apply(

@@ -11,16 +11,18 @@ package struct Registration: Sendable {
     private let passwords: any PasswordPolicy
     private let signIn: SignIn
     private let tokens: SessionTokens
+    private let codes: OneTimeCodes
 
     package init(
         store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
-        tokens: SessionTokens
+        tokens: SessionTokens, codes: OneTimeCodes
     ) {
         self.store = store
         self.hasher = hasher
         self.passwords = passwords
         self.signIn = signIn
         self.tokens = tokens
+        self.codes = codes
     }
 
     /// - Returns: the address as it is stored.
@@ -71,9 +73,10 @@ package struct Registration: Sendable {
     /// Opens the account.
     ///
     /// The token is good once, for the password that was registered with it, and only while nobody has proven the
-    /// address in another way.
+    /// address in another way. The link beside a mailed code leads here too, and signs in.
     package func verify(_ text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        if let signedIn = try await codes.complete(linkToken: token, from: client, in: application) { return signedIn }
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
         let opened = try await store.wholeDecision { store in
             let proof = try await store.consume(.registration, hash: token.hash, application: application.id)

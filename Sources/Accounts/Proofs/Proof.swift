@@ -8,6 +8,8 @@ package enum ProofKind: String, Sendable, CaseIterable {
     /// Confirms a registration.
     case registration
     case passwordReset = "password-reset"
+    /// The link beside a mailed code.
+    case signInLink = "sign-in-link"
     /// Brings an account in its grace period back.
     case restore
 }
@@ -44,6 +46,13 @@ package struct NewProof: Sendable {
         NewProof(
             kind: .passwordReset, token: token, provider: provider, providerUid: subject.providerUid,
             address: subject.address, lifetime: .seconds(3600))
+    }
+
+    /// As long as the code beside it.
+    static func signInLink(_ token: OpaqueToken, provider: String, target: ChallengeTarget) -> NewProof {
+        NewProof(
+            kind: .signInLink, token: token, provider: provider, providerUid: target.providerUid,
+            address: target.address.email, lifetime: .seconds(600))
     }
 
     /// Ten minutes: the right proof was given a moment ago and can be given again.

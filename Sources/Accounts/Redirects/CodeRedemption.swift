@@ -26,7 +26,8 @@ package struct PresentedCode: Sendable {
             guard state != nil else { throw AccountsError.missingParameter("state") }
             return
         }
-        guard let codeVerifier, (43...128).contains(codeVerifier.utf8.count),
+        guard let codeVerifier else { throw AccountsError.missingParameter("codeVerifier") }
+        guard (43...128).contains(codeVerifier.utf8.count),
             CodeChallenge.s256(of: codeVerifier) == challenge
         else { throw AccountsError.invalidToken }
     }
@@ -93,6 +94,9 @@ package struct CodeRedemption: Sendable {
                 return .refused(error)
             default: throw error
             }
+        } catch ProviderError.refused {
+            // A proof that had been used up before anything was written.
+            return .refused(.invalidToken)
         }
     }
 

@@ -54,15 +54,18 @@ package struct RedirectFlows: Sendable {
         guard let destination else { throw AccountsError.invalidState }
         do {
             if let error = FlowError(ofProvider: callback) { throw error }
+            try callback.refuseGarbage()
             let configured = try application.providers.named(name)
             let evidence = try await configured.redirecting()
                 .complete(callback, of: flow(state, with: configured, in: application)).checked()
             let code = opaque.make()
             try await store.issueCode(
                 code, for: evidence, state: state.hash, lifetime: Self.codeLifetime, application: application.id)
-            return Arrival(url: destination.url(code: code), cookieName: browser == nil ? nil : cookieName)
+            return Arrival(
+                url: destination.url(code: code), cookieName: browser == nil ? nil : cookieName, failure: nil)
         } catch {
-            return Arrival(url: destination.url(FlowError(error)), cookieName: browser == nil ? nil : cookieName)
+            return Arrival(
+                url: destination.url(FlowError(error)), cookieName: browser == nil ? nil : cookieName, failure: error)
         }
     }
 
@@ -89,6 +92,19 @@ package struct Arrival: Sendable {
     package let url: String
     /// The cookie that has done its service.
     package let cookieName: String?
+    /// Why it brings no code, for the log alone.
+    package let failure: (any Error)?
+}
+
+extension RedirectCallback {
+    /// Whatever is not plausibly a code is not sent on: a provider that stumbles over it would seem to be down.
+    /// - Throws: `ProviderError.refused`.
+    fileprivate func refuseGarbage() throws {
+        guard let code = self["code"] else { return }
+        guard code.utf8.count <= 4096, code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw ProviderError.refused
+        }
+    }
 }
 
 /// What ties a flow to the browser that began it; each flow has its own, so that several can be under way at once.

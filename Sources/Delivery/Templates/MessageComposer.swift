@@ -7,6 +7,7 @@ package struct MessageComposer: Sendable {
     private struct Values {
         let application: String
         let link: String?
+        let code: String?
         let until: String?
         let provider: String?
         let language: String
@@ -42,7 +43,7 @@ package struct MessageComposer: Sendable {
             throw .unusableTemplate(language: templates.language, name: message.topic.rawValue)
         }
         var values = Values(
-            application: application, link: message.link, until: message.until.map(templates.formatTime),
+            application: application, link: message.link, code: message.code, until: message.until.map(templates.formatTime),
             provider: message.provider, language: templates.language)
         values.subject = parsed.subject.render(values)
         return MessageContent(

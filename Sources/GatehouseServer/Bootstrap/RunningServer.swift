@@ -66,7 +66,10 @@ struct RunningServer {
             configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
-        var services: [any Service] = [ReplicaService(backend: backend), worker]
+        var services: [any Service] = [
+            ReplicaService(backend: backend), worker,
+            SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
+        ]
         if let reload { services.append(reload) }
         let group = ServiceGroup(
             configuration: .init(

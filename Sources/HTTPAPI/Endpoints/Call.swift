@@ -1,14 +1,15 @@
 package import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import ProviderKit
 
 /// What a handler may know of the request that it answers.
 package struct Call: Sendable {
     package let application: ServedApplication
     package let client: Client
-    /// Set wherever the endpoint asks for a bearer.
-    private let authenticated: Caller?
+    /// Set wherever the endpoint asks for a bearer, and where one came unasked.
+    let optionalCaller: Caller?
     /// `/apps/{application}` where the client used it, else empty.
     package let pathPrefix: String
     let parameters: Parameters
@@ -16,19 +17,22 @@ package struct Call: Sendable {
     let query: String
     let headers: HTTPFields
     private let peer: String?
+    /// Names the request in whatever it logs.
+    let logger: Logger
 
     init(
         application: ServedApplication, client: Client, caller: Caller?, pathPrefix: String, parameters: Parameters,
-        query: String, headers: HTTPFields, peer: String?
+        query: String, headers: HTTPFields, peer: String?, logger: Logger
     ) {
         self.application = application
         self.client = client
-        authenticated = caller
+        optionalCaller = caller
         self.pathPrefix = pathPrefix
         self.parameters = parameters
         self.query = query
         self.headers = headers
         self.peer = peer
+        self.logger = logger
     }
 
     /// What a provider may look at beside the credential.
@@ -41,8 +45,8 @@ package struct Call: Sendable {
     /// - Throws: `AccountsError.invalidToken` on an endpoint that is open to anybody.
     var caller: Caller {
         get throws {
-            guard let authenticated else { throw AccountsError.invalidToken }
-            return authenticated
+            guard let optionalCaller else { throw AccountsError.invalidToken }
+            return optionalCaller
         }
     }
 }

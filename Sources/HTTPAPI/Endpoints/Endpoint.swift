@@ -8,6 +8,8 @@ struct Endpoint: Sendable {
     /// Who may call.
     enum Access: Sendable {
         case open
+        /// Whoever calls, but a bearer that is sent must be right.
+        case optionalBearer
         case bearer
         /// A bearer who authenticated not long ago.
         case recent
@@ -24,6 +26,8 @@ struct Endpoint: Sendable {
     var query: [Parameter] = []
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
     var isForBrowsers = false
+    /// A GET that changes something is no question that HEAD may ask too (RFC 9110, 9.2.1).
+    var answersHEAD = true
     var answer: Answer
     /// Those that are its own, beside what every endpoint of its access can answer.
     var errors: [ErrorCode]

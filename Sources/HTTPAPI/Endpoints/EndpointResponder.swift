@@ -12,18 +12,19 @@ struct EndpointResponder: HTTPResponder {
     func respond(to request: Request, context: RequestState) async throws -> Response {
         guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
         let body = try await RequestBody.collect(
-            request, as: endpoint.isForBrowsers ? .form : endpoint.body == nil ? nil : .json)
+            request, as: endpoint.bodyForm)
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
         let caller = try await caller(of: request, visit: visit)
         let call = Call(
             application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,
-            parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers, peer: context.peer
-        )
+            parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers, peer: context.peer,
+            logger: context.logger)
         return try await endpoint.handle(call, body)
     }
 
     private func caller(of request: Request, visit: Visit) async throws -> Caller? {
         guard endpoint.access != .open else { return nil }
+        if endpoint.access == .optionalBearer, request.headers[.authorization] == nil { return nil }
         guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
             throw APIError(.invalidToken, "Authorization: Bearer is missing")
         }
@@ -39,5 +40,12 @@ struct EndpointResponder: HTTPResponder {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1])
+    }
+}
+
+extension Endpoint {
+    fileprivate var bodyForm: RequestBody.Form? {
+        guard isForBrowsers else { return body == nil ? nil : .json }
+        return method == .get ? nil : .form
     }
 }

@@ -15,13 +15,11 @@ struct FormFields: Sendable {
                 throw APIError(.invalidParameter, "\(name.prefix(64)) stands there twice")
             }
         }
-        self.values = values
+        // One that is empty counts as absent (RFC 6749, 3.1).
+        self.values = values.filter { !$0.value.isEmpty }
     }
 
-    /// The value of that name; one that is empty counts as absent (RFC 6749, 3.1).
-    subscript(name: String) -> String? {
-        values[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
+    subscript(name: String) -> String? { values[name] }
 
     private static func decode(_ text: (some StringProtocol)?) -> String? {
         guard let text else { return "" }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import ProviderKit
 
 /// Reads a request's body under the contract's rules for size, type and form.
 enum RequestBody {

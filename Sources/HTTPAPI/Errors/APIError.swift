@@ -23,9 +23,7 @@ package struct APIError: Error, Sendable {
         self.code = code
         self.message = message
         self.details = details
-        self.retryAfter = retryAfter.map {
-            max(1, Int($0.components.seconds) + ($0.components.attoseconds > 0 ? 1 : 0))
-        }
+        self.retryAfter = retryAfter.map { max(1, $0.secondsRoundedUp) }
         self.allowed = allowed
     }
 
@@ -38,6 +36,13 @@ package struct APIError: Error, Sendable {
         }
         let body = ErrorPayload(error: .init(code: code, message: message, details: details))
         return .json(body, status: .init(code: code.status), headers: headers)
+    }
+}
+
+extension Duration {
+    /// Whole seconds, never too few.
+    var secondsRoundedUp: Int {
+        Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
     }
 }
 

@@ -3,6 +3,8 @@ struct OperationDescription: Sendable {
     /// Who may call.
     enum Access: Sendable {
         case open
+        /// Whoever calls, with a bearer or without.
+        case optionalBearer
         case bearer
         /// A bearer who authenticated not long ago.
         case recent

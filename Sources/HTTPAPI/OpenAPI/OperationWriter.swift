@@ -10,7 +10,7 @@ struct OperationWriter {
             "operationId": .string(operation.operationID),
             "summary": .string(operation.summary),
             "tags": .array([.string(operation.tag)]),
-            "security": .array(operation.access == .open ? [] : [.object(["bearer": .array([])])]),
+            "security": security(of: operation.access),
             "responses": .object(responses(of: operation)),
         ]
         if operation.access == .recent {
@@ -20,6 +20,16 @@ struct OperationWriter {
         json["parameters"] = parameters.isEmpty ? nil : .array(parameters)
         json["requestBody"] = operation.body.map(requestBody)
         return .object(json)
+    }
+
+    /// An empty requirement among several makes the others optional (OpenAPI 3.1, 4.8.2).
+    private func security(of access: OperationDescription.Access) -> JSONValue {
+        let bearer: JSONValue = .object(["bearer": .array([])])
+        return switch access {
+        case .open: .array([])
+        case .optionalBearer: .array([.object([:]), bearer])
+        case .bearer, .recent: .array([bearer])
+        }
     }
 
     /// An empty body is taken as `{}`, so it is needed only where a field is.

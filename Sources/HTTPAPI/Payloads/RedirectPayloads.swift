@@ -24,6 +24,6 @@ struct CodeBody: Codable, Sendable {
 
 struct NotificationBody: Codable, Sendable {
     let payload: String
-    /// The provider's name, where several are of its kind.
+    /// The provider's name; without it, whichever of its kind the event is for takes it.
     let provider: String?
 }

@@ -45,7 +45,7 @@ extension Endpoint {
         let ofBearer: [ErrorCode] =
             switch access {
             case .open: []
-            case .bearer: [.invalidToken]
+            case .bearer, .optionalBearer: [.invalidToken]
             case .recent: [.invalidToken, .tokenTooOld]
             }
         let all = Set(errors + general + ofAPI + ofBody + ofBearer)
@@ -61,6 +61,7 @@ extension Endpoint.Access {
     fileprivate var description: OperationDescription.Access {
         switch self {
         case .open: .open
+        case .optionalBearer: .optionalBearer
         case .bearer: .bearer
         case .recent: .recent
         }

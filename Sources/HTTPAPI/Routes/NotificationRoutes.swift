@@ -17,8 +17,8 @@ struct NotificationRoutes {
             status: .ok, errors: [.invalidToken, .providerDisabled, .unsupportedProvider]
         ) { call, body in
             let application = call.application.application
-            let provider = try application.providers.provider(ofKind: kind, named: body.provider)
-            try await useCases.notifications.receive(body.payload, for: provider, in: application)
+            let candidates = try application.providers.providers(ofKind: kind, named: body.provider)
+            try await useCases.notifications.receive(body.payload, forOneOf: candidates, in: application)
             return [:]
         }
     }

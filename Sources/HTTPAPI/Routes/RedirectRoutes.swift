@@ -2,6 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import NIOCore
 internal import ProviderKit
 
@@ -24,6 +25,7 @@ struct RedirectRoutes {
                 .init(name: "state", help: "Comes back unchanged; one is made where it is absent."),
                 .init(name: "mode", help: "redirect (the default), or json for an app that opens the browser itself."),
             ],
+            answersHEAD: false,
             answer: .init(
                 status: .found, body: nil, description: "To the provider; with mode=json, 200 and {\"url\",\"state\"}",
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
@@ -55,7 +57,7 @@ struct RedirectRoutes {
     private func callback(_ method: HTTPRequest.Method) -> Endpoint {
         Endpoint(
             method: method, path: base + "/auth/oauth/{provider}/callback",
-            summary: "Takes a person back from a provider's pages", access: .open, isForBrowsers: true,
+            summary: "Takes a person back from a provider's pages", access: .open, isForBrowsers: true, answersHEAD: false,
             answer: .init(
                 status: .found, body: nil, description: "To the app's redirect URI, with a code or an error",
                 headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
@@ -66,8 +68,16 @@ struct RedirectRoutes {
                 let arrival = try await useCases.redirects.answer(
                     RedirectCallback(parameters: fields.values), from: call.provider, cookie: call.cookie,
                     in: call.application.application)
+                if let failure = arrival.failure {
+                    call.logger.notice(
+                        "A way to a provider came to nothing",
+                        metadata: ["provider": "\(call.provider)", "error": "\(failure)"])
+                }
                 return .redirect(to: arrival.url, cookie: arrival.cookieName.map { call.clearCookie($0) })
             } catch {
+                if APIError(any: error) == nil {
+                    call.logger.error("Request failed", metadata: ["error": "\(error)"])
+                }
                 return .page(.strandedFlow, status: .init(code: APIError(any: error)?.code.status ?? 500))
             }
         }

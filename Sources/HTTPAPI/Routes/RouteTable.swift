@@ -23,7 +23,7 @@ struct RouteTable {
             for endpoint in group {
                 let responder = EndpointResponder(endpoint: endpoint, authentication: authentication)
                 router.on(route, method: endpoint.method, responder: responder)
-                if endpoint.method == .get {
+                if endpoint.method == .get, endpoint.answersHEAD {
                     served.insert(.head)
                     router.on(route, method: .head) { request, context in
                         try await responder.respond(to: request, context: context).withoutBody

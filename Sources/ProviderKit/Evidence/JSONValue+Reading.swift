@@ -1,4 +1,17 @@
+internal import Foundation
+
 extension JSONValue {
+    /// Reads what somebody outside wrote.
+    ///
+    /// - Returns: `nil` for what is not JSON to the letter, nests deeper than 16 levels, which costs a decoder hours, or
+    ///   holds U+0000, which can't be stored.
+    public init?(json bytes: [UInt8]) {
+        guard (try? JSONText.check(bytes)) != nil,
+            let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+        else { return nil }
+        self = value
+    }
+
     /// A member of an object; `.null` where there is no such member, or no object.
     public subscript(key: String) -> JSONValue {
         if case .object(let members) = self { members[key] ?? .null } else { .null }

@@ -57,8 +57,16 @@ public struct FetchResponse: Sendable {
     public var isSuccess: Bool { (200...299).contains(status) }
 
     /// The body as JSON, `nil` where it is something else.
-    public var json: JSONValue? {
-        try? JSONDecoder().decode(JSONValue.self, from: Data(body))
+    public var json: JSONValue? { JSONValue(json: body) }
+
+    /// How long the service lets its answer be kept (RFC 9111, 5.2.2.1), within these bounds; `standard` where it says
+    /// nothing that can be read.
+    public func lifetime(in bounds: ClosedRange<Int>, standard: Int) -> Duration {
+        let directives = (headers["cache-control"] ?? "").lowercased().split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        if directives.contains("no-store") || directives.contains("no-cache") { return .seconds(bounds.lowerBound) }
+        let age = directives.lazy.filter { $0.hasPrefix("max-age=") }.compactMap { Int($0.dropFirst(8)) }.first
+        return .seconds(min(max(age ?? standard, bounds.lowerBound), bounds.upperBound))
     }
 }
 

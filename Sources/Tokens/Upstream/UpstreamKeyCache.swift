@@ -18,7 +18,7 @@ final class UpstreamKeyCache: Sendable {
 
     private struct Entry {
         var source: PublishedKeySource
-        var waiters: [UInt64: Waiter] = [:]
+        var waiters: [UInt64: (token: UpstreamToken, waiter: Waiter)] = [:]
     }
 
     private struct State {
@@ -64,10 +64,7 @@ final class UpstreamKeyCache: Sendable {
             guard let key = keys.key(for: token) else { throw ProviderError.refused }
             return key
         case .fetched(let keys):
-            guard let key = keys.key(for: token) else {
-                state.withLock { $0.entries[url]?.source.missed() }
-                throw ProviderError.refused
-            }
+            guard let key = keys.key(for: token) else { throw ProviderError.refused }
             return key
         case .refused: throw ProviderError.refused
         case .unavailable: throw ProviderError.unavailable
@@ -84,7 +81,7 @@ final class UpstreamKeyCache: Sendable {
                 if let answer = step(for: token, at: url, waiter, id) { waiter.resume(returning: answer) }
             }
         } onCancel: {
-            state.withLock { $0.entries[url]?.waiters.removeValue(forKey: id) }?.resume(returning: .unavailable)
+            state.withLock { $0.entries[url]?.waiters.removeValue(forKey: id) }?.waiter.resume(returning: .unavailable)
         }
     }
 
@@ -103,7 +100,7 @@ final class UpstreamKeyCache: Sendable {
                 if isFetching { orders.yield(url) }
                 // Its cancellation handler has run, and will not again.
                 guard !Task.isCancelled else { return .unavailable }
-                entry.waiters[id] = waiter
+                entry.waiters[id] = (token, waiter)
                 return nil
             case .refuse: return .refused
             case .fail: return .unavailable
@@ -120,12 +117,20 @@ final class UpstreamKeyCache: Sendable {
 
     private func finish(_ url: String, with fetched: (keys: UpstreamKeySet, lifetime: TimeInterval)?) {
         let now = now()
-        let waiters = state.withLock { state in
-            state.entries[url]?.source.finish(fetched, at: now)
-            defer { state.entries[url]?.waiters = [:] }
-            return state.entries[url]?.waiters ?? [:]
+        let waiters: [Waiter] = state.withLock { state in
+            guard var entry = state.entries[url] else { return [] }
+            entry.source.finish(fetched, at: now)
+            // At once: a token that arrives in between must not cause another fetch.
+            if let keys = fetched?.keys, entry.waiters.values.contains(where: { keys.key(for: $0.token) == nil }) {
+                entry.source.missed()
+            }
+            defer {
+                entry.waiters = [:]
+                state.entries[url] = entry
+            }
+            return entry.waiters.values.map(\.waiter)
         }
-        for waiter in waiters.values {
+        for waiter in waiters {
             waiter.resume(returning: fetched.map { .fetched($0.keys) } ?? .unavailable)
         }
     }
@@ -136,16 +141,7 @@ final class UpstreamKeyCache: Sendable {
         guard let response = try? await http.fetch(.get(url)), response.status == 200,
             let keys = UpstreamKeySet(published: response.body)
         else { return nil }
-        return (keys, lifetime(of: response))
-    }
-
-    /// By `Cache-Control` (RFC 9111, 5.2.2.1), within bounds: neither a fetch for every token, nor old keys for ever.
-    private static func lifetime(of response: FetchResponse) -> TimeInterval {
-        let directives = (response.headers["cache-control"] ?? "").lowercased().split(separator: ",")
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-        if directives.contains("no-store") || directives.contains("no-cache") { return 300 }
-        let age = directives.first { $0.hasPrefix("max-age=") }.flatMap { TimeInterval($0.dropFirst(8)) }
-        guard let age, age.isFinite else { return 3600 }
-        return min(max(age, 300), 86400)
+        // Neither a fetch for every token, nor old keys for ever.
+        return (keys, TimeInterval(response.lifetime(in: 300...86_400, standard: 3600).components.seconds))
     }
 }

@@ -23,9 +23,7 @@ struct UpstreamKeySet: Sendable {
     /// A JWK Set as it is published; keys that can't be used are left out.
     /// - Returns: `nil` where it is none.
     init?(published json: [UInt8]) {
-        guard let set = try? JSONDecoder().decode(JSONValue.self, from: Data(json)), let list = set["keys"].array else {
-            return nil
-        }
+        guard let list = JSONValue(json: json)?["keys"].array else { return nil }
         keys = list.prefix(Self.limit).compactMap { UpstreamKey(jwk: $0) }
         ignoresIDs = false
     }
@@ -33,7 +31,7 @@ struct UpstreamKeySet: Sendable {
     /// The text of a JWK Set or of one JWK, from settings.
     /// - Throws: `UnreadableKeys`.
     init(set text: String) throws {
-        guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)), json.object != nil else {
+        guard let json = JSONValue(json: Array(text.utf8)), json.object != nil else {
             throw UnreadableKeys(reason: "are not JSON: a JWK Set, or one JWK, is expected")
         }
         let list = json["keys"].array ?? (json["kty"].isNull ? nil : [json])

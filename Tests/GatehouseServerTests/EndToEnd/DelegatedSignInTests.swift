@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 /// What a session is made of when somebody else vouches for the person.
@@ -157,13 +158,48 @@ struct DelegatedSignInTests {
     }
 
     @Test func `what can't be stored is refused or left out, never a server error`() async throws {
-        try await with { _, client in
+        try await with { server, client in
             for subject in ["", "a\0b", String(repeating: "x", count: 256)] {
                 expectError(try await client.present(.somebody(subject)), 401, "INVALID_TOKEN")
             }
             var evidence = VerifiedIdentity.somebody("ada")
-            evidence.profile = ["nul": "a\0b", "deep": [["x": "\0"]], "fine": "yes"]
+            evidence.profile = [
+                "nul": "a\0b", "deep": [["x": "\0"]], "big": .string(String(repeating: "x", count: 3000)), "fine": "yes",
+            ]
             #expect(try await client.present(evidence).status == 200)
+            #expect(try await server.text("SELECT profile::text FROM identities") == #"{"fine": "yes"}"#)
+        }
+    }
+
+    @Test func `a phone number that was merely named is evicted by whoever proves it`() async throws {
+        try await with { server, client in
+            let number = try #require(PhoneNumber("+33612345678"))
+            func evidence(_ subject: String, _ isProven: Bool) -> VerifiedIdentity {
+                let claim = AddressClaim(address: .phone(number), isVerified: isProven, isAuthoritative: isProven)
+                return VerifiedIdentity(providerUid: subject, addresses: [claim])
+            }
+            let squatter = try Person(try await client.present(evidence("squatter", false)), email: "", password: "")
+            let owner = try await client.present(evidence("owner", true))
+            #expect(owner["user"]["phone"] == "+33612345678", "\(owner.text)")
+            expectError(try await client.get("/auth/me", bearer: squatter.accessToken), 401, "INVALID_TOKEN")
+            let claims = try await server.count("SELECT count(*) FROM identities WHERE phone IS NOT NULL")
+            #expect(claims == 1)
+        }
+    }
+
+    @Test func `expired flows, proofs and codes are removed, redeemed ones a day later`() async throws {
+        try await with { server, client in
+            var once = VerifiedIdentity.somebody("ada")
+            once.singleUse = SingleUse(id: "jti", expires: Date() + 300)
+            #expect(try await client.present(once).status == 200)
+            _ = try await client.post("/auth/email/otp", ["email": "ada@example.com"])
+            let rows = ExpiredRows(database: server.backend.database)
+            #expect(try await rows.remove() == 0)
+            try await server.execute("UPDATE used_proofs SET expires_at = now() - interval '1 second'")
+            try await server.execute("UPDATE proofs SET expires_at = now() - interval '1 second'")
+            #expect(try await rows.remove() >= 2)
+            #expect(try await server.count("SELECT count(*) FROM used_proofs") == 0)
+            #expect(try await server.count("SELECT count(*) FROM proofs") == 0)
         }
     }
 

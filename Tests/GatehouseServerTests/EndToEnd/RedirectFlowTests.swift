@@ -116,7 +116,7 @@ struct RedirectFlowTests {
             }
             let arrival = try await client.arrive(client.begin(), with: .somebody())
             expectError(
-                try await client.redeem(arrival.query("code"), withoutVerifier: true), 401, "INVALID_TOKEN")
+                try await client.redeem(arrival.query("code"), withoutVerifier: true), 400, "MISSING_PARAMETER")
             expectError(try await client.redeem("nonsense"), 401, "INVALID_TOKEN")
         }
     }

@@ -9,6 +9,7 @@ import Logging
 import Migrations
 import MobileNetworkProvider
 import OpenIDConnectProvider
+import PhoneProvider
 import Postgres
 import ProviderKit
 import ServiceLifecycle
@@ -30,7 +31,8 @@ struct TestServer: Sendable {
         InstalledProviders(
             [
                 AnonymousProvider.self, EmailProvider.self, AppleProvider.self, OpenIDConnectProvider.self,
-                OAuth2Provider.self, CustomTokenProvider.self, MobileNetworkProvider.self, ScriptedProvider.self,
+                OAuth2Provider.self, CustomTokenProvider.self, MobileNetworkProvider.self, PhoneProvider.self,
+                ScriptedProvider.self,
             ], ports: UpstreamPorts())
     }
 

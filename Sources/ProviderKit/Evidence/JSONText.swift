@@ -1,8 +1,8 @@
 /// Whether a text is JSON to the letter (RFC 8259), and such as can be kept.
 ///
 /// Foundation's decoder also takes trailing commas, UTF-16, and anything at all in the fields that nobody asks for.
-struct JSONText {
-    enum Fault: Error {
+package struct JSONText {
+    package enum Fault: Error {
         case malformed
         /// An escaped U+0000, which PostgreSQL can't store.
         case holdsNUL
@@ -10,7 +10,7 @@ struct JSONText {
     }
 
     /// The decoder's work on a value of unknown type grows with its depth: a small body could keep a core busy for hours.
-    static let deepest = 16
+    package static let deepest = 16
 
     private let bytes: [UInt8]
     private var position = 0
@@ -19,7 +19,7 @@ struct JSONText {
         self.bytes = bytes
     }
 
-    static func check(_ bytes: [UInt8]) throws(Fault) {
+    package static func check(_ bytes: [UInt8]) throws(Fault) {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed }
         var text = JSONText(bytes)
         try text.value(depth: 0)

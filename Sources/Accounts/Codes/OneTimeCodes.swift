@@ -1,0 +1,193 @@
+package import Foundation
+internal import ProviderKit
+
+/// Sign-in by a code that is sent to an address.
+///
+/// Whoever asks gets the same answer for every address. A code is good once, for ten minutes and five attempts; the
+/// right one is evidence like any other provider's.
+package struct OneTimeCodes: Sendable {
+    private static let lifetime: Duration = .seconds(600)
+    private static let resendAfter: Duration = .seconds(60)
+
+    private let store: any TransactionalStore
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+
+    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
+        self.store = store
+        self.signIn = signIn
+        self.tokens = tokens
+    }
+
+    /// Sends a code, unless one is under way; only the caller's own session may answer it, where there is one.
+    /// - Throws: `ProviderError.malformed` for what is no address, or none that may be used.
+    package func begin(
+        _ typed: String, with configured: ConfiguredProvider, by caller: Caller?, in application: Application
+    ) async throws -> SentCode {
+        let provider = try configured.challenging()
+        let target = try provider.target(typed: typed)
+        let (id, code) = (UUID.v7(), Self.newCode())
+        let challenge = NewChallenge(
+            id: id, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
+            session: caller?.sessionID, lifetime: Self.lifetime, resendAfter: Self.resendAfter)
+        let link = caller == nil ? linkToken(provider) : nil
+        let message = Message(
+            .signInCode, to: target.address, code: code, link: link?.url,
+            until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)))
+        let issued = try await store.wholeDecision { store in
+            let issued = try await store.issue(challenge, application: application.id)
+            guard issued.isNew else { return issued }
+            if let link {
+                try await store.discard(
+                    .signInLink, provider: configured.name, providerUid: target.providerUid, application: application.id
+                )
+                try await store.issue(
+                    .signInLink(link.token, provider: configured.name, target: target), application: application.id)
+            }
+            // Who may not sign up gets no code: nothing that it opens.
+            if try await mayUse(configured, target: target, in: application, store: store) {
+                try await store.enqueue([message], application: application.id)
+            }
+            return issued
+        }
+        return SentCode(id: issued.id, expiresIn: Self.lifetime - issued.age, resendAfter: Self.resendAfter - issued.age)
+    }
+
+    /// - Throws: `AccountsError.invalidCredentials`, and what a sign-in throws.
+    package func complete(
+        _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by caller: Caller?, from client: Client,
+        in application: Application
+    ) async throws -> SignedIn {
+        _ = try configured.challenging()
+        guard let id = UUID(uuidString: presented.challengeID), presented.code.utf8.count <= 64 else {
+            throw AccountsError.invalidCredentials
+        }
+        let answer = ChallengeAnswer(
+            id: id, provider: configured.name, hash: hash(of: presented.code, challenge: id), session: caller?.sessionID)
+        let completion = try await store.wholeDecision { store -> Completion in
+            guard let target = try await store.attempt(answer, application: application.id) else {
+                return .refused(.invalidCredentials)
+            }
+            return try await open(target, of: configured, from: client, in: application, store: store)
+        }
+        return try await finish(completion, in: application)
+    }
+
+    /// The same by the link beside the code; it uses the code up too.
+    /// - Returns: `nil` for a token that is no such link's.
+    func complete(
+        linkToken token: OpaqueToken, from client: Client, in application: Application
+    ) async throws -> SignedIn? {
+        guard try await store.peek(.signInLink, hash: token.hash, application: application.id) != nil else { return nil }
+        let completion = try await store.wholeDecision { store -> Completion? in
+            guard let proof = try await store.consume(.signInLink, hash: token.hash, application: application.id),
+                let address = proof.address
+            else { return nil }
+            let configured = try application.providers.named(proof.provider)
+            let target = ChallengeTarget(providerUid: proof.providerUid, address: .email(address))
+            return try await open(target, of: configured, from: client, in: application, store: store)
+        }
+        guard let completion else { return nil }
+        return try await finish(completion, in: application)
+    }
+
+    private enum Completion: Sendable {
+        case opened(SignInOutcome, NewSession)
+        case refused(AccountsError)
+    }
+
+    /// A refusal is a result: thrown, it would give the code back.
+    private func open(
+        _ target: ChallengeTarget, of configured: ConfiguredProvider, from client: Client, in application: Application,
+        store: any AccountsStore
+    ) async throws -> Completion {
+        try await store.endChallenges(
+            provider: configured.name, providerUid: target.providerUid, application: application.id)
+        try await store.discard(
+            .signInLink, provider: configured.name, providerUid: target.providerUid, application: application.id)
+        let evidence = target.evidence
+        let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
+        do {
+            let outcome = try await signIn.open(
+                session, with: evidence, of: configured, in: application, store: store)
+            return .opened(outcome, session)
+        } catch let error as AccountsError {
+            switch error {
+            case .providerDisabled, .accountDisabled: return .refused(error)
+            default: throw error
+            }
+        }
+    }
+
+    private func finish(_ completion: Completion, in application: Application) async throws -> SignedIn {
+        switch completion {
+        case .opened(let outcome, let session):
+            return try await signIn.finish(outcome, session: session, in: application)
+        case .refused(let error):
+            throw error
+        }
+    }
+
+    private func mayUse(
+        _ configured: ConfiguredProvider, target: ChallengeTarget, in application: Application,
+        store: any AccountsStore
+    ) async throws -> Bool {
+        guard configured.mode == .existing else { return true }
+        let verdict = try await signIn.verdict(
+            on: target.evidence, of: configured, in: application, store: store)
+        if case .refuse = verdict { return false }
+        return true
+    }
+
+    private func linkToken(_ provider: any ChallengeProvider) -> (token: OpaqueToken, url: String)? {
+        let token = tokens.opaque.make()
+        return provider.signInLink(token: token.text).map { (token, $0) }
+    }
+
+    private func hash(of code: String, challenge: UUID) -> [UInt8] {
+        tokens.opaque.pseudonym(of: "\(challenge.text):\(code)", purpose: "one-time code")
+    }
+
+    /// Six digits, each as likely as any other.
+    private static func newCode() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let digits = String(Int.random(in: 0..<1_000_000, using: &generator))
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+}
+
+/// What whoever asked for a code may know.
+package struct SentCode: Sendable {
+    package let id: UUID
+    package let expiresIn: Duration
+    package let resendAfter: Duration
+}
+
+/// What a person types in.
+package struct PresentedOneTimeCode: Sendable {
+    package let challengeID: String
+    package let code: String
+
+    package init(challengeID: String, code: String) {
+        self.challengeID = challengeID
+        self.code = code
+    }
+}
+
+extension ChallengeTarget {
+    /// What the right code proves; the methods are RFC 8176's.
+    var evidence: VerifiedIdentity {
+        VerifiedIdentity(
+            providerUid: providerUid,
+            addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
+            methods: address.kind == .phone ? ["otp", "sms"] : ["otp"])
+    }
+}
+
+extension ConfiguredProvider {
+    /// - Throws: `AccountsError.unsupportedProvider` for one that sends no codes.
+    fileprivate func challenging() throws -> any ChallengeProvider {
+        guard let provider = provider as? any ChallengeProvider else { throw AccountsError.unsupportedProvider(name) }
+        return provider
+    }
+}

@@ -1,0 +1,67 @@
+internal import Accounts
+internal import HTTPTypes
+internal import ProviderKit
+
+/// One-time codes, two routes for each installed kind of provider that sends them.
+struct CodeRoutes {
+    let useCases: UseCases
+    let installed: [any Provider.Type]
+
+    var endpoints: [Endpoint] {
+        installed.compactMap { $0 as? any ChallengeProvider.Type }.flatMap { endpoints(for: $0) }
+    }
+
+    private func endpoints<P: ChallengeProvider>(for type: P.Type) -> [Endpoint] {
+        [send(type), verify(type)]
+    }
+
+    private func send<P: ChallengeProvider>(_ type: P.Type) -> Endpoint {
+        .post(
+            "/auth/\(P.kind)/otp", "Sends a code, whether or not the address is known", access: .optionalBearer,
+            takes: CodeTargetBody<P>.self, answers: SentCodeAnswer.self, status: .accepted,
+            errors: [.providerDisabled, .unsupportedProvider, .rateLimited]
+        ) { call, body in
+            let application = call.application.application
+            let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
+            return SentCodeAnswer(
+                try await useCases.codes.begin(
+                    body.target, with: configured, by: call.optionalCaller, in: application))
+        }
+    }
+
+    private func verify<P: ChallengeProvider>(_ type: P.Type) -> Endpoint {
+        .post(
+            "/auth/\(P.kind)/otp/verify", "Signs in with a code", access: .optionalBearer,
+            takes: OneTimeCodeBody.self, answers: SessionAnswer.self,
+            errors: [
+                .invalidCredentials, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
+            ]
+        ) { call, body in
+            let application = call.application.application
+            let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
+            return SessionAnswer(
+                try await useCases.codes.complete(
+                    body.presented, with: configured, by: call.optionalCaller, from: call.client, in: application))
+        }
+    }
+}
+
+/// The address, under the name that its provider gives it.
+private struct CodeTargetBody<P: ChallengeProvider>: Decodable, Sendable {
+    let target: String
+    let provider: String?
+
+    private struct Field: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Field.self)
+        target = try container.decode(String.self, forKey: Field(stringValue: P.targetField))
+        provider = try container.decodeIfPresent(String.self, forKey: Field(stringValue: "provider"))
+    }
+}

@@ -1,0 +1,65 @@
+internal import Accounts
+package import Postgres
+
+/// Removes what has served its time, in small batches.
+///
+/// Any replica may do it at any time: a row that another one is removing is passed over.
+package struct ExpiredRows: Sendable {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    private static let batch = 1000
+
+    /// Redeemed codes are remembered for a day: a replay within it tells of a thief.
+    private static let statements = [
+        Statement(
+            .write,
+            """
+            DELETE FROM redirect_flows WHERE ctid IN (
+                SELECT ctid FROM redirect_flows
+                 WHERE expires_at < now() AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
+                 LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM used_proofs WHERE ctid IN (
+                SELECT ctid FROM used_proofs WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM proofs WHERE ctid IN (
+                SELECT ctid FROM proofs WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM registrations WHERE ctid IN (
+                SELECT ctid FROM registrations WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM code_guesses WHERE ctid IN (
+                SELECT ctid FROM code_guesses WHERE since < now() - interval '24 hours'
+                 LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+    ]
+
+    /// - Returns: how many rows went.
+    package func remove() async throws -> Int {
+        var removed = 0
+        for statement in Self.statements {
+            var count = Self.batch
+            while count == Self.batch, !Task.isCancelled {
+                count = try await database.execute(statement, [.int(Self.batch)]).affected
+                removed += count
+            }
+        }
+        return removed
+    }
+}
