@@ -5,6 +5,8 @@ import ProviderKit
 import Storage
 import Testing
 
+@testable import GatehouseServer
+
 /// What a session is made of when somebody else vouches for the person.
 struct DelegatedSignInTests {
     private func with(
