@@ -67,7 +67,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
     ],
     targets: [
-        room("ProviderKit", imports: ["CIDN2", .crypto]),
+        room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
         room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras, .jwtKit]),
         room(
@@ -131,6 +131,8 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
+        // C to the outside: no target sees C++ because of it. libphonenumber comes with no pkg-config file.
+        .target(name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
     ] + plugins.map(plugin) + [
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
