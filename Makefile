@@ -1,7 +1,8 @@
 # Everything a developer or an admin does from a checkout. Nothing needs to be set up beforehand but Swift 6.3.
 
 SOURCES := Package.swift Sources Tests Plugins migrations
-PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev pkg-config postgresql
+PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libphonenumber-dev pkg-config \
+	postgresql
 
 .PHONY: run test lint format bench build release packages
 

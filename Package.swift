@@ -67,7 +67,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
     ],
     targets: [
-        room("ProviderKit", imports: ["CIDN2", .crypto]),
+        room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
         room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras, .jwtKit]),
         room(
@@ -79,8 +79,9 @@ let package = Package(
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(
             name: "Migrations", dependencies: ["Postgres"], path: "migrations",
-            resources: [.embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
-                .embedInCode("0004_one_time_codes.sql"),
+            resources: [
+                .embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
+                .embedInCode("0004_one_time_codes.sql"), .embedInCode("0005_text_messages.sql"),
             ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
@@ -133,6 +134,8 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
+        // C to the outside: no target sees C++ because of it. libphonenumber comes with no pkg-config file.
+        .target(name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
     ] + plugins.map(plugin) + [
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),

@@ -1,9 +1,10 @@
 /// Delivery: how messages leave.
 ///
 /// Use cases write a `Message` into the outbox, in the transaction of what it tells about. `OutboxWorker` takes it from
-/// there under a lease, `MessageComposer` renders subject, text and HTML from the topic's templates, and the
-/// `MessageTransport` in force carries the resulting `Mail` away: `SMTPTransport` to a relay, `DevelopmentInbox` to the
-/// page of `gatehouse dev`. What failed for now returns to the queue with a growing, random delay (`RetryPolicy`), what
+/// there under a lease, each channel in a lane of its own, and `MessageComposer` renders it from the topic's templates in
+/// the reader's language. A `Mail` is carried away by the `MessageTransport` in force, `SMTPTransport` to a relay; a
+/// `TextMessage`, counted against its budget, by the `TextTransport`, `GatewayTransport` to an HTTP gateway; under
+/// `gatehouse dev` both by `DevelopmentInbox` to its page. What failed for now returns to the queue with a growing, random delay (`RetryPolicy`), what
 /// was refused for good is given up and stays there to be seen.
 ///
 /// Delivery is at least once: a worker that dies between the relay's 250 and its own mark leaves that one message to be

@@ -19,21 +19,28 @@ package enum DeliveryError: Error, Sendable, Equatable {
     case refused(code: Int)
     /// The relay will not take it now: 4yz, or any refusal that is not about this message, such as that of the login.
     case deferred(code: Int)
+    /// The gateway refuses this message for good: any 4xx but 408 and 429.
+    case gatewayRefused(status: Int)
+    /// The gateway will not take it now, or answers what it should not.
+    case gatewayDeferred(status: Int)
     /// Nobody knows whether the message arrived when this happens after its last byte.
     case unreachable(Obstacle)
     /// No transport is configured.
     case notConfigured
     /// What the queue holds as recipient is not one plain address.
     case malformedAddress
-    /// The link in the message no longer works.
+    /// The code or the link in the message no longer works.
     case expired
+    /// As many text messages as are paid for have left.
+    case overBudget
     case unusableTemplate(language: String, name: String)
 
     /// Trying again cannot help.
     package var isPermanent: Bool {
         switch self {
-        case .refused, .malformedAddress, .expired, .unusableTemplate, .invalidSetting: true
-        case .deferred, .unreachable, .notConfigured: false
+        case .refused, .gatewayRefused, .malformedAddress, .expired, .overBudget, .unusableTemplate, .invalidSetting:
+            true
+        case .deferred, .gatewayDeferred, .unreachable, .notConfigured: false
         }
     }
 
@@ -42,10 +49,12 @@ package enum DeliveryError: Error, Sendable, Equatable {
         switch self {
         case .invalidSetting: "invalid-setting"
         case .refused(let code), .deferred(let code): "smtp-\(code)"
+        case .gatewayRefused(let status), .gatewayDeferred(let status): "http-\(status)"
         case .unreachable(let obstacle): "unreachable-\(obstacle.rawValue)"
         case .notConfigured: "not-configured"
         case .malformedAddress: "malformed-address"
         case .expired: "expired"
+        case .overBudget: "over-budget"
         case .unusableTemplate: "unusable-template"
         }
     }

@@ -4,7 +4,7 @@ package import Postgres
 
 /// The workers' side of the outbox.
 package struct OutboxTable: OutboxQueue {
-    private let database: Database
+    let database: Database
     private let sealing: any Sealing
     package let arrivals: AsyncStream<Void>
 
@@ -20,7 +20,7 @@ package struct OutboxTable: OutboxQueue {
         """
         WITH due AS MATERIALIZED (
             SELECT application_id, id FROM outbox
-             WHERE sent_at IS NULL AND failed_at IS NULL AND due_at <= now()
+             WHERE sent_at IS NULL AND failed_at IS NULL AND channel = $3 AND due_at <= now()
              ORDER BY due_at
              LIMIT $1
                FOR UPDATE SKIP LOCKED
@@ -35,9 +35,11 @@ package struct OutboxTable: OutboxQueue {
          ORDER BY t.id
         """)
 
-    package func take(atMost count: Int, lease: Duration) async throws -> [TakenMessage] {
+    package func take(
+        _ channel: MessageChannel, atMost count: Int, lease: Duration
+    ) async throws -> [TakenMessage] {
         let rows = try await translatingErrors {
-            try await database.execute(Self.take, [.int(count), .interval(lease)])
+            try await database.execute(Self.take, [.int(count), .interval(lease), .text(channel.rawValue)])
         }
         var messages: [TakenMessage] = []
         for row in rows {

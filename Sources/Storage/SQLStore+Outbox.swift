@@ -7,7 +7,7 @@ extension SQLStore {
         .write,
         """
         WITH written AS (
-            INSERT INTO outbox (application_id, id, topic, sealed) VALUES ($1, $2, $3, $4)
+            INSERT INTO outbox (application_id, id, topic, channel, sealed) VALUES ($1, $2, $3, $4, $5)
             RETURNING id
         )
         SELECT pg_notify('gatehouse', 'outbox') FROM written
@@ -19,7 +19,10 @@ extension SQLStore {
                 Array(JSONEncoder().encode(message)), at: .outbox(application: application, id: message.id))
             _ = try await run(
                 Self.enqueue,
-                [.int4(application), .uuid(message.id), .text(message.topic.rawValue), .bytes(sealed)])
+                [
+                    .int4(application), .uuid(message.id), .text(message.topic.rawValue),
+                    .text(message.channel.rawValue), .bytes(sealed),
+                ])
         }
     }
 }

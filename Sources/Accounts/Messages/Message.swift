@@ -8,6 +8,7 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case registrationOfTakenAddress
     case resetPassword
     case passwordChanged
+    /// A one-time code, by mail perhaps with a link that does the same.
     case signInCode
     case accountDeleted
     case accountRestored
@@ -17,45 +18,79 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case identityLinked
 }
 
+/// How a message reaches a person; each has a lane of its own, so that one that stalls delays no other.
+package enum MessageChannel: String, Sendable, Codable, CaseIterable {
+    case email, sms
+}
+
 /// A message to a person.
 ///
 /// It holds one-time secrets, so that it is sealed wherever it is kept.
 package struct Message: Sendable, Codable, Equatable {
     package let id: UUID
     package let topic: MessageTopic
-    /// The stored address, never one that was typed.
+    package let channel: MessageChannel
+    /// The stored address or number, never one that was typed.
     package let to: String
     /// A one-time code.
     package let code: String?
     package let link: String?
-    /// Until when the link works, or the deletion can be undone.
+    /// Until when the code or the link works, or the deletion can be undone.
     package let until: Date?
     /// What a button of the provider that it is about says.
     package let provider: String?
+    /// The languages that its reader wants, as `Accept-Language` has them (RFC 9110, 12.5.4), cut short.
+    package let locale: String?
 
     package init(
         _ topic: MessageTopic, to address: EmailAddress, link: String? = nil, until: Date? = nil,
-        provider: String? = nil
+        provider: String? = nil, locale: String? = nil
     ) {
-        id = .v7()
-        self.topic = topic
-        to = address.value
-        self.link = link
-        code = nil
-        self.until = until
-        self.provider = provider
+        self.init(
+            topic: topic, address: .email(address), code: nil, link: link, until: until, provider: provider,
+            locale: locale)
     }
 
+    /// With a code, which is all that a text message carries.
     package init(
-        _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil
+        _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil,
+        locale: String? = nil
+    ) {
+        self.init(
+            topic: topic, address: address, code: code, link: link, until: until, provider: nil, locale: locale)
+    }
+
+    private init(
+        topic: MessageTopic, address: Address, code: String?, link: String?, until: Date?, provider: String?,
+        locale: String?
     ) {
         id = .v7()
         self.topic = topic
+        channel =
+            switch address {
+            case .email: .email
+            case .phone: .sms
+            }
         to = address.value
-        self.link = link
         self.code = code
+        self.link = link
         self.until = until
-        provider = nil
+        self.provider = provider
+        self.locale = locale.map { String($0.prefix(200)) }
+    }
+
+    /// Messages of earlier versions are all mails.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(UUID.self, forKey: .id)
+        topic = try container.decode(MessageTopic.self, forKey: .topic)
+        channel = try container.decodeIfPresent(MessageChannel.self, forKey: .channel) ?? .email
+        to = try container.decode(String.self, forKey: .to)
+        code = try container.decodeIfPresent(String.self, forKey: .code)
+        link = try container.decodeIfPresent(String.self, forKey: .link)
+        until = try container.decodeIfPresent(Date.self, forKey: .until)
+        provider = try container.decodeIfPresent(String.self, forKey: .provider)
+        locale = try container.decodeIfPresent(String.self, forKey: .locale)
     }
 }
 
@@ -82,12 +117,18 @@ package struct TakenMessage: Sendable {
 
 /// The workers' side of the outbox; any replica's worker may take any message.
 package protocol OutboxQueue: Sendable {
-    /// Due messages, hidden from other workers for `lease`.
-    func take(atMost count: Int, lease: Duration) async throws -> [TakenMessage]
+    /// Due messages of one channel, hidden from other workers for `lease`.
+    func take(_ channel: MessageChannel, atMost count: Int, lease: Duration) async throws -> [TakenMessage]
     /// Sent: its text is forgotten.
     func markSent(_ id: UUID, application: Int32) async throws
     /// Tries again after `delay`, or gives up visibly without one.
     func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Int32) async throws
+    /// Puts a text message to that range of numbers on the budget, once for all its attempts.
+    ///
+    /// - Returns: whether it may leave; what may not costs nothing but, at most, a place of its range.
+    func count(
+        _ id: UUID, toward budget: TextBudget, range: String, application: Int32
+    ) async throws -> Bool
     /// An element whenever messages may have become due; a hint, not a promise.
     var arrivals: AsyncStream<Void> { get }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Keeps what it should send, the newest 200, in memory.
 ///
 /// For development alone: the messages hold one-time secrets.
-package final class DevelopmentInbox: MessageTransport, Inbox {
+package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
     private let capacity: Int
     private let time: any TimeSource
     private let kept = Mutex<[DeliveredMessage]>([])
@@ -18,9 +18,22 @@ package final class DevelopmentInbox: MessageTransport, Inbox {
 
     /// A mail that comes again takes the place of its former copy.
     package func send(_ mail: Mail) async {
-        let message = DeliveredMessage(
-            id: mail.id, kind: .email, application: mail.application, from: mail.from.description, to: mail.to.value,
-            subject: mail.content.subject, text: mail.content.text, html: mail.content.html, sentAt: time.now())
+        keep(
+            DeliveredMessage(
+                id: mail.id, kind: .email, application: mail.application, from: mail.from.description,
+                to: mail.to.value, subject: mail.content.subject, text: mail.content.text, html: mail.content.html,
+                sentAt: time.now()))
+    }
+
+    /// A text message that comes again takes the place of its former copy.
+    package func send(_ message: TextMessage) async {
+        keep(
+            DeliveredMessage(
+                id: message.id, kind: .sms, application: message.application, from: "Gatehouse", to: message.to.value,
+                subject: nil, text: message.text, html: nil, sentAt: time.now()))
+    }
+
+    private func keep(_ message: DeliveredMessage) {
         kept.withLock { kept in
             kept.removeAll { $0.id == message.id }
             kept.append(message)

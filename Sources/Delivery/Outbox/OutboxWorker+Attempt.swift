@@ -8,7 +8,7 @@ extension OutboxWorker {
     /// One attempt and its mark; a cancelled one is left unmarked, since it may or may not have been sent.
     func deliver(_ taken: TakenMessage) async {
         do {
-            try await send(taken.message, application: taken.applicationName)
+            try await send(taken)
             state.withLock { $0.statistics.sent += 1 }
             logger.debug("Message sent", metadata: metadata(of: taken))
             await mark(taken) {
@@ -21,16 +21,44 @@ extension OutboxWorker {
         }
     }
 
-    private func send(_ message: Message, application: String) async throws {
-        let email = try currentEmail()
+    private func send(_ taken: TakenMessage) async throws {
+        let message = taken.message
+        // What came too late would only annoy. Without a code or a link, `until` is part of what is told.
+        let isTimed = message.link != nil || message.code != nil
+        if isTimed, let until = message.until, until <= time.now() { throw DeliveryError.expired }
+        switch message.channel {
+        case .email: try await sendMail(message, application: taken.applicationName)
+        case .sms: try await sendText(taken)
+        }
+    }
+
+    private func sendMail(_ message: Message, application: String) async throws {
+        let email = try configured(delivery.email, for: .email)
         guard let recipient = EmailAddress(message.to) else { throw DeliveryError.malformedAddress }
-        // A link that came too late would only annoy. Without a link, `until` is part of what is told.
-        if message.link != nil, let until = message.until, until <= time.now() { throw DeliveryError.expired }
         let mail = Mail(
             id: message.id, application: application, from: email.from, to: recipient, date: message.id.creationTime,
-            content: try composer.compose(message, application: application))
+            content: try delivery.composer.compose(message, application: application))
+        try await withinAnAttempt { try await email.transport.send(mail) }
+    }
+
+    private func sendText(_ taken: TakenMessage) async throws {
+        let message = taken.message
+        let sms = try configured(delivery.sms, for: .sms)
+        guard let number = PhoneNumber(message.to) else { throw DeliveryError.malformedAddress }
+        let text = TextMessage(
+            id: message.id, application: taken.applicationName, to: number,
+            text: try delivery.composer.text(message, application: taken.applicationName))
+        if let budget = sms.budget {
+            let isWithin = try await queue.count(
+                message.id, toward: budget, range: number.range, application: taken.application)
+            guard isWithin else { throw DeliveryError.overBudget }
+        }
+        try await withinAnAttempt { try await sms.transport.send(text) }
+    }
+
+    private func withinAnAttempt(_ send: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup { group in
-            group.addTask { try await email.transport.send(mail) }
+            group.addTask { try await send() }
             group.addTask {
                 try await self.clock.sleep(for: self.settings.attempt)
                 throw DeliveryError.unreachable(.timeout)
@@ -40,17 +68,22 @@ extension OutboxWorker {
         }
     }
 
-    private func currentEmail() throws(DeliveryError) -> EmailDelivery {
-        let email = delivery.email
-        let wasUnconfigured = state.withLock { state in
-            defer { state.isUnconfigured = email == nil }
-            return state.isUnconfigured
+    private func configured<Delivery>(
+        _ delivery: Delivery?, for channel: MessageChannel
+    ) throws(DeliveryError) -> Delivery {
+        let isKnown = state.withLock { state in
+            guard delivery == nil else { return state.unconfigured.remove(channel) != nil }
+            return !state.unconfigured.insert(channel).inserted
         }
-        if email == nil, !wasUnconfigured {
-            logger.error("No e-mail delivery is configured: messages wait in the outbox")
+        guard let delivery else {
+            if !isKnown {
+                logger.error(
+                    "No delivery is configured for a channel: its messages wait in the outbox",
+                    metadata: ["channel": "\(channel.rawValue)"])
+            }
+            throw .notConfigured
         }
-        guard let email else { throw .notConfigured }
-        return email
+        return delivery
     }
 
     private func fail(_ taken: TakenMessage, with error: DeliveryError) async {
@@ -101,6 +134,7 @@ extension OutboxWorker {
         let message = taken.message
         return [
             "message": "\(message.id.text)", "topic": "\(message.topic.rawValue)",
+            "channel": "\(message.channel.rawValue)",
             "application": "\(taken.applicationName)", "attempt": "\(taken.attempts + 1)",
         ]
     }

@@ -6,12 +6,12 @@ internal import Synchronization
 
 /// Sends what the outbox holds, several messages at once, until the process shuts down.
 ///
-/// It looks for messages when the queue says that some arrived, when one of its places becomes free, and once a tick in
+/// Each channel has its own places: a gateway that stalls delays no mail. It looks for messages when the queue says that some arrived, when one of its places becomes free, and once a tick in
 /// any case. On shutdown it takes no more and finishes what it has taken; what is still not sent after `grace` is
 /// cancelled and comes back when its lease ends.
 package final class OutboxWorker: Service {
     package struct Settings: Sendable {
-        /// Messages on their way at once.
+        /// Messages on their way at once, in each channel.
         package var concurrency = 8
         package var tick: Duration = .seconds(1)
         /// For one attempt, whatever the transport's own deadlines.
@@ -30,11 +30,25 @@ package final class OutboxWorker: Service {
         var statistics = DeliveryStatistics()
         /// So that each is logged when it begins and not for every message or tick.
         var isQueueBroken = false
-        var isUnconfigured = false
+        var unconfigured: Set<MessageChannel> = []
+        /// The channels' shares of `statistics.inFlight`.
+        var inFlight: [MessageChannel: Int] = [:]
+    }
+
+    /// What wakes a channel up; one pending wake-up stands for any number of them.
+    private struct Lane: Sendable {
+        let channel: MessageChannel
+        let wakeUps: AsyncStream<Void>
+        let waker: AsyncStream<Void>.Continuation
+
+        init(_ channel: MessageChannel) {
+            self.channel = channel
+            (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            waker.yield()
+        }
     }
 
     let queue: any OutboxQueue
-    let composer: MessageComposer
     let delivery: CurrentDelivery
     let settings: Settings
     let logger: Logger
@@ -45,12 +59,11 @@ package final class OutboxWorker: Service {
 
     /// `clock` measures ticks and deadlines, `time` tells how old messages are; `random`, in 0..<1, is the jitter.
     package init(
-        queue: any OutboxQueue, composer: MessageComposer, delivery: CurrentDelivery, settings: Settings = Settings(),
-        logger: Logger, time: any TimeSource = SystemTime(), clock: any Clock<Duration> = ContinuousClock(),
+        queue: any OutboxQueue, delivery: CurrentDelivery, settings: Settings = Settings(), logger: Logger,
+        time: any TimeSource = SystemTime(), clock: any Clock<Duration> = ContinuousClock(),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
         self.queue = queue
-        self.composer = composer
         self.delivery = delivery
         self.settings = settings
         self.logger = logger
@@ -64,17 +77,19 @@ package final class OutboxWorker: Service {
     }
 
     package func run() async throws {
-        // One pending wake-up stands for any number of them.
-        let (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        waker.yield()
-        async let _ = forwardArrivals(to: waker)
-        async let _ = tick(waker)
+        let lanes = MessageChannel.allCases.map { Lane($0) }
+        async let _ = forwardArrivals(to: lanes)
+        async let _ = tick(lanes)
         await withTaskGroup { group in
             group.addTask {
                 await withGracefulShutdownHandler {
-                    await self.sendMessages(at: wakeUps, waker: waker)
+                    await withDiscardingTaskGroup { group in
+                        for lane in lanes {
+                            group.addTask { await self.sendMessages(of: lane) }
+                        }
+                    }
                 } onGracefulShutdown: {
-                    waker.finish()
+                    for lane in lanes { lane.waker.finish() }
                 }
             }
             group.addTask { await self.graceAfterShutdown() }
@@ -83,15 +98,15 @@ package final class OutboxWorker: Service {
         }
     }
 
-    private func forwardArrivals(to waker: AsyncStream<Void>.Continuation) async {
+    private func forwardArrivals(to lanes: [Lane]) async {
         for await _ in queue.arrivals {
-            waker.yield()
+            for lane in lanes { lane.waker.yield() }
         }
     }
 
-    private func tick(_ waker: AsyncStream<Void>.Continuation) async {
+    private func tick(_ lanes: [Lane]) async {
         while (try? await clock.sleep(for: settings.tick)) != nil {
-            waker.yield()
+            for lane in lanes { lane.waker.yield() }
         }
     }
 
@@ -106,31 +121,38 @@ package final class OutboxWorker: Service {
     }
 
     /// Returns when no more wake-ups come and every message taken is dealt with.
-    private func sendMessages(at wakeUps: AsyncStream<Void>, waker: AsyncStream<Void>.Continuation) async {
+    private func sendMessages(of lane: Lane) async {
         await withDiscardingTaskGroup { group in
-            for await _ in wakeUps {
+            for await _ in lane.wakeUps {
                 // A wake-up may still be buffered when the stream is finished.
                 guard !Task.isShuttingDownGracefully else { break }
-                for taken in await takeMessages() {
+                for taken in await takeMessages(lane.channel) {
                     group.addTask {
                         await self.deliver(taken)
-                        self.state.withLock { $0.statistics.inFlight -= 1 }
-                        waker.yield()
+                        self.change(inFlight: lane.channel, by: -1)
+                        lane.waker.yield()
                     }
                 }
             }
         }
     }
 
-    /// As many due messages as there are free places.
-    private func takeMessages() async -> [TakenMessage] {
-        let places = settings.concurrency - statistics.inFlight
+    private func change(inFlight channel: MessageChannel, by count: Int) {
+        state.withLock { state in
+            state.statistics.inFlight += count
+            state.inFlight[channel, default: 0] += count
+        }
+    }
+
+    /// As many due messages as the channel has free places.
+    private func takeMessages(_ channel: MessageChannel) async -> [TakenMessage] {
+        let places = settings.concurrency - state.withLock { $0.inFlight[channel, default: 0] }
         guard places > 0 else { return [] }
         do {
-            let taken = try await queue.take(atMost: places, lease: settings.lease)
+            let taken = try await queue.take(channel, atMost: places, lease: settings.lease)
+            change(inFlight: channel, by: taken.count)
             let wasBroken = state.withLock { state in
                 defer { state.isQueueBroken = false }
-                state.statistics.inFlight += taken.count
                 return state.isQueueBroken
             }
             if wasBroken { logger.notice("The outbox answers again") }

@@ -13,7 +13,7 @@ struct SMTPExchange: Sendable {
     /// - Parameter isAbandoned: asked about once a second.
     /// - Throws: `DeliveryError` or `CancellationError`.
     func perform(isAbandoned: () -> Bool) throws {
-        guard Self.isReady, let handle = curl_easy_init() else { throw DeliveryError.unreachable(.connection) }
+        guard Curl.isReady, let handle = curl_easy_init() else { throw DeliveryError.unreachable(.connection) }
         defer { curl_easy_cleanup(handle) }
         let recipients = curl_slist_append(nil, recipient)
         defer { curl_slist_free_all(recipients) }
@@ -27,9 +27,6 @@ struct SMTPExchange: Sendable {
             try Self.check(code, reply: curl_response_code(handle), wasRead: upload.wasRead)
         }
     }
-
-    /// libcurl's global state, made by whoever comes first.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
 }
 
 extension SMTPExchange {
@@ -55,7 +52,6 @@ extension SMTPExchange {
         }
     }
 
-    /// - Returns: the first failure, so that no protection is silently missing in a libcurl built without it.
     private func configure(
         _ handle: UnsafeMutableRawPointer, recipients: UnsafeMutablePointer<curl_slist>?,
         upload: UnsafeMutableRawPointer
@@ -87,11 +83,7 @@ extension SMTPExchange {
             { curl_set_long(handle, CURLOPT_NOPROGRESS, 0) },
             { curl_set_progress(handle, Self.progress, upload) },
         ]
-        for setting in settings {
-            let code = setting()
-            guard code == CURLE_OK else { return code }
-        }
-        return CURLE_OK
+        return Curl.apply(settings)
     }
 
     private var useOfTLS: Int {
@@ -120,35 +112,16 @@ extension SMTPExchange {
     /// `reply` is the relay's last code, 0 when it said nothing; `wasRead` tells that it had asked for the content, so
     /// that a refusal is the content's.
     static func check(_ code: CURLcode, reply: Int, wasRead: Bool) throws {
-        switch code {
-        case CURLE_OK:
-            return
-        case CURLE_ABORTED_BY_CALLBACK:
-            throw CancellationError()
-        case CURLE_COULDNT_RESOLVE_HOST:
-            throw DeliveryError.unreachable(.name)
-        case CURLE_COULDNT_CONNECT:
-            throw DeliveryError.unreachable(.connection)
-        case CURLE_OPERATION_TIMEDOUT:
-            throw DeliveryError.unreachable(.timeout)
-        case CURLE_USE_SSL_FAILED, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE:
-            throw DeliveryError.unreachable(.tls)
-        default:
-            guard reply >= 400 else { throw DeliveryError.unreachable(.disconnected) }
-            let isAboutThisMail = code == CURLE_SEND_ERROR || (code == CURLE_WEIRD_SERVER_REPLY && wasRead)
-            throw isAboutThisMail ? refusal(reply) : .deferred(code: reply)
-        }
+        if let error = Curl.error(code) { throw error }
+        guard code != CURLE_OK else { return }
+        guard reply >= 400 else { throw DeliveryError.unreachable(.disconnected) }
+        let isAboutThisMail = code == CURLE_SEND_ERROR || (code == CURLE_WEIRD_SERVER_REPLY && wasRead)
+        throw isAboutThisMail ? refusal(reply) : .deferred(code: reply)
     }
 
     /// The refusal of a sender, a recipient or a content; those that ask for a login are the configuration's fault.
     private static func refusal(_ code: Int) -> DeliveryError {
         let asksForLogin = [530, 534, 535, 538].contains(code)
         return code >= 500 && !asksForLogin ? .refused(code: code) : .deferred(code: code)
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int {
-        Int(clamping: Int64((self / .milliseconds(1)).rounded(.up)))
     }
 }

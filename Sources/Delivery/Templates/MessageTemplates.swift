@@ -3,18 +3,23 @@ package import Foundation
 
 /// One message's templates (Mustache).
 ///
-/// They know `application`, `link`, `until` and `provider`; all but the first may be absent.
+/// They know `application`, `code`, `link`, `until` and `provider`; all but the first may be absent, in a text message
+/// `application` too.
 package struct TemplateSource: Sendable {
     package var subject: String
-    /// Plain; `{{link}}` stands alone on its line.
+    /// Plain; `{{link}}` and `{{code}}` stand alone on their lines.
     package var text: String
     /// What stands inside the layout's body; values are escaped.
     package var html: String
+    /// The text message, where the topic has one: without any digit but those of `{{code}}`, so that an application
+    /// whose name has one is not named.
+    package var sms: String?
 
-    package init(subject: String, text: String, html: String) {
+    package init(subject: String, text: String, html: String, sms: String? = nil) {
         self.subject = subject
         self.text = text
         self.html = html
+        self.sms = sms
     }
 }
 
@@ -37,6 +42,9 @@ package struct MessageTemplates: Sendable {
         self.formatTime = formatTime
         self.source = source
     }
+
+    /// The languages that Gatehouse speaks by itself; the first is for all who want none of them.
+    package static let builtIn: [MessageTemplates] = [.english, .french, .german, .spanish]
 
     /// Black on white, one column, nothing fetched from anywhere.
     package static let plainLayout = """

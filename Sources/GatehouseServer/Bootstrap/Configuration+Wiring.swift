@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Crypto
 internal import Delivery
 internal import Foundation
@@ -38,6 +39,39 @@ extension Configuration.Delivery {
         }
         guard let email else { return nil }
         return EmailDelivery(from: email.from, transport: SMTPTransport(email.smtp))
+    }
+
+    /// An inbox takes every text message too, and nothing is counted.
+    func smsDelivery(inbox: DevelopmentInbox?) throws -> SMSDelivery? {
+        if let inbox { return SMSDelivery(transport: inbox) }
+        guard let sms else { return nil }
+        return SMSDelivery(
+            transport: GatewayTransport(try sms.gateway),
+            budget: TextBudget(
+                total: sms.budget.map(TextBudget.Limit.init), perRange: sms.budgetPerPrefix.map(TextBudget.Limit.init)))
+    }
+
+    func composer() throws -> MessageComposer {
+        try MessageComposer(overrides: templates)
+    }
+}
+
+extension Configuration.SMS {
+    fileprivate var gateway: SMSGateway {
+        get throws {
+            let form: SMSGateway.Form =
+                switch kind {
+                case .json: .json
+                case .twilio: .twilio(from: from ?? "")
+                }
+            return try SMSGateway(url: url.value, form: form)
+        }
+    }
+}
+
+extension TextBudget.Limit {
+    fileprivate init(_ rate: Rate) {
+        self.init(rate.count, per: rate.window)
     }
 }
 

@@ -31,9 +31,10 @@ struct RunningServer {
             hasher: try PasswordHasher(configuration.passwords, pool: hashing),
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, time: SystemTime())
-        let delivery = CurrentDelivery(email: try configuration.delivery.emailDelivery(inbox: inbox))
-        let worker = OutboxWorker(
-            queue: backend.outbox, composer: try MessageComposer(), delivery: delivery, logger: backend.logger)
+        let delivery = CurrentDelivery(
+            email: try configuration.delivery.emailDelivery(inbox: inbox),
+            sms: try configuration.delivery.smsDelivery(inbox: inbox), composer: try configuration.delivery.composer())
+        let worker = OutboxWorker(queue: backend.outbox, delivery: delivery, logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         let ports = Installation.providers.ports
         ports.report(to: backend.logger)
@@ -97,7 +98,10 @@ struct RunningServer {
             site.replace(with: try await backend.site(of: configuration))
         }
         if sections.contains(.delivery) {
-            delivery.replace(email: try configuration.delivery.emailDelivery(inbox: nil))
+            delivery.replace(
+                email: try configuration.delivery.emailDelivery(inbox: nil),
+                sms: try configuration.delivery.smsDelivery(inbox: nil),
+                composer: try configuration.delivery.composer())
         }
     }
 }

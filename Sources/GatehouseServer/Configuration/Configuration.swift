@@ -84,8 +84,8 @@ extension Configuration {
     package struct Delivery: Sendable, Equatable {
         package var email: Email?
         package var sms: SMS?
-        /// The absolute path of the directory with an administrator's own templates.
-        package var templates: String?
+        /// An administrator's own, as they are in the directory that the file names.
+        package var templates = TemplateOverrides.none
     }
 
     package struct Email: Sendable, Equatable {
@@ -108,6 +108,10 @@ extension Configuration {
         package var from: String?
         /// How many messages leave at most.
         package var budget: Rate?
+        /// How many leave at most to numbers that share country code and the next three digits.
+        package var budgetPerPrefix: Rate? = standardPerPrefix
+
+        package static let standardPerPrefix = Rate(300, per: .seconds(3600))
     }
 
     package struct Webhook: Sendable, Equatable {

@@ -1,18 +1,46 @@
+internal import CPhoneNumber
+
 /// A phone number in international form (ITU-T E.164): `+`, country code and number, digits alone.
+///
+/// Two numbers are equal when they reach the same phone, however they were written: what is stored and compared is the
+/// library's own form. Which numbers are valid changes as countries open ranges, with the library's metadata.
 public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// As in `+33612345678`.
     public let value: String
+    /// The ISO 3166 code of the country, as in `FR`; none for networks that belong to no country.
+    public let region: String?
+    /// Digits of the country code.
+    private let countryCodeLength: Int
 
-    /// - Returns: `nil` for a national form, anything but digits after the `+`, and impossible lengths.
+    /// - Returns: `nil` for a national form, anything but ASCII digits after the `+`, and what libphonenumber knows to
+    ///   be no number that anybody could have, such as those of ranges kept for fiction.
     public init?(_ text: String) {
         let digits = text.utf8.dropFirst()
-        guard text.utf8.first == UInt8(ascii: "+"), (7...15).contains(digits.count),
+        guard text.utf8.first == UInt8(ascii: "+"), (7...17).contains(digits.count),
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             digits.first != UInt8(ascii: "0")
         else { return nil }
-        value = text
+        var number = phone_number()
+        guard phone_number_read(text, text.utf8.count, &number) == 1 else { return nil }
+        value = Self.text(&number.e164)
+        let country = Self.text(&number.region)
+        region = country.isEmpty ? nil : country
+        countryCodeLength = String(number.country_code).utf8.count
+        guard value.utf8.count <= 16 else { return nil }
+    }
+
+    /// Country code and the first three digits after it, as in `+33612`: about a carrier's range.
+    package var range: String {
+        String(value.prefix(1 + countryCodeLength + 3))
     }
 
     /// The number itself: treat it as personal data and keep it out of logs.
     public var description: String { value }
+
+    /// The text in a C array, which Swift sees as a tuple, up to its NUL.
+    private static func text<Characters>(_ characters: inout Characters) -> String {
+        withUnsafeBytes(of: &characters) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
 }

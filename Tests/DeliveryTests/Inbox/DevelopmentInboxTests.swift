@@ -35,4 +35,16 @@ struct DevelopmentInboxTests {
         #expect(kept.text == mail.content.text)
         #expect(kept.html == mail.content.html)
     }
+
+    @Test func keepsTextMessagesBesideMails() async throws {
+        let inbox = DevelopmentInbox()
+        let message = try Samples.text()
+        await inbox.send(try Samples.mail())
+        await inbox.send(message)
+        await inbox.send(message)
+        #expect(inbox.messages().map(\.kind) == [.sms, .email])
+        let kept = try #require(inbox.messages().first)
+        #expect(kept.id == message.id && kept.to == "+33612345678" && kept.application == "demo")
+        #expect(kept.text == message.text && kept.subject == nil && kept.html == nil)
+    }
 }

@@ -18,8 +18,10 @@ struct OutboxWorkerEndTests {
 
     private func worker(_ transport: any MessageTransport) throws -> OutboxWorker {
         OutboxWorker(
-            queue: queue, composer: try MessageComposer(),
-            delivery: CurrentDelivery(email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport)),
+            queue: queue,
+            delivery: CurrentDelivery(
+                email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport),
+                composer: try MessageComposer()),
             logger: logs.logger, clock: clock, random: { 0.5 })
     }
 

@@ -21,12 +21,14 @@ struct OutboxWorkerTests {
         _ delivery: CurrentDelivery, settings: OutboxWorker.Settings = .init()
     ) throws -> OutboxWorker {
         OutboxWorker(
-            queue: queue, composer: try MessageComposer(), delivery: delivery, settings: settings, logger: logs.logger,
-            time: time, clock: clock, random: { 0.5 })
+            queue: queue, delivery: delivery, settings: settings, logger: logs.logger, time: time, clock: clock,
+            random: { 0.5 })
     }
 
     private func delivery(_ transport: any MessageTransport) throws -> CurrentDelivery {
-        CurrentDelivery(email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport))
+        CurrentDelivery(
+            email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport),
+            composer: try MessageComposer())
     }
 
     /// Runs the worker as its service group would, and shuts it down after the body.
@@ -196,7 +198,7 @@ struct OutboxWorkerTests {
     }
 
     @Test func withoutConfigurationMessagesWaitAndLeaveOnceThereIsOne() async throws {
-        let delivery = CurrentDelivery(email: nil)
+        let delivery = CurrentDelivery(email: nil, composer: try MessageComposer())
         let messages = try (1...3).map { try Samples.message(to: "a\($0)@mail.example") }
         let transport = ScriptedTransport()
         time.advance(by: 100_000)
@@ -205,7 +207,9 @@ struct OutboxWorkerTests {
             await queue.rows.wait { $0.list.allSatisfy { $0.attempts == 1 } }
             let rows = queue.rows.value.list
             #expect(rows.allSatisfy { $0.reasons == ["not-configured"] && !$0.isGivenUp })
-            delivery.replace(email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport))
+            delivery.replace(
+                email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport), sms: nil,
+                composer: try MessageComposer())
             await clock.waitForSleepers(of: .seconds(1))
             clock.advance(by: .seconds(15))
             await queue.rows.wait { $0.list.allSatisfy(\.isSent) }

@@ -17,9 +17,13 @@ final class MemoryOutbox: OutboxQueue {
 
     struct Rows: Sendable {
         var list: [Row] = []
-        /// What each call asked for.
+        /// What each call for mails asked for.
         var takes: [Int] = []
         var failTakes = false
+        /// Ranges of the text messages that were counted.
+        var counted: [String] = []
+        /// How many a test lets pass.
+        var budget = Int.max
         var failedMarks = 0
         /// How many marks of a message are still going to fail.
         var failingMarks: [UUID: Int] = [:]
@@ -47,14 +51,16 @@ final class MemoryOutbox: OutboxQueue {
         rows.value.list.first { $0.message.id == id }
     }
 
-    func take(atMost count: Int, lease: Duration) async throws -> [TakenMessage] {
+    func take(
+        _ channel: MessageChannel, atMost count: Int, lease: Duration
+    ) async throws -> [TakenMessage] {
         let now = clock.now.offset
         let result = rows.update { rows -> Result<[TakenMessage], OutboxFailure> in
-            rows.takes.append(count)
+            if channel == .email { rows.takes.append(count) }
             guard !rows.failTakes else { return .failure(OutboxFailure()) }
             let due = rows.list.indices.filter { index in
                 let row = rows.list[index]
-                return !row.isSent && !row.isGivenUp && row.dueAt <= now
+                return !row.isSent && !row.isGivenUp && row.dueAt <= now && row.message.channel == channel
             }
             return .success(
                 due.prefix(count).map { index in
@@ -80,6 +86,13 @@ final class MemoryOutbox: OutboxQueue {
             row.delays.append(delay)
             row.isGivenUp = delay == nil
             row.dueAt = now + (delay ?? .zero)
+        }
+    }
+
+    func count(_ id: UUID, toward budget: TextBudget, range: String, application: Int32) async throws -> Bool {
+        rows.update { rows in
+            rows.counted.append(range)
+            return rows.counted.count <= rows.budget
         }
     }
 

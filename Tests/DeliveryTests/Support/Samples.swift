@@ -13,9 +13,30 @@ enum Samples {
 
     static func message(
         _ topic: MessageTopic = .confirmRegistration, to address: String = "ada@mail.example",
-        link: String? = "https://demo.example/verify?token=abc", until: Date? = nil
+        link: String? = "https://demo.example/verify?token=abc", until: Date? = nil, locale: String? = nil
     ) throws -> Message {
-        Message(topic, to: try self.address(address), link: link, until: until, provider: "Apple")
+        guard topic != .signInCode else {
+            return code(to: .email(try self.address(address)), link: link, until: until, locale: locale)
+        }
+        return Message(
+            topic, to: try self.address(address), link: link, until: until, provider: "Apple", locale: locale)
+    }
+
+    static func number(_ text: String = "+33612345678") throws -> PhoneNumber {
+        try #require(PhoneNumber(text))
+    }
+
+    static func code(
+        _ code: String = "042137", to address: Address, link: String? = nil, until: Date? = nil,
+        locale: String? = nil
+    ) -> Message {
+        Message(.signInCode, to: address, code: code, link: link, until: until, locale: locale)
+    }
+
+    static func text(
+        to number: String = "+33612345678", text: String = "042137 is your code.", id: UUID = .v7()
+    ) throws -> TextMessage {
+        TextMessage(id: id, application: "demo", to: try self.number(number), text: text)
     }
 
     static func mail(

@@ -24,3 +24,18 @@ final class ScriptedTransport: MessageTransport {
         throw CancellationError()
     }
 }
+
+/// The same for text messages.
+final class ScriptedTextTransport: TextTransport {
+    let attempts = Observed<[TextMessage]>([])
+    private let script: @Sendable (TextMessage) async throws -> Void
+
+    init(_ script: @escaping @Sendable (TextMessage) async throws -> Void = { _ in }) {
+        self.script = script
+    }
+
+    func send(_ message: TextMessage) async throws {
+        attempts.update { $0.append(message) }
+        try await script(message)
+    }
+}

@@ -13,32 +13,71 @@ struct MessageComposerTests {
         composer = try MessageComposer()
     }
 
-    @Test(arguments: MessageTopic.allCases)
-    func everyTopicIsShortAndNamesTheApplication(topic: MessageTopic) throws {
-        let message = try Samples.message(topic, link: Self.link, until: Self.until)
+    /// What each language says to whom the message isn't meant for.
+    private static let notYou = [
+        "en": ["f it was not you", "f you did not ask for this"],
+        "fr": ["i ce n'était pas vous", "i vous n'avez rien demandé"],
+        "de": ["enn Sie das nicht waren"], "es": ["i no ha sido usted", "i no lo ha pedido usted"],
+    ]
+    private static let doNotOpen = [
+        "en": "do not open the link", "fr": "n'ouvrez pas le lien", "de": "öffnen Sie den Link nicht",
+        "es": "no abra el enlace",
+    ]
+
+    @Test(arguments: MessageTopic.allCases, ["en", "fr", "de", "es"])
+    func everyTopicIsShortAndNamesTheApplication(topic: MessageTopic, language: String) throws {
+        let message = try Samples.message(topic, link: Self.link, until: Self.until, locale: language)
         let content = try composer.compose(message, application: "Demo & Söhne")
+        #expect(content.language == language)
         #expect(content.subject.contains("Demo & Söhne"))
         #expect(content.text.contains("Demo & Söhne"))
         #expect(content.html.contains("Demo &amp; Söhne"))
-        #expect(content.html.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
+        #expect(content.html.hasPrefix("<!DOCTYPE html>\n<html lang=\"\(language)\">"))
         #expect(content.html.contains("<title>\(content.subject.replacing("&", with: "&amp;"))</title>"))
         let rendered = content.subject + content.text + content.html
         #expect(!rendered.contains("{{") && !rendered.contains("}}") && !rendered.contains("Optional("))
-        #expect(content.text.contains("f it was not you") || content.text.contains("f you did not ask for this"))
+        let notYou = try #require(Self.notYou[language])
+        let unwrapped = content.text.replacing("\n", with: " ")
+        #expect(notYou.contains { unwrapped.contains($0) })
         let lines = content.text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count < 25)
         #expect(!content.text.contains("\n\n\n"))
-        #expect(lines.allSatisfy { $0.count <= 78 && $0.last != " " })
+        #expect(lines.allSatisfy { ($0.count <= 78 || $0 == Self.link) && $0.last != " " }, "\(lines)")
     }
 
-    @Test(arguments: [MessageTopic.confirmRegistration, .resetPassword])
-    func theLinkStandsAloneOnItsLine(topic: MessageTopic) throws {
-        let content = try composer.compose(Samples.message(topic, link: Self.link), application: "demo")
+    /// A language that is a copy of another would pass everything else.
+    @Test(arguments: MessageTopic.allCases)
+    func theLanguagesDiffer(topic: MessageTopic) throws {
+        let contents = try ["en", "fr", "de", "es"].map { language in
+            try composer.compose(try Samples.message(topic, locale: language), application: "demo")
+        }
+        #expect(Set(contents.map(\.subject)).count == 4)
+        #expect(Set(contents.map(\.text)).count == 4)
+    }
+
+    @Test(arguments: [MessageTopic.confirmRegistration, .resetPassword, .signInCode], ["en", "fr", "de", "es"])
+    func theLinkStandsAloneOnItsLine(topic: MessageTopic, language: String) throws {
+        let message = try Samples.message(topic, link: Self.link, locale: language)
+        let content = try composer.compose(message, application: "demo")
         let linkLines = content.text.components(separatedBy: "\n").filter { $0.contains("token=") }
         #expect(linkLines == [Self.link])
         #expect(content.html.contains("<a href=\"https://demo.example/verify?lang=en&amp;token=abc_-DEF123\">"))
-        #expect(content.text.contains("do not open the link"))
-        #expect(content.html.contains("do not open the link"))
+        guard topic != .signInCode else { return }
+        let doNotOpen = try #require(Self.doNotOpen[language])
+        #expect(content.text.replacing("\n", with: " ").contains(doNotOpen))
+        #expect(content.html.replacing("\n", with: " ").contains(doNotOpen))
+    }
+
+    @Test(arguments: ["en", "fr", "de", "es"], [Self.link, nil])
+    func theCodeStandsAloneOnItsLine(language: String, link: String?) throws {
+        let message = try Samples.message(.signInCode, link: link, until: Self.until, locale: language)
+        let content = try composer.compose(message, application: "demo")
+        let lines = content.text.components(separatedBy: "\n")
+        #expect(lines.filter { $0.contains("042137") } == ["042137"])
+        #expect(content.html.contains(">042137<"))
+        #expect(content.text.contains("token=") == (link != nil))
+        #expect(content.html.contains("href") == (link != nil))
+        #expect(!content.subject.contains("042137"))
     }
 
     @Test(arguments: [MessageTopic.registrationOfTakenAddress, .passwordChanged, .accountDeleted, .accountRestored])
@@ -53,11 +92,34 @@ struct MessageComposerTests {
         let timed = try composer.compose(Samples.message(topic, until: Self.until), application: "demo")
         let untimed = try composer.compose(Samples.message(topic), application: "demo")
         for text in [timed.text, timed.html] {
-            #expect(text.lowercased().contains("until 5 march 2026, 14:05 utc"))
+            #expect(text.lowercased().replacing("\n", with: " ").contains("until 5 march 2026, 14:05 utc"))
         }
         for text in [untimed.text, untimed.html] {
             #expect(!text.lowercased().contains("until"))
         }
+    }
+
+    @Test(arguments: [
+        ("fr", "jusqu'au 5 mars 2026 à 14:05 UTC"), ("de", "bis zum 5. März 2026, 14:05 Uhr (UTC)"),
+        ("es", "hasta el 5 de marzo de 2026, 14:05 UTC"),
+    ])
+    func eachLanguageHasItsOwnTimes(language: String, time: String) throws {
+        let message = try Samples.message(until: Self.until, locale: language)
+        let text = try composer.compose(message, application: "demo").text
+        #expect(text.replacing("\n", with: " ").contains(time))
+    }
+
+    @Test(arguments: [
+        (nil, "en"), ("", "en"), ("*", "en"), ("it", "en"), ("fr", "fr"), ("fr-CA", "fr"), ("DE-at", "de"),
+        ("es-419,es;q=0.9", "es"), ("fr-CH, fr;q=0.9, en;q=0.8, de;q=0.7, *;q=0.5", "fr"),
+        ("it, de;q=0.5, fr;q=0.8", "fr"), ("en;q=0.1, es", "es"), ("fr;q=0, de", "de"), ("fr;q=0", "en"),
+        ("pt-BR;q=1.0,es;q=0.999", "es"), ("de;q=x, es;q=0.2", "es"), ("de;q=2", "en"), (";;,,;q=1,", "en"),
+        ("fr\u{0}", "en"), ("../../etc, de", "de"), ("zh-Hant-TW, de-x-private", "de"), ("français", "en"),
+        (String(repeating: "x-", count: 500), "en"), (String(repeating: ",", count: 500) + "fr", "en"),
+    ])
+    func theReaderChoosesTheLanguage(locale: String?, language: String) throws {
+        let message = try Samples.message(locale: locale)
+        #expect(try composer.compose(message, application: "demo").language == language)
     }
 
     @Test func htmlIsEscapedAndTemplatesInValuesAreNot() throws {

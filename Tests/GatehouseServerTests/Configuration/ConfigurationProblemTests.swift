@@ -62,6 +62,14 @@ struct ConfigurationProblemTests {
             "delivery: { sms: { url: \"https://x\", kind: twilio } }",
             "4: delivery.sms.from: is required where kind is twilio"
         ),
+        (
+            "delivery: { sms: { url: \"https://x\", budget: often } }",
+            "4: delivery.sms.budget: expected a rate as in 1000/d (1 to 1000000 per s, min, h or d)"
+        ),
+        (
+            "delivery: { sms: { url: \"https://x\", budget: { prefix: 1/h } } }",
+            "4: delivery.sms.budget.prefix: unknown key, expected one of total, perPrefix"
+        ),
         ("delivery: { templates: nowhere }", "4: delivery.templates: expected the path of a directory"),
         (
             "webhooks:\n  - url: \"https://x\"\n    secret: whsec_!",

@@ -157,6 +157,7 @@ struct ContractSampleTests {
         #expect(configuration.secrets.previousMasterKeys.count == 1)
         #expect(configuration.passwords.pepper?.current.id == "1")
         #expect(configuration.delivery.sms?.budget == Rate(1000, per: .seconds(86_400)))
+        #expect(configuration.delivery.sms?.budgetPerPrefix == Rate(300, per: .seconds(3600)))
         #expect(one.policy.tokens.rsaBits == 2048)
         #expect(one.policy.automaticLinking == .never)
         #expect(one.undoWindow == .seconds(300))

@@ -7,7 +7,7 @@ extension Expectation<Configuration.Delivery> {
             Configuration.Delivery(
                 email: table.optional("email", .email),
                 sms: table.optional("sms", .sms),
-                templates: table.optional("templates", .directory))
+                templates: table.read("templates", .templates, default: .none))
         }
     }
 }
@@ -50,6 +50,8 @@ extension Located {
             return try make(value)
         } catch .invalidSetting(_, let reason) {
             report(reason)
+        } catch .unusableTemplate(let language, let name) {
+            report("\(language)/\(name) is no Mustache template")
         } catch {
             report("is not usable")
         }
@@ -63,11 +65,71 @@ extension Expectation<Configuration.SMS> {
             let url = table.required("url", .secretURL)
             let kind: Configuration.SMS.Kind = table.read("kind", .choice, default: .json)
             let from = table.optional("from", .text)
-            let budget = table.optional("budget", .rate)
+            let budget = table.read("budget", .budget, default: SMSBudget())
             if kind == .twilio, !table.has("from") {
                 table.report("is required where kind is twilio", at: "from")
             }
-            return url.map { Configuration.SMS(url: $0, kind: kind, from: from, budget: budget) }
+            return url.map {
+                Configuration.SMS(
+                    url: $0, kind: kind, from: from, budget: budget.total, budgetPerPrefix: budget.perPrefix)
+            }
+        }
+    }
+}
+
+private struct SMSBudget {
+    var total: Rate?
+    var perPrefix: Rate? = Configuration.SMS.standardPerPrefix
+}
+
+extension Expectation<SMSBudget> {
+    /// A rate for all messages, or a mapping with one for each prefix too.
+    fileprivate static var budget: Self {
+        Self { located in
+            guard case .table = located.node.content else {
+                return Expectation<Rate>.rate.read(located).map { SMSBudget(total: $0) }
+            }
+            return mapping.read(located)
+        }
+    }
+
+    private static var mapping: Self {
+        .table { table in
+            SMSBudget(
+                total: table.optional("total", .rate),
+                perPrefix: table.read("perPrefix", .rateOrOff, default: Configuration.SMS.standardPerPrefix))
+        }
+    }
+}
+
+extension Expectation<TemplateOverrides> {
+    /// A directory, whose templates are watched as the file itself is.
+    fileprivate static var templates: Self {
+        Self { located in
+            guard let directory = Expectation<String>.directory.read(located) else { return nil }
+            var files: [String: String] = [:]
+            for path in paths(in: directory) {
+                guard let content = located.reading.content(ofFile: "\(directory)/\(path)", at: located.place) else {
+                    return nil
+                }
+                files[path] = content
+            }
+            return located.judged(files) { files throws(DeliveryError) in
+                let overrides = try TemplateOverrides(files: files)
+                _ = try MessageComposer(overrides: overrides)
+                return overrides
+            }
+        }
+    }
+
+    /// Those that are meant to be templates; none lies deeper than four levels.
+    private static func paths(in directory: String, below prefix: String = "") -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(prefix)")) ?? []
+        return names.sorted().flatMap { name in
+            let path = prefix.isEmpty ? name : "\(prefix)/\(name)"
+            guard TemplateOverrides.leads(path) else { return [String]() }
+            guard TemplateOverrides.concerns(path) else { return paths(in: directory, below: path) }
+            return [path]
         }
     }
 }

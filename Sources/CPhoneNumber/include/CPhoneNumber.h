@@ -1,0 +1,28 @@
+#ifndef CPHONENUMBER_H
+#define CPHONENUMBER_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A valid number as libphonenumber knows it. Strings end in NUL; nothing is to be freed.
+typedef struct {
+    // "+", country code and number: at most 15 digits by E.164, 17 in libphonenumber's own limits.
+    char e164[24];
+    // ISO 3166-1, upper case; empty where a number belongs to no country.
+    char region[3];
+    // As in 33, without the "+".
+    int country_code;
+} phone_number;
+
+// Reads `length` bytes of text in international form. Returns 1 and fills `number` when it is a valid one, else 0,
+// also on any failure inside the library. No exception leaves it. Thread-safe.
+int phone_number_read(const char *text, size_t length, phone_number *number);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+internal import CCurl
+
+/// What all uses of libcurl share.
+enum Curl {
+    /// libcurl's global state, made by whoever comes first.
+    static let isReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
+
+    /// What a transfer's end means where it says nothing about the other side's answer.
+    static func error(_ code: CURLcode) -> (any Error)? {
+        switch code {
+        case CURLE_ABORTED_BY_CALLBACK: CancellationError()
+        case CURLE_COULDNT_RESOLVE_HOST: DeliveryError.unreachable(.name)
+        case CURLE_COULDNT_CONNECT: DeliveryError.unreachable(.connection)
+        case CURLE_OPERATION_TIMEDOUT: DeliveryError.unreachable(.timeout)
+        case CURLE_USE_SSL_FAILED, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE:
+            DeliveryError.unreachable(.tls)
+        default: nil
+        }
+    }
+
+    /// Applies settings up to the first that fails, so that no protection is silently missing in a libcurl built
+    /// without it.
+    static func apply(_ settings: [() -> CURLcode]) -> CURLcode {
+        for setting in settings {
+            let code = setting()
+            guard code == CURLE_OK else { return code }
+        }
+        return CURLE_OK
+    }
+}
+
+extension Duration {
+    var milliseconds: Int {
+        Int(clamping: Int64((self / .milliseconds(1)).rounded(.up)))
+    }
+}

@@ -1,0 +1,47 @@
+extension German {
+    static let identityLinked = TemplateSource(
+        subject: "Eine neue Anmeldemöglichkeit bei {{application}}",
+        text: """
+            Guten Tag,
+
+            bei Ihrem Konto bei {{application}} können Sie sich nun auch mit
+            {{provider}} anmelden, denn {{provider}} hat diese Adresse bestätigt.
+
+            Wenn Sie das waren, müssen Sie nichts tun.
+
+            Wenn Sie das nicht waren, kann jemand anderes Ihre E-Mails lesen oder
+            Ihr Konto bei {{provider}} benutzen. Sichern Sie beides und entfernen
+            Sie dann {{provider}} in den Einstellungen Ihres Kontos.
+            """,
+        html: """
+            <p>Guten Tag,</p>
+            <p>bei Ihrem Konto bei {{application}} können Sie sich nun auch mit {{provider}} anmelden, denn
+            {{provider}} hat diese Adresse bestätigt.</p>
+            <p>Wenn Sie das waren, müssen Sie nichts tun.</p>
+            <p><strong>Wenn Sie das nicht waren, kann jemand anderes Ihre E-Mails lesen oder Ihr Konto bei
+            {{provider}} benutzen.</strong> Sichern Sie beides und entfernen Sie dann {{provider}} in den
+            Einstellungen Ihres Kontos.</p>
+            """)
+
+    static let identityRemoved = TemplateSource(
+        subject: "{{provider}} öffnet Ihr Konto bei {{application}} nicht mehr",
+        text: """
+            Guten Tag,
+
+            {{provider}} hat uns mitgeteilt, dass Sie sich damit nicht mehr bei
+            {{application}} anmelden. Wir haben {{provider}} aus Ihrem Konto
+            entfernt. Auf den anderen Wegen, die Sie eingerichtet haben, können
+            Sie sich weiterhin anmelden.
+
+            Wenn Sie das nicht waren, sehen Sie in den Einstellungen Ihres Kontos
+            bei {{provider}} nach.
+            """,
+        html: """
+            <p>Guten Tag,</p>
+            <p>{{provider}} hat uns mitgeteilt, dass Sie sich damit nicht mehr bei {{application}} anmelden. Wir
+            haben {{provider}} aus Ihrem Konto entfernt. Auf den anderen Wegen, die Sie eingerichtet haben, können
+            Sie sich weiterhin anmelden.</p>
+            <p><strong>Wenn Sie das nicht waren,</strong> sehen Sie in den Einstellungen Ihres Kontos bei
+            {{provider}} nach.</p>
+            """)
+}

@@ -1,0 +1,32 @@
+internal import Accounts
+internal import Foundation
+
+extension MessageTemplates {
+    package static let spanish = MessageTemplates(
+        language: "es",
+        formatTime: { $0.formatted(timeFormat) },
+        source: { topic in
+            switch topic {
+            case .confirmRegistration: Spanish.confirmRegistration
+            case .registrationOfTakenAddress: Spanish.registrationOfTakenAddress
+            case .resetPassword: Spanish.resetPassword
+            case .passwordChanged: Spanish.passwordChanged
+            case .signInCode: Spanish.signInCode
+            case .accountDeleted: Spanish.accountDeleted
+            case .accountRestored: Spanish.accountRestored
+            case .identityLinked: Spanish.identityLinked
+            case .identityRemoved: Spanish.identityRemoved
+            }
+        })
+
+    /// Seconds are left out, so that the time shown is never later than the real one.
+    private static let timeFormat = Date.VerbatimFormatStyle(
+        format: """
+            \(day: .defaultDigits) de \(month: .wide) de \(year: .defaultDigits), \
+            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits) UTC
+            """,
+        locale: Locale(identifier: "es"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
+}
+
+/// As `English`, in the formal address.
+enum Spanish {}

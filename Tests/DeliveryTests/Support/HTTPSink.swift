@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A gateway of one file: blocking sockets on threads, and a script for what it answers.
+final class HTTPSink: Sendable {
+    enum Reaction: Sendable {
+        case status(Int)
+        /// These bytes and the end of the connection.
+        case raw(String)
+        case hang
+    }
+
+    struct Request: Sendable {
+        let line: String
+        /// By name in lower case.
+        let headers: [String: String]
+        let body: String
+    }
+
+    struct Unavailable: Error {}
+
+    let port: UInt16
+    let requests = Observed<[Request]>([])
+    private let listener: Int32
+    private let script: @Sendable (Request) -> Reaction
+    private let open = Mutex<Set<Int32>>([])
+
+    init(_ script: @escaping @Sendable (Request) -> Reaction = { _ in .status(202) }) throws {
+        self.script = script
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = listener
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                guard bind(descriptor, pointer, length) == 0, listen(descriptor, 64) == 0 else { return Int32(-1) }
+                return getsockname(descriptor, pointer, &length)
+            }
+        }
+        guard status == 0 else { throw Unavailable() }
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    /// Ends all connections, the hanging ones too.
+    func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        for connection in open.withLock({ $0 }) {
+            shutdown(connection, Int32(SHUT_RDWR))
+        }
+    }
+
+    private func accept() {
+        while true {
+            let connection = Glibc.accept(listener, nil, nil)
+            guard connection >= 0 else { break }
+            _ = open.withLock { $0.insert(connection) }
+            Thread.detachNewThread { [self] in
+                serve(connection)
+                _ = open.withLock { $0.remove(connection) }
+                Glibc.close(connection)
+            }
+        }
+        Glibc.close(listener)
+    }
+
+    private func serve(_ connection: Int32) {
+        guard let request = read(from: connection) else { return }
+        requests.update { $0.append(request) }
+        switch script(request) {
+        case .status(let status):
+            write("HTTP/1.1 \(status) Whatever\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}", to: connection)
+        case .raw(let text):
+            write(text, to: connection)
+        case .hang:
+            var byte: UInt8 = 0
+            while recv(connection, &byte, 1, 0) > 0 {}
+        }
+    }
+
+    private func write(_ text: String, to connection: Int32) {
+        let bytes = Array(text.utf8)
+        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private func read(from connection: Int32) -> Request? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let text = String(decoding: bytes, as: UTF8.self)
+            if let border = text.range(of: "\r\n\r\n") {
+                let lines = text[..<border.lowerBound].components(separatedBy: "\r\n")
+                let headers = Dictionary(
+                    lines.dropFirst().compactMap { line -> (String, String)? in
+                        guard let colon = line.range(of: ": ") else { return nil }
+                        return (line[..<colon.lowerBound].lowercased(), String(line[colon.upperBound...]))
+                    }, uniquingKeysWith: { $0 + "," + $1 })
+                let body = String(text[border.upperBound...])
+                if body.utf8.count >= Int(headers["content-length"] ?? "") ?? 0 {
+                    return Request(line: lines[0], headers: headers, body: body)
+                }
+            }
+            let count = recv(connection, &chunk, chunk.count, 0)
+            guard count > 0 else { return nil }
+            bytes += chunk[..<count]
+        }
+    }
+}

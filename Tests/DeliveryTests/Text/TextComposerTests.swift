@@ -1,0 +1,65 @@
+import Accounts
+import Delivery
+import Foundation
+import ProviderKit
+import Testing
+
+struct TextComposerTests {
+    private let composer: MessageComposer
+
+    init() throws {
+        composer = try MessageComposer()
+    }
+
+    private func text(_ language: String, application: String = "Demo", code: String = "042137") throws -> String {
+        let message = Samples.code(
+            code, to: .phone(try Samples.number()), link: "https://demo.example/?token=1", until: Date(),
+            locale: language)
+        return try composer.text(message, application: application)
+    }
+
+    /// A name with a digit would add a run of its own: the message does without the name.
+    @Test(arguments: ["en", "fr", "de", "es"], ["Demo", "Route 66", "4ever", "Café ٣", "²", "1", "a & b <c>"])
+    func theCodeIsTheOnlyRunOfDigits(language: String, application: String) throws {
+        let text = try text(language, application: application)
+        #expect(text.split { !$0.isNumber } == ["042137"])
+        #expect(text.contains(application) == !application.contains(where: \.isNumber))
+        #expect(!text.contains("{{") && !text.contains("\n") && text.hasPrefix("042137 ") && text.hasSuffix("."))
+    }
+
+    /// Anything else would need two or three messages (3GPP TS 23.038).
+    @Test(arguments: ["en", "fr", "de", "es"])
+    func oneMessageOfTheDefaultAlphabet(language: String) throws {
+        let alphabet = """
+            @£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§\
+            ¿abcdefghijklmnopqrstuvwxyzäöñüà
+            """
+        let text = try text(language, application: String(repeating: "x", count: 60))
+        #expect(text.allSatisfy { alphabet.contains($0) })
+        #expect(text.count <= 160)
+    }
+
+    @Test func theLanguagesDiffer() throws {
+        #expect(Set(try ["en", "fr", "de", "es"].map { try text($0) }).count == 4)
+    }
+
+    @Test func whatHasNoTextIsUnusable() throws {
+        #expect(throws: DeliveryError.unusableTemplate(language: "en", name: "resetPassword.sms")) {
+            try composer.text(Samples.message(.resetPassword), application: "demo")
+        }
+    }
+
+    @Test func earlierMessagesAreMails() throws {
+        let earlier = """
+            {"id":"01980000-0000-7000-8000-000000000000","topic":"resetPassword","to":"ada@mail.example","link":"x"}
+            """
+        let message = try JSONDecoder().decode(Message.self, from: Data(earlier.utf8))
+        #expect(message.channel == .email && message.code == nil && message.locale == nil && message.link == "x")
+    }
+
+    @Test func aMessageIsReadBackAsItWas() throws {
+        let message = Samples.code(to: .phone(try Samples.number()), until: Date(), locale: "fr-CH, fr;q=0.9")
+        let copy = try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(message))
+        #expect(copy == message && copy.channel == .sms && copy.to == "+33612345678")
+    }
+}

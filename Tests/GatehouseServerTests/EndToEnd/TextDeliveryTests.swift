@@ -1,0 +1,75 @@
+import Accounts
+import Delivery
+import Foundation
+import ProviderKit
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// Text messages through the real outbox.
+@Suite struct TextDeliveryTests {
+    private func message(_ number: String = "+33612345678", locale: String? = nil) throws -> Message {
+        Message(.signInCode, to: .phone(try #require(PhoneNumber(number))), code: "042137", locale: locale)
+    }
+
+    @Test func `a text message reaches the inbox in its reader's language`() async throws {
+        try await TestServer.with { server in
+            let application = try await server.application()
+            try await server.backend.store.enqueue(
+                [try message(locale: "fr-CH, de;q=0.9")], application: application.id)
+            try await eventually("the text arrives") { server.inbox.messages().count == 1 }
+            let shown = try #require(server.inbox.messages().first)
+            #expect(shown.kind == .sms && shown.to == "+33612345678")
+            #expect(shown.text == "042137 est votre code pour demo. Ne le communiquez à personne.")
+            #expect(try await server.count("SELECT count(*) FROM outbox WHERE channel = 'sms'") == 1)
+        }
+    }
+
+    @Test func `of many at once no more than the budget leaves, each counted once`() async throws {
+        try await TestServer.with { server in
+            let application = try await server.application()
+            let budget = TextBudget(total: .init(7, per: .seconds(86_400)), perRange: .init(5, per: .seconds(3600)))
+            let messages = try (0..<40).map { _ in try message() }
+            try await server.backend.store.enqueue(messages, application: application.id)
+            let outbox = server.backend.outbox
+            @Sendable func count(_ message: Message, _ range: String) async throws -> Bool {
+                try await outbox.count(message.id, toward: budget, range: range, application: application.id)
+            }
+            let first = try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
+                for (index, message) in messages.prefix(20).enumerated() {
+                    group.addTask { (index, try await count(message, "+33612")) }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            let passed = first.filter(\.value).map(\.key)
+            #expect(passed.count == 5)
+            // A retry costs nothing, and another range has what is left of the whole.
+            for index in passed { #expect(try await count(messages[index], "+33612")) }
+            var others = 0
+            for message in messages[20..<30] where try await count(message, "+49151") { others += 1 }
+            #expect(others == 2)
+            // The next hour, but the same day; then the next day.
+            try await server.execute(
+                "UPDATE text_budget SET window_start = window_start - interval '1 hour' WHERE scope <> 'all'")
+            #expect(try await count(messages[30], "+33612") == false)
+            try await server.execute("UPDATE text_budget SET window_start = window_start - interval '1 day'")
+            #expect(try await count(messages[31], "+33612"))
+            #expect(try await server.count("SELECT count(*) FROM text_budget") == 3)
+        }
+    }
+
+    @Test func `without a limit everything passes`() async throws {
+        try await TestServer.with { server in
+            let application = try await server.application()
+            let messages = try (0..<10).map { _ in try message() }
+            try await server.backend.store.enqueue(messages, application: application.id)
+            for message in messages {
+                let passes = try await server.backend.outbox.count(
+                    message.id, toward: TextBudget(total: nil, perRange: nil), range: "+33612",
+                    application: application.id)
+                #expect(passes)
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import ProviderKit
+
+@Suite struct PhoneNumberTests {
+    @Test(arguments: [
+        ("+33612345678", "+33612345678", "FR"),
+        ("+4915112345678", "+4915112345678", "DE"),
+        ("+491711234567", "+491711234567", "DE"),
+        ("+34612345678", "+34612345678", "ES"),
+        ("+14155552671", "+14155552671", "US"),
+        // Shared country codes are told apart by the number.
+        ("+15142345678", "+15142345678", "CA"),
+        ("+441481256789", "+441481256789", "GG"),
+        ("+77011234567", "+77011234567", "KZ"),
+        // Italy's leading zero belongs to the number; France's and Britain's trunk prefix does not.
+        ("+390612345678", "+390612345678", "IT"),
+        ("+330612345678", "+33612345678", "FR"),
+        ("+4407400123456", "+447400123456", "GB"),
+        // Mexico's and Argentina's former or domestic mobile prefixes.
+        ("+5215512345678", "+525512345678", "MX"),
+        ("+5491123456789", "+5491123456789", "AR"),
+        // The North American numbers kept for fiction can't be told from others by their form.
+        ("+12025550123", "+12025550123", "US"),
+        // Toll-free everywhere: of no country.
+        ("+80012345678", "+80012345678", nil),
+    ])
+    func oneForm(typed: String, stored: String, region: String?) {
+        let number = PhoneNumber(typed)
+        #expect(number?.value == stored)
+        #expect(number?.region == region)
+        #expect(number.flatMap { PhoneNumber($0.value) } == number, "the form is stable")
+    }
+
+    @Test(arguments: [
+        // National, or dialled from somewhere.
+        "0612345678", "33612345678", "0033612345678", "00 33 6 12 34 56 78", "+0612345678",
+        // Written for people.
+        "+33 6 12 34 56 78", "+33-6-12-34-56-78", "+33(0)612345678", "+33.612345678", "tel:+33612345678",
+        "+33612345678;ext=1", "+33612345678,123", "+33612345678#", "+33612345678x1", " +33612345678", "+33612345678 ",
+        "+33612345678\n", "+33612345678\u{0}", "\u{0}+33612345678", "+33612345678\r\n", "++33612345678",
+        // Vanity letters.
+        "+1800FLOWERS", "+3361234567O", "+3361234567l", "+33612345678e1",
+        // Look-alikes: Arabic-Indic, Persian, Devanagari, full-width, mathematical, superscript and the full-width plus.
+        "+\u{663}\u{663}\u{666}\u{661}\u{662}\u{663}\u{664}\u{665}\u{666}\u{667}\u{668}",
+        "+3361234567\u{668}", "+3361234567\u{6F8}", "+3361234567\u{96E}", "+3361234567\u{FF18}",
+        "+3361234567\u{1D7F4}", "+3361234567\u{2078}", "\u{FF0B}33612345678", "\u{207A}33612345678",
+        // What the eye doesn't see.
+        "+336123\u{200B}45678", "+336123\u{AD}45678", "\u{202A}+33612345678\u{202C}", "+33612345678\u{FE0F}",
+        "+3361234567\u{301}8", "\u{FEFF}+33612345678",
+        // No such number.
+        "", "+", "+3", "+33", "+336", "+3361234567", "+336123456789", "+1234567", "+123456789012345",
+        "+00000000000", "+99999999999", "+99912345678", "+15555550123", "+15551234567", "+447700900123",
+        "+33639981234", "+\(String(repeating: "9", count: 10_000))",
+    ])
+    func noNumber(typed: String) {
+        #expect(PhoneNumber(typed) == nil)
+    }
+
+    /// Any text with a foreign character somewhere in a valid number is refused.
+    @Test func nothingButASCIIDigits() {
+        var generator = SystemRandomNumberGenerator()
+        let number = Array("+33612345678".unicodeScalars)
+        for _ in 0..<5000 {
+            guard let scalar = Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &generator)),
+                !("0"..."9").contains(scalar), scalar != "+"
+            else { continue }
+            var replaced = String.UnicodeScalarView(number)
+            let index = replaced.indices.randomElement(using: &generator) ?? replaced.startIndex
+            var inserted = replaced
+            inserted.insert(scalar, at: index)
+            replaced.replaceSubrange(index...index, with: [scalar])
+            #expect(PhoneNumber(String(inserted)) == nil)
+            #expect(PhoneNumber(String(replaced)) == nil)
+        }
+    }
+
+    /// What is stored is read back as itself, whatever the country.
+    @Test func theFormIsStableForAnyNumber() {
+        var generator = SystemRandomNumberGenerator()
+        var valid = 0
+        for _ in 0..<30_000 {
+            let length = Int.random(in: 7...15, using: &generator)
+            let digits = (0..<length).map { _ in "\(Int.random(in: 0...9, using: &generator))" }.joined()
+            guard let number = PhoneNumber("+\(digits)") else { continue }
+            valid += 1
+            #expect(PhoneNumber(number.value) == number, "+\(digits) is \(number)")
+            #expect((8...16).contains(number.value.utf8.count))
+            #expect(number.region?.utf8.count ?? 2 == 2)
+        }
+        #expect(valid > 500)
+    }
+
+    @Test(arguments: [
+        ("+33612345678", "+33612"), ("+14155552671", "+1415"), ("+390612345678", "+39061"),
+        ("+441481256789", "+44148"),
+    ])
+    func theRangeIsCountryCodeAndThreeDigits(number: String, range: String) {
+        #expect(PhoneNumber(number)?.range == range)
+    }
+}
