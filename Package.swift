@@ -154,7 +154,7 @@ let package = Package(
             "ProviderConformanceTests",
             of: [
                 "AnonymousProvider", "AppleProvider", "CustomTokenProvider", "MobileNetworkProvider",
-                "GatehouseTesting", "ProviderKit",
+                "OpenIDConnectProvider", "GatehouseTesting", "ProviderKit",
             ]),
         tests("HTTPAPITests", of: ["HTTPAPI", "Accounts", "ProviderKit"]),
         tests(

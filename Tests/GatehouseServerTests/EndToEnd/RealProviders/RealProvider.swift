@@ -1,0 +1,66 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Testing
+
+/// Somebody else's OpenID provider, running as a process of its own on a free port of 127.0.0.1.
+struct RealProvider: Sendable {
+    /// Where it is, and what it calls itself.
+    let issuer: String
+    let process: GatehouseProcess
+
+    /// Where each `TestServer` expects people back from its provider of this name.
+    static func callback(_ provider: String) -> String {
+        "http://127.0.0.1:1/api/v1/auth/oauth/\(provider)/callback"
+    }
+
+    /// Runs the body once the provider answers; the process is gone afterwards.
+    static func with<Result>(
+        _ arguments: [String], of programs: PythonPrograms, port: Int, in home: ProcessDirectory,
+        _ body: (RealProvider) async throws -> Result
+    ) async throws -> Result {
+        let issuer = "http://127.0.0.1:\(port)"
+        return try await GatehouseProcess.with(arguments, program: programs.python, in: home) { process in
+            let provider = RealProvider(issuer: issuer, process: process)
+            try await eventually("the provider answers", within: .seconds(60)) {
+                try #require(process.isRunning, "\(process.output)\n\(process.errors)")
+                return await provider.isUp
+            }
+            return try await body(provider)
+        }
+    }
+
+    private var isUp: Bool {
+        get async {
+            let request = HTTPClientRequest(url: issuer + "/.well-known/openid-configuration")
+            return (try? await HTTPClient.shared.execute(request, timeout: .seconds(5)))?.status == .ok
+        }
+    }
+
+    /// Nobody answers any more.
+    func kill() async throws { _ = try await process.end(by: SIGKILL) }
+}
+
+extension RedirectClient {
+    /// A browser's way from the authorization to the provider's pages and, by `visit`, back to the callback, which
+    /// sends it to the app; the redirect URI's query.
+    func travel(
+        with browser: inout Browser, _ visit: (inout Browser) async throws -> Void
+    ) async throws -> URLComponents {
+        let flow = try await begin(["mode": "redirect"])
+        try await browser.open(flow.url)
+        try await visit(&browser)
+        return try await arrive(flow, from: browser).redirect
+    }
+
+    /// What the callback says to a browser that has been sent there.
+    func arrive(_ flow: Flow, from browser: Browser) async throws -> APIClient.Answer {
+        var place = browser.url
+        place.query = nil
+        try #require(place.string == RealProvider.callback(provider), "\(browser.url)\n\(browser.page)")
+        let cookie = try #require(flow.cookie)
+        return try await api.send(
+            .GET, "\(place.path)?\(browser.url.percentEncodedQuery ?? "")", headers: ["cookie": cookie])
+    }
+}
