@@ -161,7 +161,8 @@ let package = Package(
             "GatehouseServerTests",
             of: [
                 "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "AppleProvider", "CustomTokenProvider",
-                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "PhoneProvider", "Accounts", "Delivery", "HTTPAPI",
+                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "PhoneProvider", "Accounts",
+                "Delivery", "HTTPAPI",
                 "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes,
                 .logging, .lifecycle,
                 .nioCore,

@@ -33,7 +33,8 @@ public struct PhoneProvider: ChallengeProvider {
     /// - Throws: `SettingsError` for what is no country's code.
     public init(settings: Settings, context: ProviderContext) throws {
         let countries = settings.allowedCountries?.map { $0.uppercased() }
-        guard countries?.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (65...90).contains($0) } }) ?? true else {
+        guard countries?.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (65...90).contains($0) } }) ?? true
+        else {
             throw SettingsError(setting: "allowedCountries", reason: "takes ISO 3166 codes of two letters, as in FR")
         }
         allowedCountries = countries.map { Set($0) }
@@ -43,6 +44,9 @@ public struct PhoneProvider: ChallengeProvider {
     public func target(typed: String) throws -> ChallengeTarget {
         guard let number = PhoneNumber(typed) else {
             throw ProviderError.malformed(field: "phone", reason: "is not a phone number in international form")
+        }
+        if let allowedCountries, !allowedCountries.contains(number.region ?? "") {
+            throw ProviderError.malformed(field: "phone", reason: "is of a country that is not served")
         }
         return ChallengeTarget(providerUid: number.value, address: .phone(number))
     }

@@ -129,7 +129,9 @@ extension SQLStore {
         let phones = addresses.compactMap(\.phone?.value)
         guard !addresses.isEmpty else { return }
         _ = try await run(Self.discardRegistrations, [.int4(application), .texts(emails)])
-        for row in try await run(Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner), .texts(phones)]) {
+        for row in try await run(
+            Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner), .texts(phones)])
+        {
             var row = row
             let identity: UUID = try row.next()
             let uid: UUID = try row.next()

@@ -20,9 +20,11 @@ package struct OneTimeCodes: Sendable {
     }
 
     /// Sends a code, unless one is under way; only the caller's own session may answer it, where there is one.
+    /// `languages` is what `Accept-Language` says.
     /// - Throws: `ProviderError.malformed` for what is no address, or none that may be used.
     package func begin(
-        _ typed: String, with configured: ConfiguredProvider, by caller: Caller?, in application: Application
+        _ typed: String, with configured: ConfiguredProvider, by caller: Caller?, reading languages: String?,
+        in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
         let target = try provider.target(typed: typed)
@@ -33,7 +35,8 @@ package struct OneTimeCodes: Sendable {
         let link = caller == nil ? linkToken(provider) : nil
         let message = Message(
             .signInCode, to: target.address, code: code, link: link?.url,
-            until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)))
+            until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)),
+            locale: languages)
         let issued = try await store.wholeDecision { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
@@ -50,7 +53,8 @@ package struct OneTimeCodes: Sendable {
             }
             return issued
         }
-        return SentCode(id: issued.id, expiresIn: Self.lifetime - issued.age, resendAfter: Self.resendAfter - issued.age)
+        return SentCode(
+            id: issued.id, expiresIn: Self.lifetime - issued.age, resendAfter: Self.resendAfter - issued.age)
     }
 
     /// - Throws: `AccountsError.invalidCredentials`, and what a sign-in throws.
@@ -63,7 +67,8 @@ package struct OneTimeCodes: Sendable {
             throw AccountsError.invalidCredentials
         }
         let answer = ChallengeAnswer(
-            id: id, provider: configured.name, hash: hash(of: presented.code, challenge: id), session: caller?.sessionID)
+            id: id, provider: configured.name, hash: hash(of: presented.code, challenge: id), session: caller?.sessionID
+        )
         let completion = try await store.wholeDecision { store -> Completion in
             guard let target = try await store.attempt(answer, application: application.id) else {
                 return .refused(.invalidCredentials)
@@ -78,7 +83,9 @@ package struct OneTimeCodes: Sendable {
     func complete(
         linkToken token: OpaqueToken, from client: Client, in application: Application
     ) async throws -> SignedIn? {
-        guard try await store.peek(.signInLink, hash: token.hash, application: application.id) != nil else { return nil }
+        guard try await store.peek(.signInLink, hash: token.hash, application: application.id) != nil else {
+            return nil
+        }
         let completion = try await store.wholeDecision { store -> Completion? in
             guard let proof = try await store.consume(.signInLink, hash: token.hash, application: application.id),
                 let address = proof.address

@@ -17,7 +17,8 @@ struct EndpointResponder: HTTPResponder {
         let caller = try await caller(of: request, visit: visit)
         let call = Call(
             application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,
-            parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers, peer: context.peer,
+            parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers,
+            peer: context.peer,
             logger: context.logger)
         return try await endpoint.handle(call, body)
     }

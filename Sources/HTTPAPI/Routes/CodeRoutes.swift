@@ -1,5 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
+internal import Hummingbird
 internal import ProviderKit
 
 /// One-time codes, two routes for each installed kind of provider that sends them.
@@ -25,7 +26,8 @@ struct CodeRoutes {
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             return SentCodeAnswer(
                 try await useCases.codes.begin(
-                    body.target, with: configured, by: call.optionalCaller, in: application))
+                    body.target, with: configured, by: call.optionalCaller,
+                    reading: call.headers[.acceptLanguage], in: application))
         }
     }
 

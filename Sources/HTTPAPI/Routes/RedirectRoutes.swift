@@ -57,7 +57,8 @@ struct RedirectRoutes {
     private func callback(_ method: HTTPRequest.Method) -> Endpoint {
         Endpoint(
             method: method, path: base + "/auth/oauth/{provider}/callback",
-            summary: "Takes a person back from a provider's pages", access: .open, isForBrowsers: true, answersHEAD: false,
+            summary: "Takes a person back from a provider's pages", access: .open, isForBrowsers: true,
+            answersHEAD: false,
             answer: .init(
                 status: .found, body: nil, description: "To the app's redirect URI, with a code or an error",
                 headers: ["Location": "The redirect URI with code and state, or error and error_description."]),

@@ -166,7 +166,8 @@ struct DelegatedSignInTests {
             }
             var evidence = VerifiedIdentity.somebody("ada")
             evidence.profile = [
-                "nul": "a\0b", "deep": [["x": "\0"]], "big": .string(String(repeating: "x", count: 3000)), "fine": "yes",
+                "nul": "a\0b", "deep": [["x": "\0"]], "big": .string(String(repeating: "x", count: 3000)),
+                "fine": "yes",
             ]
             #expect(try await client.present(evidence).status == 200)
             #expect(try await server.text("SELECT profile::text FROM identities") == #"{"fine": "yes"}"#)

@@ -186,7 +186,8 @@ struct OneTimeCodeTests {
             let client = APIClient(server)
             for phone in ["0612345678", "+336", "+44 7400 123456", "+447400123456", "tel:+33612345678"] {
                 expectError(
-                    try await client.post("/auth/phone/otp", ["phone": .string(phone)]), 400, "INVALID_PARAMETER", phone)
+                    try await client.post("/auth/phone/otp", ["phone": .string(phone)]), 400, "INVALID_PARAMETER", phone
+                )
             }
             let asked = try await client.post("/auth/phone/otp", ["phone": "+33612345678"])
             #expect(asked.status == 202, "\(asked.text)")
