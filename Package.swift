@@ -79,7 +79,10 @@ let package = Package(
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(
             name: "Migrations", dependencies: ["Postgres"], path: "migrations",
-            resources: [.embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql")],
+            resources: [
+                .embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
+                .embedInCode("0003_rate_limits.sql"),
+            ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
         room(

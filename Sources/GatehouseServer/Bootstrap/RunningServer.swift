@@ -19,6 +19,8 @@ struct RunningServer {
     let delivery: CurrentDelivery
     let worker: OutboxWorker
     let hashing: HashingPool
+    let limits: RateLimiter
+    let limitSweeper: RateLimitSweeper
     let ports: any ProviderPortsSource
     let api: HTTPAPI
 
@@ -26,11 +28,13 @@ struct RunningServer {
     init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         let hashing = HashingPool()
+        let counter = RateLimitsTable(database: backend.database)
+        let limits = RateLimiter(policy: configuration.rateLimits, counter: counter, opaque: backend.opaque)
         let useCases = UseCases(
             store: backend.store, access: backend.access, opaque: backend.opaque,
             hasher: try PasswordHasher(configuration.passwords, pool: hashing),
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
-            revocations: backend.revocations, time: SystemTime())
+            revocations: backend.revocations, limits: limits, time: SystemTime())
         let delivery = CurrentDelivery(email: try configuration.delivery.emailDelivery(inbox: inbox))
         let worker = OutboxWorker(
             queue: backend.outbox, composer: try MessageComposer(), delivery: delivery, logger: backend.logger)
@@ -40,6 +44,8 @@ struct RunningServer {
         self.backend = backend
         self.useCases = useCases
         self.hashing = hashing
+        self.limits = limits
+        limitSweeper = RateLimitSweeper(counter: counter)
         self.delivery = delivery
         self.worker = worker
         self.site = site
@@ -66,7 +72,7 @@ struct RunningServer {
             configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
-        var services: [any Service] = [ReplicaService(backend: backend), worker]
+        var services: [any Service] = [ReplicaService(backend: backend), limitSweeper, worker]
         if let reload { services.append(reload) }
         let group = ServiceGroup(
             configuration: .init(
@@ -92,6 +98,9 @@ struct RunningServer {
         if sections.contains(.applications) {
             backend.policies.take(over: configuration)
             site.replace(with: try await backend.site(of: configuration))
+        }
+        if sections.contains(.rateLimits) {
+            limits.replace(policy: configuration.rateLimits)
         }
         if sections.contains(.delivery) {
             delivery.replace(email: try configuration.delivery.emailDelivery(inbox: nil))
