@@ -9,6 +9,7 @@ package enum Migrations {
     package static let all: [Migration] = [
         Migration(version: 1, name: "foundation", sql: text(PackageResources._001_foundation_sql)),
         Migration(version: 2, name: "delegated sign-in", sql: text(PackageResources._002_delegated_sign_in_sql)),
+        Migration(version: 3, name: "rate limits", sql: text(PackageResources._003_rate_limits_sql)),
         Migration(version: 4, name: "one-time codes", sql: text(PackageResources._004_one_time_codes_sql)),
         Migration(version: 5, name: "text messages", sql: text(PackageResources._005_text_messages_sql)),
     ]

@@ -4,12 +4,13 @@ package import ProviderKit
 /// The REST interface: routes, payloads, and the rules of section 1 of the contract.
 ///
 /// `FrontDoor` receives a request, finds its application and client, and hands it to the router. Each path and method
-/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, bearer, freshness, in that order,
-/// then its handler), and `/openapi.json` is written from the same declarations. A handler decodes a payload, calls one
+/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, limit, bearer, freshness, in that
+/// order, then its handler), and `/openapi.json` is written from the same declarations. A handler decodes a payload, calls one
 /// use case and encodes what it returns; whatever is thrown on the way becomes an answer in `FrontDoor` alone.
 package struct HTTPAPI: Sendable {
     private let endpoints: [Endpoint]
     private let authentication: BearerAuthentication
+    private let limits: any RateLimiting
     private let site: LiveSite
     private let metrics: RequestMetrics
 
@@ -31,12 +32,13 @@ package struct HTTPAPI: Sendable {
         let document = try DocumentRoute(describing: documented).endpoint
         endpoints = documented + [document] + PageRoutes(inbox: inbox).endpoints
         authentication = useCases.authentication
+        limits = useCases.limits
         self.site = site
         self.metrics = metrics
     }
 
     package func responder() -> FrontDoor {
-        let router = RouteTable(endpoints: endpoints, authentication: authentication).router()
+        let router = RouteTable(endpoints: endpoints, authentication: authentication, limits: limits).router()
         return FrontDoor(site: site, router: router, metrics: metrics)
     }
 }

@@ -3,6 +3,7 @@ package import Accounts
 /// Everything that the routes can ask of the domain.
 package struct UseCases: Sendable {
     package let authentication: BearerAuthentication
+    package let limits: any RateLimiting
     package let signIn: SignIn
     package let redirects: RedirectFlows
     package let redemption: CodeRedemption
@@ -20,10 +21,11 @@ package struct UseCases: Sendable {
     package init(
         store: any TransactionalStore, access: any AccessTokens, opaque: any OpaqueTokens,
         hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
-        time: any TimeSource
+        limits: any RateLimiting, time: any TimeSource
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
+        self.limits = limits
         signIn = SignIn(store: store, tokens: tokens)
         redirects = RedirectFlows(store: store, opaque: opaque)
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
@@ -33,7 +35,7 @@ package struct UseCases: Sendable {
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         passwordReset = PasswordReset(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, limits: limits)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque)

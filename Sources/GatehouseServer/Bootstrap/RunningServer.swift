@@ -19,6 +19,8 @@ struct RunningServer {
     let delivery: CurrentDelivery
     let worker: OutboxWorker
     let hashing: HashingPool
+    let limits: RateLimiter
+    let limitSweeper: RateLimitSweeper
     let ports: any ProviderPortsSource
     let api: HTTPAPI
 
@@ -26,11 +28,13 @@ struct RunningServer {
     init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         let hashing = HashingPool()
+        let counter = RateLimitsTable(database: backend.database)
+        let limits = RateLimiter(policy: configuration.rateLimits, counter: counter, opaque: backend.opaque)
         let useCases = UseCases(
             store: backend.store, access: backend.access, opaque: backend.opaque,
             hasher: try PasswordHasher(configuration.passwords, pool: hashing),
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
-            revocations: backend.revocations, time: SystemTime())
+            revocations: backend.revocations, limits: limits, time: SystemTime())
         let delivery = CurrentDelivery(
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(inbox: inbox), composer: try configuration.delivery.composer())
@@ -41,6 +45,8 @@ struct RunningServer {
         self.backend = backend
         self.useCases = useCases
         self.hashing = hashing
+        self.limits = limits
+        limitSweeper = RateLimitSweeper(counter: counter)
         self.delivery = delivery
         self.worker = worker
         self.site = site
@@ -68,7 +74,7 @@ struct RunningServer {
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
         var services: [any Service] = [
-            ReplicaService(backend: backend), worker,
+            ReplicaService(backend: backend), limitSweeper, worker,
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }
@@ -96,6 +102,9 @@ struct RunningServer {
         if sections.contains(.applications) {
             backend.policies.take(over: configuration)
             site.replace(with: try await backend.site(of: configuration))
+        }
+        if sections.contains(.rateLimits) {
+            limits.replace(policy: configuration.rateLimits)
         }
         if sections.contains(.delivery) {
             delivery.replace(

@@ -1,39 +1,25 @@
-extension Configuration {
-    /// The limits for each client address, or, for `otpSend`, each target.
-    package struct RateLimits: Sendable, Equatable {
-        /// Calls that share a limit, as the file names them.
-        package enum Call: String, Sendable, CaseIterable {
-            case login, refresh, apple, logout, forgotPassword, otpSend, register, anonymous
+internal import Accounts
 
-            var standard: Rate {
-                switch self {
-                case .login: Rate(5, per: .seconds(60))
-                case .refresh: Rate(30, per: .seconds(60))
-                case .apple, .logout, .register, .anonymous: Rate(10, per: .seconds(60))
-                case .forgotPassword: Rate(3, per: .seconds(3600))
-                case .otpSend: Rate(5, per: .seconds(3600))
-                }
-            }
-        }
+extension RatePolicy {
+    /// The contract's.
+    static let standard = Self(
+        Dictionary(uniqueKeysWithValues: RateLimit.allCases.map { ($0, $0.standardRate) }))
+}
 
-        private var rates: [Call: Rate]
-
-        /// Those of the contract.
-        package static let standard = Self(
-            rates: Dictionary(uniqueKeysWithValues: Call.allCases.map { ($0, $0.standard) }))
-        /// No limits.
-        package static let off = Self(rates: [:])
-
-        /// `nil` where the call is not limited.
-        package subscript(call: Call) -> Rate? {
-            get { rates[call] }
-            set { rates[call] = newValue }
+extension RateLimit {
+    fileprivate var standardRate: Rate {
+        switch self {
+        case .login: Rate(5, per: .seconds(60))
+        case .refresh: Rate(30, per: .seconds(60))
+        case .apple, .logout, .register, .anonymous: Rate(10, per: .seconds(60))
+        case .forgotPassword: Rate(3, per: .seconds(3600))
+        case .otpSend: Rate(5, per: .seconds(3600))
         }
     }
 }
 
-extension Expectation<Configuration.RateLimits> {
-    /// A mapping from calls to rates, or `off` for all of them.
+extension Expectation<RatePolicy> {
+    /// A mapping from limits to rates, or `off` for all of them.
     static var rateLimits: Self {
         Self { located in
             guard case .scalar = located.node.content else { return Self.rates.read(located) }
@@ -43,11 +29,11 @@ extension Expectation<Configuration.RateLimits> {
 
     private static var rates: Self {
         .table { table in
-            var limits = Configuration.RateLimits.standard
-            for call in Configuration.RateLimits.Call.allCases {
-                limits[call] = table.read(call.rawValue, .rateOrOff, default: call.standard)
+            var policy = RatePolicy.off
+            for limit in RateLimit.allCases {
+                policy[limit] = table.read(limit.rawValue, .rateOrOff, default: limit.standardRate)
             }
-            return limits
+            return policy
         }
     }
 }

@@ -1,3 +1,4 @@
+package import Accounts
 package import Delivery
 package import Passwords
 package import ProviderKit
@@ -11,7 +12,7 @@ package struct Configuration: Sendable {
     package var secrets: Secrets
     package var network: Network
     package var passwords: Passwords
-    package var rateLimits: RateLimits
+    package var rateLimits: RatePolicy
     package var delivery: Delivery
     package var webhooks: [Webhook]
     package var defaultApplication: String?

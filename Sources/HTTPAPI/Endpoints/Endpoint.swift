@@ -24,6 +24,10 @@ struct Endpoint: Sendable {
     var body: (any (Decodable & Sendable).Type)?
     /// What the query may say, beside the path and the body.
     var query: [Parameter] = []
+    /// What each call takes one of, for its client's address, before the bearer is looked at.
+    var limit: RateLimit?
+    /// Which bodies count, where not all do.
+    var isLimited: @Sendable (ByteBuffer) -> Bool = { _ in true }
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
     var isForBrowsers = false
     /// A GET that changes something is no question that HEAD may ask too (RFC 9110, 9.2.1).
@@ -55,11 +59,12 @@ extension Endpoint {
     /// An endpoint that takes a JSON body and answers with one.
     static func post<Body: Decodable & Sendable, Answer: Codable & Sendable>(
         _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
-        takes: Body.Type, answers: Answer.Type, status: HTTPResponse.Status = .ok, errors: [ErrorCode] = [],
+        limit: RateLimit? = nil, takes: Body.Type, answers: Answer.Type, status: HTTPResponse.Status = .ok,
+        errors: [ErrorCode] = [],
         _ handler: @escaping @Sendable (Call, Body) async throws -> Answer
     ) -> Endpoint {
         Endpoint(
-            method: method, path: base + path, summary: summary, access: access, body: Body.self,
+            method: method, path: base + path, summary: summary, access: access, body: Body.self, limit: limit,
             answer: .init(status: status, body: Answer.self, description: summary), errors: errors
         ) { call, buffer in
             let body = try RequestBody.decode(Body.self, from: buffer)
@@ -67,14 +72,20 @@ extension Endpoint {
         }
     }
 
-    /// An endpoint that takes a JSON body and answers without one.
+    /// An endpoint that takes a JSON body and answers without one; its limit may be for some bodies only.
     static func post<Body: Decodable & Sendable>(
         _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
+        limit: RateLimit? = nil, where isLimited: (@Sendable (Body) -> Bool)? = nil,
         takes: Body.Type, status: HTTPResponse.Status = .noContent, errors: [ErrorCode] = [],
         _ handler: @escaping @Sendable (Call, Body) async throws -> HTTPFields
     ) -> Endpoint {
         Endpoint(
-            method: method, path: base + path, summary: summary, access: access, body: Body.self,
+            method: method, path: base + path, summary: summary, access: access, body: Body.self, limit: limit,
+            isLimited: { buffer in
+                guard let isLimited else { return true }
+                // What can't be read is refused later, with nothing done for it.
+                return (try? RequestBody.decode(Body.self, from: buffer)).map(isLimited) ?? false
+            },
             answer: .init(status: status, body: nil, description: summary), errors: errors
         ) { call, buffer in
             let body = try RequestBody.decode(Body.self, from: buffer)

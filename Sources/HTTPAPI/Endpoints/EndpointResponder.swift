@@ -8,12 +8,16 @@ struct EndpointResponder: HTTPResponder {
 
     let endpoint: Endpoint
     let authentication: BearerAuthentication
+    let limits: any RateLimiting
 
     func respond(to request: Request, context: RequestState) async throws -> Response {
         guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
         let body = try await RequestBody.collect(
             request, as: endpoint.bodyForm)
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
+        if let limit = endpoint.limit, endpoint.isLimited(body) {
+            try await limits.spend(limit, of: visit.client, in: visit.application.application)
+        }
         let caller = try await caller(of: request, visit: visit)
         let call = Call(
             application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,

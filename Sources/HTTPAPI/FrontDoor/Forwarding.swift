@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import ProviderKit
 
 /// Who is really calling, and how, when there may be a proxy in between.
 ///
@@ -10,36 +11,60 @@ struct Forwarding {
     let isSecure: Bool
 
     init(of request: Request, peer: String?, site: Site) {
-        let peer = peer ?? "unknown"
+        let peer = peer.map { IPAddress($0)?.description ?? $0 } ?? "unknown"
         guard site.isTrustedProxy(peer) else {
             address = peer
             isSecure = site.endsTLS
             return
         }
-        let forwarded = request.headers[values: .xForwardedFor]
-            .flatMap { $0.split(separator: ",") }
-            .map { String($0.trimming { $0 == " " || $0 == "\t" }) }
-        let client = forwarded.last { !site.isTrustedProxy($0) } ?? forwarded.first
-        // A header is anybody's text: what is no address is not taken for one.
-        address = client.flatMap { $0.isPlausibleAddress ? $0 : nil } ?? peer
+        address =
+            Self.client(in: request.headers[values: .xForwardedFor], isTrusted: site.isTrustedProxy)?.description
+            ?? peer
         isSecure = site.endsTLS || request.headers[.xForwardedProto]?.lowercased() == "https"
     }
-}
 
-extension String {
-    fileprivate var isPlausibleAddress: Bool {
-        utf8.count <= 45 && !isEmpty
-            && utf8.allSatisfy { $0.isHexDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
+    /// Reads from the right, where the nearest proxy wrote; where all are trusted, the farthest is the client.
+    ///
+    /// - Returns: `nil` when the deciding entry is no address: what stands left of it is anybody's text.
+    static func client(in fields: [String], isTrusted: (String) -> Bool) -> IPAddress? {
+        var farthest: IPAddress?
+        for entry in fields.reversed().lazy.flatMap({ $0.split(separator: ",").reversed() }) {
+            let text = entry.trimming { $0 == " " || $0 == "\t" }
+            guard !text.isEmpty else { continue }
+            guard let address = IPAddress(forwarded: text) else { return nil }
+            guard isTrusted(address.description) else { return address }
+            farthest = address
+        }
+        return farthest
     }
 }
 
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        Character(Unicode.Scalar(self)).isHexDigit
+extension IPAddress {
+    /// Some proxies add the client's port: `203.0.113.7:5678`, `[2001:db8::1]:443`, `[2001:db8::1]`.
+    fileprivate init?(forwarded text: Substring) {
+        if text.first == "[" {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            let rest = text[text.index(after: end)...]
+            guard rest.isEmpty || rest.isPort else { return nil }
+            let address = text[text.index(after: text.startIndex)..<end]
+            // Only addresses of IPv6 stand in brackets.
+            guard address.contains(":") else { return nil }
+            self.init(address)
+        } else if let colon = text.firstIndex(of: ":"), text.contains("."), text[colon...].isPort {
+            self.init(text[..<colon])
+        } else {
+            self.init(text)
+        }
     }
 }
 
 extension Substring {
+    /// A colon and a number of 16 bits.
+    fileprivate var isPort: Bool {
+        first == ":" && dropFirst().utf8.allSatisfy { ("0"..."9").contains(Unicode.Scalar($0)) }
+            && UInt16(dropFirst()) != nil
+    }
+
     fileprivate func trimming(_ isBlank: (Character) -> Bool) -> Substring {
         var text = self.drop(while: isBlank)
         while let last = text.last, isBlank(last) { text.removeLast() }

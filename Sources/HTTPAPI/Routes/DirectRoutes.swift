@@ -11,9 +11,11 @@ struct DirectRoutes {
         installed.compactMap { $0 as? any DirectProvider.Type }.map { endpoint(for: $0) }
     }
 
+    /// Limited where the configuration has a limit of the route's name.
     private func endpoint<P: DirectProvider>(for type: P.Type) -> Endpoint {
         .post(
-            "/auth/\(P.route)", "Signs in: \(P.displayName)", takes: DirectBody<P.Credential>.self,
+            "/auth/\(P.route)", "Signs in: \(P.displayName)", limit: RateLimit(rawValue: P.route),
+            takes: DirectBody<P.Credential>.self,
             answers: SessionAnswer.self,
             errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
         ) { call, body in

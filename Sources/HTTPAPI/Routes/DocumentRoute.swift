@@ -48,7 +48,8 @@ extension Endpoint {
             case .bearer, .optionalBearer: [.invalidToken]
             case .recent: [.invalidToken, .tokenTooOld]
             }
-        let all = Set(errors + general + ofAPI + ofBody + ofBearer)
+        let ofLimit: [ErrorCode] = limit == nil ? [] : [.rateLimited]
+        let all = Set(errors + general + ofAPI + ofBody + ofBearer + ofLimit)
         return ErrorCode.allCases.filter(all.contains)
     }
 

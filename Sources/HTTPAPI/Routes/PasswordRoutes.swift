@@ -13,8 +13,8 @@ struct PasswordRoutes {
     private var register: Endpoint {
         .post(
             "/auth/register", "Registers an address with a password and mails a link that opens the account",
-            takes: RegistrationBody.self, answers: RegistrationAnswer.self, status: .created,
-            errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity, .rateLimited]
+            limit: .register, takes: RegistrationBody.self, answers: RegistrationAnswer.self, status: .created,
+            errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity]
         ) { call, body in
             let (email, password) = try requireBoth(body.email, body.password)
             let address = try await useCases.registration.register(
@@ -39,10 +39,10 @@ struct PasswordRoutes {
     private var login: Endpoint {
         .post(
             "/auth/login", "Signs in with a password",
-            takes: LoginBody.self, answers: SessionAnswer.self,
+            limit: .login, takes: LoginBody.self, answers: SessionAnswer.self,
             errors: [
                 .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
-                .accountDisabled, .accountDeleted, .providerDisabled, .rateLimited,
+                .accountDisabled, .accountDeleted, .providerDisabled,
             ]
         ) { call, body in
             let (email, password) = try requireBoth(body.email, body.password)
@@ -78,7 +78,8 @@ struct PasswordRoutes {
     private var changePassword: Endpoint {
         .post(
             "/auth/change-password", "Sets a new password and ends the account's other sessions",
-            access: .recent, method: .put, takes: PasswordChangeBody.self,
+            access: .recent, method: .put, limit: .login, where: { $0.currentPassword != nil },
+            takes: PasswordChangeBody.self,
             errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
         ) { call, body in
             try await useCases.passwordChange.change(

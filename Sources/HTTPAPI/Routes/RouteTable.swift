@@ -6,6 +6,7 @@ internal import Hummingbird
 struct RouteTable {
     let endpoints: [Endpoint]
     let authentication: BearerAuthentication
+    let limits: any RateLimiting
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
@@ -21,7 +22,8 @@ struct RouteTable {
             let route = RouterPath(path)
             var served = Set(group.map(\.method))
             for endpoint in group {
-                let responder = EndpointResponder(endpoint: endpoint, authentication: authentication)
+                let responder = EndpointResponder(
+                    endpoint: endpoint, authentication: authentication, limits: limits)
                 router.on(route, method: endpoint.method, responder: responder)
                 if endpoint.method == .get, endpoint.answersHEAD {
                     served.insert(.head)

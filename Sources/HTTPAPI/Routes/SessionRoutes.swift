@@ -14,7 +14,7 @@ struct SessionRoutes {
     private var refresh: Endpoint {
         .post(
             "/auth/refresh", "Exchanges a refresh token for its successor and a fresh access token",
-            takes: RefreshBody.self, answers: TokenAnswer.self, errors: [.invalidRefreshToken, .rateLimited]
+            limit: .refresh, takes: RefreshBody.self, answers: TokenAnswer.self, errors: [.invalidRefreshToken]
         ) { call, body in
             TokenAnswer(try await useCases.refresh.refresh(body.refreshToken, in: call.application.application))
         }
@@ -23,7 +23,7 @@ struct SessionRoutes {
     private var logout: Endpoint {
         .post(
             "/auth/logout", "Ends this session, the others, or all of them", access: .bearer,
-            takes: LogoutBody.self, errors: [.rateLimited]
+            limit: .logout, takes: LogoutBody.self
         ) { call, body in
             try await useCases.sessions.logout(
                 scope: body.scope ?? .local, refreshToken: body.refreshToken, by: call.caller)

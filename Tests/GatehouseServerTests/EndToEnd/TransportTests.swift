@@ -35,6 +35,7 @@ struct TransportTests {
             let cases: [(String?, JSONValue)] = [
                 (nil, "127.0.0.1"), ("203.0.113.7", "203.0.113.7"), ("198.51.100.1, 203.0.113.7", "203.0.113.7"),
                 ("203.0.113.7, 10.1.2.3", "203.0.113.7"), ("<script>", "127.0.0.1"), ("2001:db8::1", "2001:db8::1"),
+                ("203.0.113.7:5678", "203.0.113.7"), ("[2001:DB8::1]:443", "2001:db8::1"),
             ]
             for (forwarded, address) in cases {
                 let headers: HTTPHeaders = forwarded.map { ["x-forwarded-for": $0] } ?? [:]

@@ -16,13 +16,15 @@ struct Replicas: Sendable {
     var clients: (first: APIClient, second: APIClient) { (APIClient(first), APIClient(second)) }
     private var database: Database { first.backend.database }
 
-    static func with(_ body: @Sendable @escaping (Replicas) async throws -> Void) async throws {
+    static func with(
+        rateLimits: String = "off", _ body: @Sendable @escaping (Replicas) async throws -> Void
+    ) async throws {
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
         let role = "replica-\(UUID().uuidString)"
-        try await TestServer.with(database: url) { first in
+        try await TestServer.with(database: url, rateLimits: rateLimits) { first in
             try await run(createRole, role: role, on: first.backend.database)
             let secondURL = url.replacing("user=gatehouse", with: "user=\(role)")
-            try await TestServer.with(database: secondURL) { second in
+            try await TestServer.with(database: secondURL, rateLimits: rateLimits) { second in
                 try await body(Replicas(first: first, second: second, role: role))
             }
         }

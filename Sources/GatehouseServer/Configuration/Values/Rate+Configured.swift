@@ -1,13 +1,6 @@
-/// So many in a window of that length.
-package struct Rate: Sendable, Hashable {
-    package let count: Int
-    package let window: Duration
+internal import Accounts
 
-    package init(_ count: Int, per window: Duration) {
-        self.count = count
-        self.window = window
-    }
-
+extension Rate {
     private static let units: KeyValuePairs<String, Duration> = [
         "s": .seconds(1), "min": .seconds(60), "h": .seconds(3600), "d": .seconds(86_400),
     ]
