@@ -10,13 +10,12 @@ struct FakeIssuer {
     let authority: TestAuthority
     let service = ScriptedService()
 
-    /// What its document and its tokens call it.
-    init(named issuer: String = url) throws {
+    init() throws {
         authority = try TestAuthority(keyID: "issuer-1")
         let (url, keys) = (Self.url, authority.keySet)
         service.answer(url + "/.well-known/openid-configuration") { _ in
             .json([
-                "issuer": .string(issuer), "authorization_endpoint": .string(url + "/authorize"),
+                "issuer": .string(url), "authorization_endpoint": .string(url + "/authorize"),
                 "token_endpoint": .string(url + "/token"), "jwks_uri": .string(url + "/keys"),
                 "userinfo_endpoint": .string(url + "/userinfo"), "revocation_endpoint": .string(url + "/revoke"),
                 "id_token_signing_alg_values_supported": ["ES256"],

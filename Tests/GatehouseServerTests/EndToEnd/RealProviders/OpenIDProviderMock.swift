@@ -11,12 +11,10 @@ struct OpenIDProviderMock: Sendable {
 
     var issuer: String { provider.issuer }
 
-    static func with<Result>(
-        port: Int? = nil, _ body: (OpenIDProviderMock) async throws -> Result
-    ) async throws -> Result {
+    static func with<Result>(_ body: (OpenIDProviderMock) async throws -> Result) async throws -> Result {
         let programs = try await PythonPrograms.ready()
         return try await ProcessDirectory.with { home in
-            let port = try port ?? Port.free()
+            let port = try Port.free()
             let people = [
                 #"{"sub":"jo","email":"Jo@example.com","email_verified":true,"name":"Jo Doe"}"#,
                 #"{"sub":"kim","email":"kim@example.com","email_verified":false}"#,

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 /// Providers that others wrote, in Python: installed once, under `.build`, and kept for the next run.
