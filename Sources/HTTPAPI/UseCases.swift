@@ -30,7 +30,7 @@ package struct UseCases: Sendable {
         redirects = RedirectFlows(store: store, opaque: opaque)
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
-        codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens)
+        codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)
         registration = Registration(
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)

@@ -12,14 +12,19 @@ package struct OneTimeCodes: Sendable {
     private let store: any TransactionalStore
     private let signIn: SignIn
     private let tokens: SessionTokens
+    private let limits: any RateLimiting
 
-    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
+    package init(
+        store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens, limits: any RateLimiting
+    ) {
         self.store = store
         self.signIn = signIn
         self.tokens = tokens
+        self.limits = limits
     }
 
     /// Sends a code, unless one is under way; only the caller's own session may answer it, where there is one.
+    ///
     /// `languages` is what `Accept-Language` says.
     /// - Throws: `ProviderError.malformed` for what is no address, or none that may be used.
     package func begin(
@@ -28,6 +33,7 @@ package struct OneTimeCodes: Sendable {
     ) async throws -> SentCode {
         let provider = try configured.challenging()
         let target = try provider.target(typed: typed)
+        try await limits.spend(.otpSend, of: target.address.value, in: application)
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
