@@ -8,9 +8,10 @@ extension French {
             {{application}}. Vous avez été déconnecté de tous vos appareils.
 
             {{#until}}
-            Jusqu'au {{.}}, vous pouvez encore changer d'avis\u{A0}:
-            connectez-vous, et nous vous demanderons si vous voulez rétablir le
-            compte. Ensuite il sera effacé, et personne ne pourra le rétablir.
+            Jusqu'au {{.}}, vous pouvez encore changer
+            d'avis\u{A0}: connectez-vous, et nous vous demanderons si vous voulez
+            rétablir le compte. Ensuite il sera effacé, et personne ne pourra le
+            rétablir.
             {{/until}}
             {{^until}}
             Il sera effacé, et personne ne pourra alors le rétablir.
@@ -24,8 +25,9 @@ extension French {
             <p>Quelqu'un, sans doute vous, a demandé la suppression de votre compte {{application}}. Vous avez été
             déconnecté de tous vos appareils.</p>
             {{#until}}
-            <p>Jusqu'au {{.}}, vous pouvez encore changer d'avis\u{A0}: connectez-vous, et nous vous demanderons si
-            vous voulez rétablir le compte. Ensuite il sera effacé, et personne ne pourra le rétablir.</p>
+            <p>Jusqu'au {{.}}, vous pouvez encore changer d'avis\u{A0}: connectez-vous,
+            et nous vous demanderons si vous voulez rétablir le compte. Ensuite il sera effacé, et personne ne
+            pourra le rétablir.</p>
             {{/until}}
             {{^until}}
             <p>Il sera effacé, et personne ne pourra alors le rétablir.</p>

@@ -24,7 +24,7 @@ extension French {
             """)
 
     static let identityRemoved = TemplateSource(
-        subject: "{{provider}} n'ouvre plus votre compte {{application}}",
+        subject: "{{provider}} ne donne plus accès à votre compte {{application}}",
         text: """
             Bonjour,
 

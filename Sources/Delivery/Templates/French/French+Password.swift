@@ -9,8 +9,9 @@ extension French {
 
             {{link}}
 
-            Le lien fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}.
-            Un nouveau mot de passe vous déconnecte de tous vos appareils.
+            Le lien fonctionne une seule fois{{#until}}, jusqu'au
+            {{.}}{{/until}}. Un nouveau mot de passe
+            vous déconnecte de tous vos appareils.
 
             Si vous n'avez rien demandé, n'ouvrez pas le lien. Votre mot de passe
             reste le même, et vous n'avez rien d'autre à faire.
@@ -21,8 +22,8 @@ extension French {
             le choisir, ouvrez ce lien\u{A0}:</p>
             <p><a href="{{link}}">Choisir un nouveau mot de passe</a></p>
             <p>Ou copiez ce lien dans votre navigateur\u{A0}:<br>{{link}}</p>
-            <p>Le lien fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}. Un nouveau mot de passe vous
-            déconnecte de tous vos appareils.</p>
+            <p>Le lien fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}. Un
+            nouveau mot de passe vous déconnecte de tous vos appareils.</p>
             <p><strong>Si vous n'avez rien demandé, n'ouvrez pas le lien.</strong> Votre mot de passe reste le même,
             et vous n'avez rien d'autre à faire.</p>
             """)

@@ -10,7 +10,8 @@ extension French {
 
             {{link}}
 
-            Le lien fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}.
+            Le lien fonctionne une seule fois{{#until}}, jusqu'au
+            {{.}}{{/until}}.
 
             Si vous n'avez rien demandé, n'ouvrez pas le lien. Sans lui, aucun
             compte n'est ouvert, et vous n'avez rien d'autre à faire.

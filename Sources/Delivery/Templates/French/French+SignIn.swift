@@ -15,8 +15,9 @@ extension French {
             {{link}}
 
             {{/link}}
-            Il fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}. Ne
-            le communiquez à personne\u{A0}: nous ne vous le demanderons jamais.
+            Il fonctionne une seule fois{{#until}}, jusqu'au
+            {{.}}{{/until}}. Ne le communiquez à
+            personne\u{A0}: nous ne vous le demanderons jamais.
 
             Si vous n'avez rien demandé, vous n'avez rien à faire. Personne
             n'entre sans le code.
@@ -29,8 +30,8 @@ extension French {
             {{#link}}
             <p>Vous pouvez aussi ouvrir ce lien\u{A0}: <a href="{{link}}">Me connecter</a></p>
             {{/link}}
-            <p>Il fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}. Ne le communiquez à personne\u{A0}:
-            nous ne vous le demanderons jamais.</p>
+            <p>Il fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}. Ne le
+            communiquez à personne\u{A0}: nous ne vous le demanderons jamais.</p>
             <p><strong>Si vous n'avez rien demandé,</strong> vous n'avez rien à faire. Personne n'entre sans le
             code.</p>
             """,

@@ -8,10 +8,10 @@ extension German {
             {{application}} verlangt. Sie wurden auf allen Geräten abgemeldet.
 
             {{#until}}
-            Bis zum {{.}} können Sie es sich noch anders überlegen: Melden Sie
-            sich an, und Sie werden gefragt, ob das Konto wiederhergestellt werden
-            soll. Danach wird es endgültig gelöscht, und niemand kann es
-            zurückholen.
+            Bis zum {{.}} können Sie es sich noch
+            anders überlegen: Melden Sie sich an, und Sie werden gefragt, ob das
+            Konto wiederhergestellt werden soll. Danach wird es endgültig
+            gelöscht, und niemand kann es zurückholen.
             {{/until}}
             {{^until}}
             Es wird endgültig gelöscht, und niemand kann es dann zurückholen.
@@ -25,9 +25,9 @@ extension German {
             <p>jemand, vermutlich Sie selbst, hat die Löschung Ihres Kontos bei {{application}} verlangt. Sie wurden
             auf allen Geräten abgemeldet.</p>
             {{#until}}
-            <p>Bis zum {{.}} können Sie es sich noch anders überlegen: Melden Sie sich an, und Sie werden gefragt,
-            ob das Konto wiederhergestellt werden soll. Danach wird es endgültig gelöscht, und niemand kann es
-            zurückholen.</p>
+            <p>Bis zum {{.}} können Sie es sich noch anders überlegen: Melden Sie sich
+            an, und Sie werden gefragt, ob das Konto wiederhergestellt werden soll. Danach wird es endgültig
+            gelöscht, und niemand kann es zurückholen.</p>
             {{/until}}
             {{^until}}
             <p>Es wird endgültig gelöscht, und niemand kann es dann zurückholen.</p>

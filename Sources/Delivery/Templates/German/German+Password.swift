@@ -10,8 +10,9 @@ extension German {
 
             {{link}}
 
-            Der Link funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}. Mit
-            einem neuen Passwort werden Sie auf allen Geräten abgemeldet.
+            Der Link funktioniert einmal{{#until}}, bis zum
+            {{.}}{{/until}}. Mit einem neuen Passwort
+            werden Sie auf allen Geräten abgemeldet.
 
             Wenn Sie das nicht waren, öffnen Sie den Link nicht. Ihr Passwort
             bleibt, wie es ist, und Sie müssen nichts weiter tun.
@@ -22,8 +23,8 @@ extension German {
             Um eines zu wählen, öffnen Sie bitte diesen Link:</p>
             <p><a href="{{link}}">Neues Passwort wählen</a></p>
             <p>Oder kopieren Sie diesen Link in Ihren Browser:<br>{{link}}</p>
-            <p>Der Link funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}. Mit einem neuen Passwort werden Sie
-            auf allen Geräten abgemeldet.</p>
+            <p>Der Link funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}. Mit einem
+            neuen Passwort werden Sie auf allen Geräten abgemeldet.</p>
             <p><strong>Wenn Sie das nicht waren, öffnen Sie den Link nicht.</strong> Ihr Passwort bleibt, wie es
             ist, und Sie müssen nichts weiter tun.</p>
             """)

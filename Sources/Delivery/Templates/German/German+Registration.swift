@@ -10,7 +10,8 @@ extension German {
 
             {{link}}
 
-            Der Link funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}.
+            Der Link funktioniert einmal{{#until}}, bis zum
+            {{.}}{{/until}}.
 
             Wenn Sie das nicht waren, öffnen Sie den Link nicht. Ohne ihn wird
             kein Konto eröffnet, und Sie müssen nichts weiter tun.

@@ -15,8 +15,9 @@ extension German {
             {{link}}
 
             {{/link}}
-            Er funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}. Geben Sie
-            ihn niemandem weiter: Wir werden Sie nie danach fragen.
+            Er funktioniert einmal{{#until}}, bis zum
+            {{.}}{{/until}}. Geben Sie ihn niemandem
+            weiter: Wir werden Sie nie danach fragen.
 
             Wenn Sie das nicht waren, müssen Sie nichts tun. Ohne den Code kommt
             niemand hinein.
@@ -29,8 +30,8 @@ extension German {
             {{#link}}
             <p>Sie können auch diesen Link öffnen: <a href="{{link}}">Anmelden</a></p>
             {{/link}}
-            <p>Er funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}. Geben Sie ihn niemandem weiter: Wir werden
-            Sie nie danach fragen.</p>
+            <p>Er funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}. Geben Sie ihn
+            niemandem weiter: Wir werden Sie nie danach fragen.</p>
             <p><strong>Wenn Sie das nicht waren,</strong> müssen Sie nichts tun. Ohne den Code kommt niemand
             hinein.</p>
             """,

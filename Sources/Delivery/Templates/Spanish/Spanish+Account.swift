@@ -8,9 +8,9 @@ extension Spanish {
             {{application}}. Se ha cerrado su sesión en todos los dispositivos.
 
             {{#until}}
-            Hasta el {{.}} puede cambiar de opinión: inicie sesión y le
-            preguntaremos si quiere recuperar la cuenta. Después se borrará y
-            nadie podrá recuperarla.
+            Hasta el {{.}} puede cambiar de opinión:
+            inicie sesión y le preguntaremos si quiere recuperar la cuenta.
+            Después se borrará y nadie podrá recuperarla.
             {{/until}}
             {{^until}}
             Se borrará, y entonces nadie podrá recuperarla.
@@ -24,8 +24,8 @@ extension Spanish {
             <p>Alguien, probablemente usted, ha pedido eliminar su cuenta en {{application}}. Se ha cerrado su
             sesión en todos los dispositivos.</p>
             {{#until}}
-            <p>Hasta el {{.}} puede cambiar de opinión: inicie sesión y le preguntaremos si quiere recuperar la
-            cuenta. Después se borrará y nadie podrá recuperarla.</p>
+            <p>Hasta el {{.}} puede cambiar de opinión: inicie sesión y le preguntaremos
+            si quiere recuperar la cuenta. Después se borrará y nadie podrá recuperarla.</p>
             {{/until}}
             {{^until}}
             <p>Se borrará, y entonces nadie podrá recuperarla.</p>

@@ -9,8 +9,9 @@ extension Spanish {
 
             {{link}}
 
-            El enlace funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}.
-            Una nueva contraseña cierra su sesión en todos los dispositivos.
+            El enlace funciona una sola vez{{#until}}, hasta el
+            {{.}}{{/until}}. Una nueva contraseña
+            cierra su sesión en todos los dispositivos.
 
             Si no lo ha pedido usted, no abra el enlace. Su contraseña no cambia,
             y no tiene que hacer nada más.
@@ -21,8 +22,8 @@ extension Spanish {
             elegirla, abra este enlace:</p>
             <p><a href="{{link}}">Elegir una nueva contraseña</a></p>
             <p>O copie este enlace en su navegador:<br>{{link}}</p>
-            <p>El enlace funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}. Una nueva contraseña cierra su
-            sesión en todos los dispositivos.</p>
+            <p>El enlace funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}. Una
+            nueva contraseña cierra su sesión en todos los dispositivos.</p>
             <p><strong>Si no lo ha pedido usted, no abra el enlace.</strong> Su contraseña no cambia, y no tiene que
             hacer nada más.</p>
             """)

@@ -10,7 +10,8 @@ extension Spanish {
 
             {{link}}
 
-            El enlace funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}.
+            El enlace funciona una sola vez{{#until}}, hasta el
+            {{.}}{{/until}}.
 
             Si no lo ha pedido usted, no abra el enlace. Sin él no se abre ninguna
             cuenta, y no tiene que hacer nada más.

@@ -15,8 +15,9 @@ extension Spanish {
             {{link}}
 
             {{/link}}
-            Funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}. No se lo
-            diga a nadie: nosotros nunca se lo pediremos.
+            Funciona una sola vez{{#until}}, hasta el
+            {{.}}{{/until}}. No se lo diga a nadie:
+            nosotros nunca se lo pediremos.
 
             Si no lo ha pedido usted, no tiene que hacer nada. Nadie puede entrar
             sin el código.
@@ -29,8 +30,8 @@ extension Spanish {
             {{#link}}
             <p>También puede abrir este enlace: <a href="{{link}}">Iniciar sesión</a></p>
             {{/link}}
-            <p>Funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}. No se lo diga a nadie: nosotros nunca se
-            lo pediremos.</p>
+            <p>Funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}. No se lo diga a
+            nadie: nosotros nunca se lo pediremos.</p>
             <p><strong>Si no lo ha pedido usted,</strong> no tiene que hacer nada. Nadie puede entrar sin el
             código.</p>
             """,
