@@ -35,7 +35,7 @@ package struct UseCases: Sendable {
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         passwordReset = PasswordReset(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, limits: limits)
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque)

@@ -3,7 +3,7 @@ package enum RateLimit: String, Sendable, CaseIterable {
     /// Every call that checks a password.
     case login
     case refresh, apple, logout
-    /// By address that is asked for.
+    /// By client: counted by target, anybody could keep a person from ever getting a link.
     case forgotPassword
     /// By address or number that is sent to.
     case otpSend

@@ -55,7 +55,7 @@ struct PasswordRoutes {
     private var forgotPassword: Endpoint {
         .post(
             "/auth/forgot-password", "Mails a link that sets a new password, where the address has an account",
-            takes: EmailBody.self, answers: MessageAnswer.self, status: .accepted,
+            limit: .forgotPassword, takes: EmailBody.self, answers: MessageAnswer.self, status: .accepted,
             errors: [.providerDisabled, .rateLimited]
         ) { call, body in
             try await useCases.passwordReset.request(typed: body.email, in: call.application.application)
