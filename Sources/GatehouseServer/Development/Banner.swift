@@ -8,7 +8,7 @@ struct Banner {
         return """
 
             Gatehouse serves the application demo on http://127.0.0.1:\(port)
-              mails      http://127.0.0.1:\(port)/dev/inbox
+              messages   http://127.0.0.1:\(port)/dev/inbox
               the API    http://127.0.0.1:\(port)/openapi.json
               database   \(directory)/postgres (delete \(directory) to start afresh)
 

@@ -53,6 +53,7 @@ struct DevelopmentHome {
                 providers:
                   anonymous: { enabled: true }
                   email: { enabled: true }
+                  phone: { enabled: true }
             """
         return try Configuration.parse(
             yaml, file: "gatehouse dev", environment: ["GATEHOUSE_MASTER_KEY": masterKey, "DATABASE_URL": databaseURL],
