@@ -21,7 +21,9 @@ package struct PasswordReset: Sendable {
     }
 
     /// Mails a link where the address has an account or a pending registration; issues a proof, for nobody, where not.
-    package func request(typed: String, in application: Application) async throws {
+    ///
+    /// `languages` is what `Accept-Language` says.
+    package func request(typed: String, reading languages: String?, in application: Application) async throws {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
@@ -29,7 +31,7 @@ package struct PasswordReset: Sendable {
         let proof = NewProof.passwordReset(token, provider: configured.name, subject: subject)
         let message = Message(
             .resetPassword, to: subject.address, link: provider.link(for: .reset, token: token.text),
-            until: proof.expiry(from: tokens.time.now()))
+            until: proof.expiry(from: tokens.time.now()), locale: languages)
         try await store.wholeDecision { store in
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)

@@ -25,9 +25,11 @@ package struct Registration: Sendable {
         self.codes = codes
     }
 
+    /// `languages` is what `Accept-Language` says.
     /// - Returns: the address as it is stored.
     package func register(
-        typed: String, password: String, displayName: String?, in application: Application
+        typed: String, password: String, displayName: String?, reading languages: String?,
+        in application: Application
     ) async throws -> EmailAddress {
         let (configured, provider) = try application.providers.passwordProvider()
         guard configured.mode == .open else { throw AccountsError.providerDisabled(.noSignUp) }
@@ -44,14 +46,15 @@ package struct Registration: Sendable {
                 id: .v7(), provider: configured.name, subject: subject,
                 hash: try await hasher.hash(password, sharingSaltOf: state.hash), displayName: displayName,
                 isDecoy: state.isTaken)
-            try await write(registration, linking: provider, in: application)
+            try await write(registration, linking: provider, reading: languages, in: application)
         }
         return subject.address
     }
 
     /// A decoy's token is issued like any other and mailed to nobody, so that both cases cost the same.
     private func write(
-        _ registration: NewRegistration, linking provider: any PasswordProvider, in application: Application
+        _ registration: NewRegistration, linking provider: any PasswordProvider, reading languages: String?,
+        in application: Application
     ) async throws {
         let subject = registration.subject
         let token = tokens.opaque.make()
@@ -62,7 +65,7 @@ package struct Registration: Sendable {
             ? Message(.registrationOfTakenAddress, to: subject.address)
             : Message(
                 .confirmRegistration, to: subject.address, link: provider.link(for: .verification, token: token.text),
-                until: proof.expiry(from: tokens.time.now()))
+                until: proof.expiry(from: tokens.time.now()), locale: languages)
         try await store.transaction { store in
             try await store.register(registration, application: application.id)
             try await store.issue(proof, application: application.id)

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
+internal import Hummingbird
 internal import ProviderKit
 
 /// Registration, login and everything else about passwords.
@@ -19,7 +20,7 @@ struct PasswordRoutes {
             let (email, password) = try requireBoth(body.email, body.password)
             let address = try await useCases.registration.register(
                 typed: email, password: password, displayName: body.displayName,
-                in: call.application.application)
+                reading: call.headers[.acceptLanguage], in: call.application.application)
             return RegistrationAnswer(
                 message: "A mail with a link that confirms the address is on its way", email: address.value)
         }
@@ -58,7 +59,8 @@ struct PasswordRoutes {
             limit: .forgotPassword, takes: EmailBody.self, answers: MessageAnswer.self, status: .accepted,
             errors: [.providerDisabled, .rateLimited]
         ) { call, body in
-            try await useCases.passwordReset.request(typed: body.email, in: call.application.application)
+            try await useCases.passwordReset.request(
+                typed: body.email, reading: call.headers[.acceptLanguage], in: call.application.application)
             return MessageAnswer(message: "If the address has an account, a mail with a link is on its way")
         }
     }

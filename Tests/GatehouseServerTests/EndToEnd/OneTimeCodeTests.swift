@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import NIOHTTP1
 import PhoneProvider
 import ProviderKit
 import Testing
@@ -164,6 +165,25 @@ struct OneTimeCodeTests {
             #expect(answers[0].json.keys == answers[1].json.keys && answers[0]["expiresIn"] == answers[1]["expiresIn"])
             _ = try await mailedCode(client, to: person.email, at: server, count: 2)
             #expect(server.inbox.messages().allSatisfy { $0.to != unknown })
+        }
+    }
+
+    @Test(arguments: [
+        ("/auth/email/otp", "Ihr Code"), ("/auth/register", "Guten Tag"), ("/auth/forgot-password", "Guten Tag"),
+    ])
+    func `a mail is in the language of whoever asks`(path: String, words: String) async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let email = path.contains("register") ? APIClient.newAddress() : person.email
+            let before = server.inbox.messages().count { $0.to == email }
+            let asked = try await client.post(
+                path, ["email": .string(email), "password": .string(APIClient.password)],
+                headers: ["accept-language": "de-CH, fr;q=0.8"])
+            #expect((200...299).contains(asked.status), "\(asked.text)")
+            let mails = try await client.mails(to: email, at: server, count: before + 1)
+            let mail = try #require(mails.first)
+            #expect((mail.subject ?? "").contains(words) || mail.text.contains(words), "\(mail.text)")
         }
     }
 
