@@ -48,6 +48,12 @@ package struct ExpiredRows: Sendable {
                 SELECT ctid FROM code_guesses WHERE since < now() - interval '24 hours'
                  LIMIT $1 FOR UPDATE SKIP LOCKED)
             """),
+        Statement(
+            .write,
+            """
+            DELETE FROM rate_limits WHERE ctid IN (
+                SELECT ctid FROM rate_limits WHERE full_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
     ]
 
     /// - Returns: how many rows went.

@@ -43,28 +43,6 @@ package struct RateLimitsTable: RateCounter {
         let wait: Int = try row.next()
         return isRefused ? .microseconds(max(0, wait)) : nil
     }
-
-    /// What others are just using is not expired; whatever else a replica removes at the same time is left to it.
-    private static let removeExpired = Statement(
-        .write,
-        """
-        WITH expired AS MATERIALIZED (
-            SELECT application_id, name, subject FROM rate_limits
-             WHERE full_at < now()
-             ORDER BY full_at
-             LIMIT $1
-               FOR UPDATE SKIP LOCKED
-        )
-        DELETE FROM rate_limits l USING expired
-         WHERE l.application_id = expired.application_id AND l.name = expired.name AND l.subject = expired.subject
-        """)
-
-    /// Removes subjects that have their whole limit, at most so many.
-    /// - Returns: how many there were.
-    @discardableResult
-    package func removeExpired(atMost count: Int) async throws -> Int {
-        try await translatingErrors { try await database.execute(Self.removeExpired, [.int(count)]).affected }
-    }
 }
 
 extension RateKey {

@@ -131,6 +131,7 @@ extension Seeder {
     }
 }
 
+/// What the report and the meter ask of the database itself, and no aggregate of `Storage` could answer.
 extension Seeder {
     private static let selectVersion = Statement(.read, "SELECT current_setting('server_version')")
     private static let selectBackend = Statement(.read, "SELECT pg_backend_pid()")

@@ -20,7 +20,6 @@ struct RunningServer {
     let worker: OutboxWorker
     let hashing: HashingPool
     let limits: RateLimiter
-    let limitSweeper: RateLimitSweeper
     let ports: any ProviderPortsSource
     let api: HTTPAPI
 
@@ -28,8 +27,9 @@ struct RunningServer {
     init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         let hashing = HashingPool()
-        let counter = RateLimitsTable(database: backend.database)
-        let limits = RateLimiter(policy: configuration.rateLimits, counter: counter, opaque: backend.opaque)
+        let limits = RateLimiter(
+            policy: configuration.rateLimits, counter: RateLimitsTable(database: backend.database),
+            opaque: backend.opaque)
         let useCases = UseCases(
             store: backend.store, access: backend.access, opaque: backend.opaque,
             hasher: try PasswordHasher(configuration.passwords, pool: hashing),
@@ -46,7 +46,6 @@ struct RunningServer {
         self.useCases = useCases
         self.hashing = hashing
         self.limits = limits
-        limitSweeper = RateLimitSweeper(counter: counter)
         self.delivery = delivery
         self.worker = worker
         self.site = site
@@ -74,7 +73,7 @@ struct RunningServer {
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
         var services: [any Service] = [
-            ReplicaService(backend: backend), limitSweeper, worker,
+            ReplicaService(backend: backend), worker,
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -239,10 +240,10 @@ struct RateLimitTests {
             for _ in 0..<3 { _ = try await login(client) }
             _ = try await client.post("/auth/logout")
             #expect(try await server.count("SELECT count(*) FROM rate_limits WHERE octet_length(subject) = 32") == 2)
-            try await server.server.limitSweeper.sweep()
+            _ = try await ExpiredRows(database: server.backend.database).remove()
             #expect(try await server.count("SELECT count(*) FROM rate_limits") == 2)
             try await server.execute("UPDATE rate_limits SET full_at = now() WHERE name = 'logout 5/3600'")
-            try await server.server.limitSweeper.sweep()
+            _ = try await ExpiredRows(database: server.backend.database).remove()
             #expect(try await server.text("SELECT string_agg(name, ',') FROM rate_limits") == "login 2/3600")
             #expect(
                 try await server.text("SELECT relpersistence::text FROM pg_class WHERE relname = 'rate_limits'") == "u")
