@@ -29,6 +29,8 @@ public struct PhoneProvider: ChallengeProvider {
     public static let targetField = "phone"
 
     private let allowedCountries: Set<String>?
+    /// Numbers are given to other people, so 365 days at most unless configured.
+    public let idleLimit: Duration?
 
     /// - Throws: `SettingsError` for what is no country's code.
     public init(settings: Settings, context: ProviderContext) throws {
@@ -38,6 +40,7 @@ public struct PhoneProvider: ChallengeProvider {
             throw SettingsError(setting: "allowedCountries", reason: "takes ISO 3166 codes of two letters, as in FR")
         }
         allowedCountries = countries.map { Set($0) }
+        idleLimit = .seconds(settings.idleLimit ?? 365 * 86_400)
     }
 
     /// The number, if its country is one of those that are allowed.

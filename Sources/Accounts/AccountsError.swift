@@ -26,6 +26,14 @@ package enum AccountsError: Error, Sendable, Equatable {
     /// For admins alone: outside, an account that doesn't exist looks like a bad token.
     case accountNotFound(UUID)
     case identityNotFound
+    /// Another account's; the ticket merges the two.
+    case identityInUse(mergeToken: String, Refusal)
+    case lastUsableIdentity(Refusal)
+    /// The ticket goes along with another sign-in of the account.
+    case secondProofRequired(ticket: String, Refusal)
+    /// The proof is right, and of nobody who could authenticate anew here.
+    case foreignProof(Refusal)
+    case mergeNotFound
     case receiptNotFound
     case rateLimited(retryAfter: Duration)
     /// A bounded queue is full: hashing or the database's.
@@ -34,4 +42,14 @@ package enum AccountsError: Error, Sendable, Equatable {
     case unavailable
     /// A sealed value that this key, at this place, doesn't open.
     case unreadableSecret
+}
+
+extension AccountsError {
+    /// It says no, for good; the others say that nobody could decide.
+    var isRefusal: Bool {
+        switch self {
+        case .overloaded, .unavailable, .unreadableSecret: false
+        default: true
+        }
+    }
 }

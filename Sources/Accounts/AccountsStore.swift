@@ -1,8 +1,10 @@
+internal import ProviderKit
+
 /// Where accounts are kept.
 ///
 /// The same calls work alone, each a statement of its own, and inside a transaction.
 package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, PasswordStore, ProofStore, DeletionStore,
-    IdentityStore, RedirectFlowStore, ChallengeStore, MessageOutbox
+    IdentityStore, MergeStore, RedirectFlowStore, ChallengeStore, MessageOutbox
 {}
 
 /// A store that can do several things at once or not at all.
@@ -21,6 +23,25 @@ extension TransactionalStore {
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
         try await decidingAgain { try await transaction(body) }
+    }
+
+    /// The same for a body whose refusals stand: what it used up before it refused stays used up.
+    ///
+    /// It writes nothing before a refusal that must not be kept.
+    func standingDecision<Result: Sendable>(
+        _ body: @Sendable (any AccountsStore) async throws -> Result
+    ) async throws -> Result {
+        let decided: Swift.Result<Result, AccountsError> = try await wholeDecision { store in
+            do {
+                return .success(try await body(store))
+            } catch let error as AccountsError where error.isRefusal {
+                return .failure(error)
+            } catch ProviderError.refused {
+                // A proof that had been used up before anything was written.
+                return .failure(.invalidToken)
+            }
+        }
+        return try decided.get()
     }
 }
 

@@ -26,6 +26,8 @@ package struct HTTPAPI: Sendable {
             + NotificationRoutes(useCases: useCases, installed: installed).endpoints
             + PasswordRoutes(useCases: useCases).endpoints
             + SessionRoutes(useCases: useCases).endpoints
+            + IdentityRoutes(useCases: useCases).endpoints
+            + MergeRoutes(useCases: useCases).endpoints
             + AccountRoutes(useCases: useCases).endpoints
             + DiscoveryRoutes(keys: keys).endpoints
             + HealthRoutes(health: health, metrics: metrics, gauges: gauges).endpoints

@@ -9,6 +9,12 @@ package struct UseCases: Sendable {
     package let redemption: CodeRedemption
     package let notifications: ProviderNotifications
     package let codes: OneTimeCodes
+    package let linking: IdentityLinking
+    package let passwordLinking: PasswordLinking
+    package let identities: Identities
+    package let addressChange: AddressChange
+    package let secondProof: SecondProof
+    package let merging: AccountMerging
     package let registration: Registration
     package let passwordSignIn: PasswordSignIn
     package let passwordReset: PasswordReset
@@ -31,8 +37,17 @@ package struct UseCases: Sendable {
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
         codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)
+        linking = IdentityLinking(
+            store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
+        passwordLinking = PasswordLinking(
+            store: store, hasher: hasher, passwords: passwords, linking: linking, signIn: signIn, tokens: tokens)
+        identities = Identities(store: store)
+        addressChange = AddressChange(store: store, signIn: signIn, codes: codes, tokens: tokens)
+        secondProof = SecondProof(store: store, opaque: opaque)
+        merging = AccountMerging(store: store, signIn: signIn, tokens: tokens)
         registration = Registration(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes)
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes,
+            linking: passwordLinking)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         passwordReset = PasswordReset(
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
@@ -41,5 +56,12 @@ package struct UseCases: Sendable {
         sessions = Sessions(store: store, opaque: opaque)
         profile = Profile(store: store)
         deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens)
+    }
+
+    /// A sign-in as a route answers it, with the ticket of a number that it makes good again.
+    func signingIn(
+        with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
+    ) async throws -> SessionAnswer {
+        SessionAnswer(try await secondProof.signingIn(with: ticket, in: application, signIn))
     }
 }

@@ -51,12 +51,14 @@ extension SQLStore {
     private static let lockAccount = Statement(
         .write,
         """
-        SELECT disabled_at IS NOT NULL, purge_after FROM accounts WHERE application_id = $1 AND uid = $2 FOR UPDATE
+        SELECT disabled_at IS NOT NULL, purge_after, absorbed_by
+          FROM accounts WHERE application_id = $1 AND uid = $2 FOR UPDATE
         """)
 
     package func lockAccount(_ uid: UUID, application: Int32) async throws -> AccountStatus? {
-        var row = try await run(Self.lockAccount, [.int4(application), .uuid(uid)]).first
-        return try row?.nextStatus()
+        guard var row = try await run(Self.lockAccount, [.int4(application), .uuid(uid)]).first else { return nil }
+        let status = try row.nextStatus()
+        return try row.next(UUID?.self).map { .absorbed(by: $0) } ?? status
     }
 }
 

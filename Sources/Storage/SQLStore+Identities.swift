@@ -25,6 +25,31 @@ extension SQLStore {
             lastUsedAt: try row.next(), isLast: try row.next())
     }
 
+    private static let selectIdentities = Statement(
+        .read,
+        """
+        SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
+               created_at, last_used_at
+          FROM identities
+         WHERE application_id = $1 AND uid = $2
+         ORDER BY created_at, id
+        """)
+
+    package func identities(of uid: UUID, application: Int32) async throws -> [IdentityRecord] {
+        try await run(Self.selectIdentities, [.int4(application), .uuid(uid)]).map { row in
+            var row = row
+            return try row.nextIdentity()
+        }
+    }
+
+    private static let selectSessionIdentity = Statement(
+        .read, "SELECT identity_id FROM sessions WHERE application_id = $1 AND id = $2")
+
+    package func identity(ofSession session: UUID, application: Int32) async throws -> UUID? {
+        var row = try await run(Self.selectSessionIdentity, [.int4(application), .uuid(session)]).first
+        return try row?.next()
+    }
+
     private static let spend = Statement(
         .write,
         """
@@ -57,6 +82,22 @@ extension SQLStore {
 
     package func dropTokens(of identity: UUID, application: Int32) async throws {
         _ = try await run(Self.dropTokens, [.int4(application), .uuid(identity)])
+    }
+
+    /// Sealed as they are: the place that they are sealed for names the identity, not the table's row.
+    private static let revokeTokens = Statement(
+        .write,
+        """
+        WITH dropped AS (
+            DELETE FROM provider_tokens WHERE application_id = $1 AND identity_id = $2 RETURNING sealed
+        )
+        INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
+        SELECT $1, i.id, i.provider, i.uid, dropped.sealed
+          FROM dropped JOIN identities i ON i.application_id = $1 AND i.id = $2
+        """)
+
+    package func revokeTokens(of identity: UUID, application: Int32) async throws {
+        _ = try await run(Self.revokeTokens, [.int4(application), .uuid(identity)])
     }
 
     private static let setForwarding = Statement(
@@ -99,11 +140,72 @@ extension SQLStore {
     }
 }
 
+extension SQLStore {
+    private static let changeAddress = Statement(
+        .write,
+        """
+        WITH old AS MATERIALIZED (
+            SELECT id, uid, provider, email, email_verified, phone, phone_verified
+              FROM identities WHERE application_id = $1 AND id = $2 AND uid = $3 FOR UPDATE
+        ), changed AS (
+            UPDATE identities i
+               SET provider_uid = $4,
+                   email = CASE WHEN $5 = 'email' THEN $6 ELSE i.email END,
+                   email_verified = $5 = 'email' OR i.email_verified,
+                   phone = CASE WHEN $5 = 'phone' THEN $6 ELSE i.phone END,
+                   phone_verified = $5 = 'phone' OR i.phone_verified,
+                   last_used_at = now()
+              FROM old
+             WHERE i.application_id = $1 AND i.id = old.id
+            RETURNING i.id
+        ), freed AS (
+            DELETE FROM addresses d USING old
+             WHERE d.application_id = $1 AND d.uid = old.uid AND d.kind = $5 AND d.address <> $6
+               AND (d.kind = 'email' AND d.address = old.email AND old.email_verified
+                    OR d.kind = 'phone' AND d.address = old.phone AND old.phone_verified)
+               AND NOT EXISTS (SELECT FROM identities i
+                                WHERE i.application_id = $1 AND i.uid = old.uid AND i.id <> old.id
+                                  AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                       OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))
+        ), claimed AS (
+            INSERT INTO addresses (application_id, kind, address, uid)
+            SELECT $1, kind, address, $3 FROM changed, unnest($7::text[], $8::text[]) AS claim (kind, address)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'identity.address-changed', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', old.provider)
+              FROM old JOIN accounts a ON a.application_id = $1 AND a.uid = old.uid
+        )
+        SELECT id FROM changed
+        """)
+
+    package func changeAddress(
+        of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address], application: Int32
+    ) async throws {
+        let rows = try await run(
+            Self.changeAddress,
+            [
+                .int4(application), .uuid(identity), .uuid(uid), .text(target.providerUid),
+                .text(target.address.kind.rawValue), .text(target.address.value),
+            ] + addresses.binds)
+        _ = try rows.firstOrConflict()
+    }
+}
+
 // MARK: - Unproven claims
 
 extension SQLStore {
     private static let discardRegistrations = Statement(
         .write, "DELETE FROM registrations WHERE application_id = $1 AND address = ANY ($2)")
+
+    private static let discardChanges = Statement(
+        .write,
+        """
+        DELETE FROM proofs p
+         WHERE p.application_id = $1 AND p.kind = 'address-change' AND p.address = ANY ($2)
+           AND NOT EXISTS (SELECT FROM identities i
+                            WHERE i.application_id = $1 AND i.id = p.identity_id AND i.uid = $3)
+        """)
 
     private static let evictIdentities = Statement(
         .write,
@@ -129,6 +231,7 @@ extension SQLStore {
         let phones = addresses.compactMap(\.phone?.value)
         guard !addresses.isEmpty else { return }
         _ = try await run(Self.discardRegistrations, [.int4(application), .texts(emails)])
+        _ = try await run(Self.discardChanges, [.int4(application), .texts(emails + phones), .uuid(owner)])
         for row in try await run(
             Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner), .texts(phones)])
         {
@@ -144,5 +247,16 @@ extension SQLStore {
 extension SealingPlace {
     fileprivate static func tokens(application: Int32, identity: UUID) -> SealingPlace {
         SealingPlace(application: application, table: "provider_tokens", column: "sealed", row: identity.text)
+    }
+}
+
+extension Row {
+    /// The columns of an identity, from `id` to `last_used_at`.
+    mutating func nextIdentity() throws -> IdentityRecord {
+        IdentityRecord(
+            id: try next(), provider: try next(), providerUid: try next(), isGuest: try next(),
+            email: try next(String?.self).flatMap { EmailAddress($0) }, emailVerified: try next(),
+            phone: try next(String?.self).flatMap { PhoneNumber($0) }, phoneVerified: try next(),
+            displayName: try next(), createdAt: try next(), lastUsedAt: try next())
     }
 }

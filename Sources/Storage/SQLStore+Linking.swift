@@ -7,12 +7,16 @@ extension SQLStore {
     private static let selectLinkingState = Statement(
         .read,
         """
-        SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after
+        SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after, false
           FROM identities i
           JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
         UNION ALL
-        SELECT NULL::uuid, d.kind, d.address, a.uid, a.disabled_at IS NOT NULL, a.purge_after
+        SELECT NULL::uuid, d.kind, d.address, a.uid, a.disabled_at IS NOT NULL, a.purge_after,
+               d.kind = 'phone' AND d.verified_at < now() - $6::interval AND NOT EXISTS (
+                   SELECT FROM identities p
+                    WHERE p.application_id = $1 AND p.uid = d.uid AND p.phone = d.address AND p.phone_verified
+                      AND greatest(p.last_used_at, p.created_at) >= now() - $6::interval)
           FROM unnest($4::text[], $5::text[]) AS claimed (kind, address)
           JOIN addresses d
             ON d.application_id = $1 AND d.kind = claimed.kind AND d.address = claimed.address
@@ -20,12 +24,12 @@ extension SQLStore {
         """)
 
     package func linkingState(
-        for evidence: VerifiedIdentity, provider: String, application: Int32
+        for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Int32
     ) async throws -> LinkingState {
         let rows = try await run(
             Self.selectLinkingState,
             [.int4(application), .text(provider), .text(evidence.providerUid)]
-                + evidence.addresses.map(\.address).binds)
+                + evidence.addresses.map(\.address).binds + [.interval(idleLimit)])
         var state = LinkingState()
         for row in rows {
             var row = row
@@ -36,7 +40,8 @@ extension SQLStore {
             if let identity {
                 state.identity = KnownIdentity(id: identity, uid: uid, status: status)
             } else if let address {
-                state.owners.append(AddressOwner(address: address, uid: uid, status: status))
+                state.owners.append(
+                    AddressOwner(address: address, uid: uid, status: status, isIdle: try row.next()))
             }
         }
         return state
@@ -66,8 +71,12 @@ extension SQLStore {
                AND ($11::text IS NULL OR EXISTS (SELECT FROM password))
             RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
         ), session AS (
-            INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
-            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval FROM account, identity
+            INSERT INTO sessions
+                   (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
+                    authenticated_at)
+            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $15,
+                   least(coalesce($16, now()), now())
+              FROM account, identity
             RETURNING id, authenticated_at
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
@@ -96,7 +105,8 @@ extension SQLStore {
             [.int4(opening.application), .uuid(identity.uid), .uuid(identity.id)] + opening.session.binds
                 + [
                     .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(opening.evidence.displayName),
-                    .json(try JSONValue.object(opening.evidence.profile).jsonText()),
+                    .json(try JSONValue.object(opening.evidence.profile).jsonText()), .uuid(opening.session.resumes),
+                    .timestamp(opening.session.authenticatedAt),
                 ])
         var row = try rows.firstOrConflict()
         let user = try row.nextUser()
@@ -138,22 +148,21 @@ extension SQLStore {
         SELECT id FROM identity
         """)
 
-    package func join(
-        _ opening: SessionOpening, to uid: UUID, claiming addresses: [Address]
-    ) async throws -> OpenedSession {
-        let identity = KnownIdentity(id: .v7(), uid: uid, status: .live)
-        // All that it proves is the account's by now: what it doesn't claim here, the account owns already.
-        let shown = opening.evidence.shown(claiming: opening.evidence.proven)
+    package func add(
+        _ identity: NewIdentity, of opening: SessionOpening, to uid: UUID
+    ) async throws -> KnownIdentity {
+        let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
+        let shown = opening.evidence.shown(verified: identity.showing)
         let rows = try await run(
             Self.insertIdentity,
             [
-                .int4(opening.application), .uuid(uid), .uuid(identity.id), .text(opening.provider),
+                .int4(opening.application), .uuid(uid), .uuid(added.id), .text(opening.provider),
                 .text(opening.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
                 .text(shown.phone?.value), .text(opening.evidence.displayName),
                 .json(try JSONValue.object(opening.evidence.profile).jsonText()),
-            ] + addresses.binds + [.bool(shown.phoneVerified)])
+            ] + identity.claiming.binds + [.bool(shown.phoneVerified)])
         _ = try rows.firstOrConflict()
-        return try await openSession(opening, identity: identity, password: nil)
+        return added
     }
 }
 
@@ -176,14 +185,14 @@ struct ShownAddresses {
 }
 
 extension VerifiedIdentity {
-    /// Of each kind one that it claims, else one that it merely names; never one that is proven and somebody else's.
-    func shown(claiming claimed: [Address]) -> ShownAddresses {
-        let named = addresses.filter { !($0.isVerified && $0.isAuthoritative) }.map(\.address)
-        let verified = claimed.lazy.compactMap(\.email).first
-        let verifiedPhone = claimed.lazy.compactMap(\.phone).first
+    /// Of each kind one that is the account's own, else one that the evidence names.
+    func shown(verified own: [Address]) -> ShownAddresses {
+        let named = addresses.map(\.address)
+        let email = own.lazy.compactMap(\.email).first
+        let phone = own.lazy.compactMap(\.phone).first
         return ShownAddresses(
-            email: verified ?? named.lazy.compactMap(\.email).first, emailVerified: verified != nil,
-            phone: verifiedPhone ?? named.lazy.compactMap(\.phone).first, phoneVerified: verifiedPhone != nil)
+            email: email ?? named.lazy.compactMap(\.email).first, emailVerified: email != nil,
+            phone: phone ?? named.lazy.compactMap(\.phone).first, phoneVerified: phone != nil)
     }
 }
 

@@ -1,7 +1,7 @@
 package import Accounts
 internal import Foundation
 internal import Postgres
-package import ProviderKit
+internal import ProviderKit
 
 extension SQLStore {
     /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
@@ -35,14 +35,14 @@ extension SQLStore {
         """)
 
     package func createAccount(
-        _ opening: SessionOpening, claiming addresses: [Address]
+        _ opening: SessionOpening, with identity: NewIdentity
     ) async throws -> OpenedSession {
         let (session, evidence) = (opening.session, opening.evidence)
-        let (uid, identity) = (UUID.v7(), UUID.v7())
-        let shown = evidence.shown(claiming: addresses)
+        let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
+        let shown = evidence.shown(verified: addresses)
         let rows = try await run(
             Self.createAccount,
-            [.int4(opening.application), .uuid(uid), .uuid(identity)] + session.binds + [
+            [.int4(opening.application), .uuid(uid), .uuid(id)] + session.binds + [
                 .text(evidence.displayName), .bytes(Self.newAuditKey()), .text(opening.provider),
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
                 .bool(shown.emailVerified), .text(shown.phone?.value),
@@ -60,7 +60,7 @@ extension SQLStore {
                 sessionID: session.id, uid: uid, authenticatedAt: createdAt, methods: session.methods,
                 provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: user.phone,
                 profile: evidence.profile),
-            user: user, identityID: identity, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
+            user: user, identityID: id, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
             isNewAccount: true,
             shouldChangePassword: false)
     }

@@ -1,5 +1,5 @@
 package import Accounts
-internal import Foundation
+package import Foundation
 internal import Postgres
 internal import ProviderKit
 
@@ -8,8 +8,9 @@ extension SQLStore {
         .write,
         """
         INSERT INTO proofs
-               (application_id, kind, hash, provider, provider_uid, address, uid, registration_id, methods, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval)
+               (application_id, kind, hash, provider, provider_uid, address, uid, registration_id, methods, expires_at,
+                session_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11)
         """)
 
     package func issue(_ proof: NewProof, application: Int32) async throws {
@@ -18,7 +19,7 @@ extension SQLStore {
             [
                 .int4(application), .text(proof.kind.rawValue), .bytes(proof.token.hash), .text(proof.provider),
                 .text(proof.providerUid), .text(proof.address?.value), .uuid(proof.uid), .uuid(proof.registration),
-                .texts(proof.methods), .interval(proof.lifetime),
+                .texts(proof.methods), .interval(proof.lifetime), .uuid(proof.session),
             ])
     }
 
@@ -51,6 +52,33 @@ extension SQLStore {
 
     package func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof? {
         try await run(Self.consume, [.int4(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
+    }
+}
+
+extension SQLStore {
+    private static let peekTicket = Statement(
+        .read,
+        """
+        SELECT provider, provider_uid, address, uid, registration_id, methods
+          FROM proofs
+         WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
+           AND may_finish($1, $3, session_id)
+        """)
+
+    private static let useTicket = Statement(
+        .write,
+        """
+        DELETE FROM proofs
+         WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
+           AND may_finish($1, $3, session_id)
+        RETURNING provider, provider_uid, address, uid, registration_id, methods
+        """)
+
+    package func mergeTicket(
+        _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Int32
+    ) async throws -> Proof? {
+        let binds: [Bind] = [.int4(application), .bytes(hash), .uuid(session)]
+        return try await run(usingUp ? Self.useTicket : Self.peekTicket, binds).first?.proof()
     }
 }
 

@@ -8,8 +8,9 @@ extension SQLStore {
         .write,
         """
         INSERT INTO redirect_flows
-               (application_id, state_hash, provider, redirect_uri, app_state, code_challenge, browser_hash, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval)
+               (application_id, state_hash, provider, redirect_uri, app_state, code_challenge, browser_hash, expires_at,
+                linking_session)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval, $9)
         """)
 
     package func begin(_ flow: NewRedirectFlow, application: Int32) async throws {
@@ -19,6 +20,7 @@ extension SQLStore {
                 .int4(application), .bytes(flow.state.hash), .text(flow.provider),
                 .text(flow.destination.redirectURI), .text(flow.destination.appState),
                 .text(flow.destination.codeChallenge), .bytes(flow.browser?.hash), .interval(flow.lifetime),
+                .uuid(flow.linkingSession),
             ])
     }
 
@@ -66,6 +68,7 @@ extension SQLStore {
                    session_id, expires_at > now() AS is_live
               FROM redirect_flows
              WHERE application_id = $1 AND code_hash = $2
+               AND (linking_session IS NOT NULL OR NOT $5) AND may_finish($1, $4, linking_session)
                FOR UPDATE
         ), redeemed AS (
             UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL
@@ -81,9 +84,12 @@ extension SQLStore {
         """)
 
     package func redeem(
-        code: [UInt8], tolerance: Duration, application: Int32
+        code: [UInt8], for use: FlowUse, tolerance: Duration, application: Int32
     ) async throws -> CodePresentation {
-        let binds: [Bind] = [.int4(application), .bytes(code), .interval(tolerance)]
+        let mustLink = if case .link = use { true } else { false }
+        let binds: [Bind] = [
+            .int4(application), .bytes(code), .interval(tolerance), .uuid(use.session), .bool(mustLink),
+        ]
         guard var row = try await run(Self.redeem, binds).first else { return .refused }
         let isRedeemed: Bool = try row.next()
         let isLateReplay: Bool = try row.next()

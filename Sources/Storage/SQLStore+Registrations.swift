@@ -8,15 +8,17 @@ extension SQLStore {
         .write,
         """
         INSERT INTO registrations
-               (application_id, provider, provider_uid, id, address, hash, display_name, is_decoy, expires_at)
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval
-         WHERE $8 = (EXISTS (SELECT FROM identities
+               (application_id, provider, provider_uid, id, address, hash, display_name, is_decoy, expires_at, uid,
+                on_conflict)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval, $10, $11
+         WHERE $10::uuid IS NOT NULL
+            OR $8 = (EXISTS (SELECT FROM identities
                               WHERE application_id = $1 AND provider = $2 AND provider_uid = $3)
                   OR EXISTS (SELECT FROM addresses WHERE application_id = $1 AND kind = 'email' AND address = $5))
         ON CONFLICT (application_id, provider, provider_uid) DO UPDATE
            SET id = excluded.id, address = excluded.address, hash = excluded.hash,
                display_name = excluded.display_name, is_decoy = excluded.is_decoy, created_at = now(),
-               expires_at = excluded.expires_at
+               expires_at = excluded.expires_at, uid = excluded.uid, on_conflict = excluded.on_conflict
         """)
 
     package func register(_ registration: NewRegistration, application: Int32) async throws {
@@ -26,6 +28,7 @@ extension SQLStore {
                 .int4(application), .text(registration.provider), .text(registration.subject.providerUid),
                 .uuid(registration.id), .text(registration.subject.address.value), .text(registration.hash.phc),
                 .text(registration.displayName), .bool(registration.isDecoy), .interval(NewRegistration.lifetime),
+                .uuid(registration.joining?.uid), .text((registration.joining?.onConflict ?? .keep).rawValue),
             ])
         guard rows.affected == 1 else { throw StoreConflict() }
     }
@@ -45,5 +48,22 @@ extension SQLStore {
         ]
         guard var row = try await run(Self.takeRegistration, binds).first else { return nil }
         return Registered(hash: PasswordHash(phc: try row.next()), displayName: try row.next())
+    }
+
+    private static let selectJoining = Statement(
+        .read,
+        """
+        SELECT uid, on_conflict FROM registrations
+         WHERE application_id = $1 AND provider = $2 AND provider_uid = $3 AND id = $4 AND uid IS NOT NULL
+           AND expires_at > now()
+        """)
+
+    package func registrationJoins(_ proof: Proof, application: Int32) async throws -> NewRegistration.Joining? {
+        let binds: [Bind] = [
+            .int4(application), .text(proof.provider), .text(proof.providerUid), .uuid(proof.registration),
+        ]
+        guard var row = try await run(Self.selectJoining, binds).first else { return nil }
+        return NewRegistration.Joining(
+            uid: try row.next(), onConflict: ConflictChoice(rawValue: try row.next()) ?? .keep)
     }
 }

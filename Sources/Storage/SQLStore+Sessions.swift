@@ -141,6 +141,18 @@ extension SQLStore {
         return rows.count
     }
 
+    private static let selectSuccessor = Statement(
+        .read,
+        """
+        SELECT successor_uid FROM sessions
+         WHERE application_id = $1 AND id = $2 AND successor_uid IS NOT NULL AND ended_at > now() - interval '60 seconds'
+        """)
+
+    package func successor(ofGuest session: UUID, application: Int32) async throws -> UUID? {
+        var row = try await run(Self.selectSuccessor, [.int4(application), .uuid(session)]).first
+        return try row?.next()
+    }
+
     private static let selectSessionOfToken = Statement(
         .read, "SELECT session_id FROM refresh_tokens WHERE application_id = $1 AND hash = $2")
 

@@ -8,8 +8,9 @@ package struct Administration: Sendable {
         self.store = store
     }
 
+    /// Of an alias, the account that has absorbed it.
     package func dossier(of uid: UUID, in application: Application) async throws -> AccountDossier? {
-        try await store.dossier(uid, application: application.id)
+        try await store.dossier(store.resolve(uid, application: application.id), application: application.id)
     }
 
     /// Ends every session of an account that is disabled.

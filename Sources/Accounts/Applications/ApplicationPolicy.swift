@@ -24,6 +24,8 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var recentAuthentication: Duration = .seconds(300)
     package var revealExistingIdentities = false
     package var automaticLinking: AutomaticLinking = .verified
+    /// How long a merge can be undone.
+    package var undoWindow: Duration = .seconds(7 * 86400)
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
 
     package init() {}

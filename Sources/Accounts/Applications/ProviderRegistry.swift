@@ -54,6 +54,15 @@ package struct ConfiguredProvider: Sendable {
 
     var hasPasswords: Bool { type is any PasswordProvider.Type }
 
+    /// Its identities are addresses, proven by what is sent there.
+    package var provesAddress: Bool { hasPasswords || type is any ChallengeProvider.Type }
+
+    /// Whether the identity, one of its own, could sign in now.
+    package func canSignIn(with identity: IdentityRecord) -> Bool {
+        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest else { return false }
+        return !provesAddress || identity.emailVerified || identity.phoneVerified
+    }
+
     var offersSignIn: Bool {
         hasPasswords || type is any DirectProvider.Type || type is any RedirectProvider.Type
             || type is any NativeTokenProvider.Type || type is any ChallengeProvider.Type
@@ -110,6 +119,21 @@ package struct ProviderRegistry: Sendable {
         return try usable(named)
     }
 
+    /// Whether the identity could sign in now.
+    package func canSignIn(with identity: IdentityRecord) -> Bool {
+        configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
+    }
+
+    /// What a button of it says, be it one that is not configured any more.
+    package func displayName(of name: String) -> String {
+        configured.first { $0.name == name }?.displayName ?? name
+    }
+
+    /// How long an unused phone number still proves its owner alone: numbers are given to other people.
+    package var phoneIdleLimit: Duration {
+        configured.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)
+    }
+
     /// What of an identity's profile apps may read.
     package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
         guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
@@ -136,8 +160,8 @@ package struct ProviderRegistry: Sendable {
 
 extension Refusal {
     static func off(_ provider: String) -> Refusal {
-        Refusal(
-            rule: "provider.off", reason: "\(provider) is not enabled for this application",
-            remedies: ["Sign in with one of the providers that GET /auth/providers lists."])
+        let rule = LinkingRule.providerOff
+        return Refusal(
+            rule: rule.rawValue, reason: "\(provider) is not enabled for this application", remedies: rule.remedies)
     }
 }

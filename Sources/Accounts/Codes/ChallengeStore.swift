@@ -1,9 +1,18 @@
 package import Foundation
 package import ProviderKit
 
+/// What a code is good for.
+package enum ChallengePurpose: Sendable, Equatable {
+    /// Whatever proves the address: signing in, linking, authenticating anew.
+    case proof
+    /// Giving this identity the address.
+    case addressChange(UUID)
+}
+
 /// A code to be issued; the database keeps its keyed hash alone.
 package struct NewChallenge: Sendable {
     package let id: UUID
+    package let purpose: ChallengePurpose
     /// The provider's configured name.
     package let provider: String
     package let target: ChallengeTarget
@@ -34,6 +43,7 @@ package struct IssuedChallenge: Sendable {
 /// A code as it was presented.
 package struct ChallengeAnswer: Sendable {
     package let id: UUID
+    package let purpose: ChallengePurpose
     package let provider: String
     package let hash: [UInt8]
     package let session: UUID?
@@ -51,4 +61,6 @@ package protocol ChallengeStore: Sendable {
 
     /// Ends the challenges of a subject.
     func endChallenges(provider: String, providerUid: String, application: Int32) async throws
+
+    func endAddressChange(of identity: UUID, application: Int32) async throws
 }

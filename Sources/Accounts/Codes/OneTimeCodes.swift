@@ -32,15 +32,24 @@ package struct OneTimeCodes: Sendable {
         in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
-        let target = try provider.target(typed: typed)
+        return try await send(
+            .proof, to: provider.target(typed: typed), of: configured, by: caller, reading: languages, in: application)
+    }
+
+    /// The same to a target, for any purpose.
+    func send(
+        _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider, by caller: Caller?,
+        reading languages: String?, in application: Application
+    ) async throws -> SentCode {
+        let provider = try configured.challenging()
         try await limits.spend(.otpSend, of: target.address.value, in: application)
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
-            id: id, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
+            id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
             session: caller?.sessionID, lifetime: Self.lifetime, resendAfter: Self.resendAfter)
         let link = caller == nil ? linkToken(provider) : nil
         let message = Message(
-            .signInCode, to: target.address, code: code, link: link?.url,
+            purpose == .proof ? .signInCode : .confirmAddress, to: target.address, code: code, link: link?.url,
             until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)),
             locale: languages)
         let issued = try await store.wholeDecision { store in
@@ -54,9 +63,8 @@ package struct OneTimeCodes: Sendable {
                     .signInLink(link.token, provider: configured.name, target: target), application: application.id)
             }
             // Who may not sign up gets no code: nothing that it opens.
-            if try await mayUse(configured, target: target, in: application, store: store) {
-                try await store.enqueue([message], application: application.id)
-            }
+            let opens = try await mayUse(configured, target: target, in: application, store: store)
+            if caller != nil || opens { try await store.enqueue([message], application: application.id) }
             return issued
         }
         return SentCode(
@@ -68,20 +76,55 @@ package struct OneTimeCodes: Sendable {
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by caller: Caller?, from client: Client,
         in application: Application
     ) async throws -> SignedIn {
+        let outcome = try await store.standingDecision { store in
+            let evidence = try await prove(
+                presented, with: configured, session: caller?.sessionID, in: application, store: store)
+            let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
+            return try await signIn.open(session, with: evidence, of: configured, in: application, store: store)
+        }
+        return try await signIn.finish(outcome, in: application)
+    }
+
+    /// What the right code proves; it, and whatever else was sent for the same purpose, is used up.
+    ///
+    /// - Throws: `AccountsError.invalidCredentials`, which the caller's transaction must not undo: the attempt counts.
+    func prove(
+        _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?,
+        in application: Application, store: any AccountsStore
+    ) async throws -> VerifiedIdentity {
         _ = try configured.challenging()
+        let target = try await judge(
+            presented, for: .proof, provider: configured.name, session: session, in: application, store: store)
+        try await endChallenges(of: target, provider: configured.name, in: application, store: store)
+        return target.evidence
+    }
+
+    /// The address that the right code gives the identity; likewise.
+    func prove(
+        addressChange presented: PresentedOneTimeCode, of identity: IdentityRecord, in application: Application,
+        store: any AccountsStore
+    ) async throws -> ChallengeTarget {
+        let target = try await judge(
+            presented, for: .addressChange(identity.id), provider: identity.provider, session: nil, in: application,
+            store: store)
+        try await store.endAddressChange(of: identity.id, application: application.id)
+        return target
+    }
+
+    private func judge(
+        _ presented: PresentedOneTimeCode, for purpose: ChallengePurpose, provider: String, session: UUID?,
+        in application: Application, store: any AccountsStore
+    ) async throws -> ChallengeTarget {
         guard let id = UUID(uuidString: presented.challengeID), presented.code.utf8.count <= 64 else {
             throw AccountsError.invalidCredentials
         }
         let answer = ChallengeAnswer(
-            id: id, provider: configured.name, hash: hash(of: presented.code, challenge: id), session: caller?.sessionID
-        )
-        let completion = try await store.wholeDecision { store -> Completion in
-            guard let target = try await store.attempt(answer, application: application.id) else {
-                return .refused(.invalidCredentials)
-            }
-            return try await open(target, of: configured, from: client, in: application, store: store)
+            id: id, purpose: purpose, provider: provider, hash: hash(of: presented.code, challenge: id),
+            session: session)
+        guard let target = try await store.attempt(answer, application: application.id) else {
+            throw AccountsError.invalidCredentials
         }
-        return try await finish(completion, in: application)
+        return target
     }
 
     /// The same by the link beside the code; it uses the code up too.
@@ -92,53 +135,28 @@ package struct OneTimeCodes: Sendable {
         guard try await store.peek(.signInLink, hash: token.hash, application: application.id) != nil else {
             return nil
         }
-        let completion = try await store.wholeDecision { store -> Completion? in
+        let outcome = try await store.standingDecision { store -> SignInOutcome? in
             guard let proof = try await store.consume(.signInLink, hash: token.hash, application: application.id),
                 let address = proof.address
             else { return nil }
             let configured = try application.providers.named(proof.provider)
             let target = ChallengeTarget(providerUid: proof.providerUid, address: .email(address))
-            return try await open(target, of: configured, from: client, in: application, store: store)
+            try await endChallenges(of: target, provider: configured.name, in: application, store: store)
+            let session = tokens.newSession(methods: target.evidence.methods, client: client, in: application)
+            return try await signIn.open(
+                session, with: target.evidence, of: configured, in: application, store: store)
         }
-        guard let completion else { return nil }
-        return try await finish(completion, in: application)
+        guard let outcome else { return nil }
+        return try await signIn.finish(outcome, in: application)
     }
 
-    private enum Completion: Sendable {
-        case opened(SignInOutcome, NewSession)
-        case refused(AccountsError)
-    }
-
-    /// A refusal is a result: thrown, it would give the code back.
-    private func open(
-        _ target: ChallengeTarget, of configured: ConfiguredProvider, from client: Client, in application: Application,
-        store: any AccountsStore
-    ) async throws -> Completion {
+    private func endChallenges(
+        of target: ChallengeTarget, provider: String, in application: Application, store: any AccountsStore
+    ) async throws {
         try await store.endChallenges(
-            provider: configured.name, providerUid: target.providerUid, application: application.id)
+            provider: provider, providerUid: target.providerUid, application: application.id)
         try await store.discard(
-            .signInLink, provider: configured.name, providerUid: target.providerUid, application: application.id)
-        let evidence = target.evidence
-        let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
-        do {
-            let outcome = try await signIn.open(
-                session, with: evidence, of: configured, in: application, store: store)
-            return .opened(outcome, session)
-        } catch let error as AccountsError {
-            switch error {
-            case .providerDisabled, .accountDisabled: return .refused(error)
-            default: throw error
-            }
-        }
-    }
-
-    private func finish(_ completion: Completion, in application: Application) async throws -> SignedIn {
-        switch completion {
-        case .opened(let outcome, let session):
-            return try await signIn.finish(outcome, session: session, in: application)
-        case .refused(let error):
-            throw error
-        }
+            .signInLink, provider: provider, providerUid: target.providerUid, application: application.id)
     }
 
     private func mayUse(
@@ -148,8 +166,7 @@ package struct OneTimeCodes: Sendable {
         guard configured.mode == .existing else { return true }
         let verdict = try await signIn.verdict(
             on: target.evidence, of: configured, in: application, store: store)
-        if case .refuse = verdict { return false }
-        return true
+        return verdict.outcome != .refuse
     }
 
     private func linkToken(_ provider: any ChallengeProvider) -> (token: OpaqueToken, url: String)? {

@@ -47,7 +47,7 @@ package struct AccountDeletion: Sendable {
     /// - Throws: `AccountsError.invalidToken`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        let (session, outcome) = try await store.wholeDecision { store in
+        let outcome = try await store.wholeDecision { store in
             guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
                 let uid = proof.uid
             else { throw AccountsError.invalidToken }
@@ -62,13 +62,9 @@ package struct AccountDeletion: Sendable {
             let provider = try application.providers.named(proof.provider)
             let evidence = VerifiedIdentity(providerUid: proof.providerUid, methods: proof.methods)
             let session = tokens.newSession(methods: proof.methods, client: client, in: application)
-            return (
-                session,
-                try await signIn.open(
-                    session, with: evidence, of: provider, in: application, store: store)
-            )
+            return try await signIn.open(session, with: evidence, of: provider, in: application, store: store)
         }
-        return try await signIn.finish(outcome, session: session, in: application)
+        return try await signIn.finish(outcome, in: application)
     }
 
     /// - Throws: `AccountsError.receiptNotFound`.
@@ -81,10 +77,13 @@ package struct AccountDeletion: Sendable {
 }
 
 extension AccountsStore {
-    /// Ends every session of an account that the caller has locked, and starts its grace period.
-    func beginDeletion(of uid: UUID, receipt: UUID, in application: Application) async throws {
+    /// Ends every session of an account that the caller has locked, and starts its grace period, the application's
+    /// unless another is given.
+    func beginDeletion(
+        of uid: UUID, receipt: UUID, gracePeriod: Duration? = nil, in application: Application
+    ) async throws {
         let purgeAfter = try await requestDeletion(
-            of: uid, receipt: receipt, gracePeriod: application.policy.deletionGracePeriod,
+            of: uid, receipt: receipt, gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
             application: application.id)
         _ = try await endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
         let addresses = try await verifiedEmails(of: uid, application: application.id)

@@ -1,53 +1,141 @@
-package import Foundation
+internal import Foundation
 package import ProviderKit
 
-/// What evidence means, given the rows.
-package enum LinkingVerdict: Sendable, Equatable {
-    /// The identity is known and its account is live.
-    case signIn(KnownIdentity)
-    /// The identity is new and joins the one live account that owns an address it proves.
-    case join(uid: UUID, claiming: [Address])
-    /// A new account; `claiming` are the proven addresses that nobody owns.
-    case create(claiming: [Address])
-    /// The proof is right and leads to an account in its grace period.
-    case deleted(uid: UUID, purgeAfter: Date)
-    case disabled
-    case refuse(Refusal)
-}
-
-/// The linking rules for a sign-in without a session, as the table of the contract's section 4 has them.
+/// The linking rules, as the table of the contract's section 4 has them.
 ///
 /// Pure, so that a verdict can be tested by cases, explained to a person and replayed by an admin.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
-    guard policy.mode != .off else { return .refuse(.off("This provider")) }
-    guard policy.mode != .linkOnly else { return .refuse(.linkOnly) }
-    if let identity = state.identity {
-        return verdict(for: identity.status, uid: identity.uid) ?? .signIn(identity)
+    if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
+    if let idle = state.idleOwner(of: evidence) {
+        guard !idle.hasOtherWay else { return LinkingVerdict(.numberIdle, .secondProof(idle)) }
+        return decide(evidence, state: state.without(idle), policy: policy).displacing(idle)
     }
-
-    let proven = evidence.proven
-    let owners = state.owners.filter { proven.contains($0.address) }
-    let unowned = proven.filter { address in !owners.contains { $0.address == address } }
-    guard policy.automatic == .verified, let owner = owners.first, owners.allSatisfy({ $0.uid == owner.uid }) else {
-        // Joining an account is no sign-up, opening one is.
-        return policy.mode == .open ? .create(claiming: unowned) : .refuse(.noSignUp)
-    }
-    return verdict(for: owner.status, uid: owner.uid) ?? .join(uid: owner.uid, claiming: unowned)
+    if let asking = state.asking { return link(evidence, asking: asking, state: state, policy: policy) }
+    return signIn(evidence, state: state, policy: policy)
 }
 
-private func verdict(for status: AccountStatus, uid: UUID) -> LinkingVerdict? {
+private func refusal(of evidence: VerifiedIdentity, state: LinkingState, mode: ProviderMode) -> LinkingVerdict? {
+    if mode == .off { return .refuse(.providerOff) }
+    if state.asking == nil { return mode == .linkOnly ? .refuse(.providerLinkOnly) : nil }
+    return evidence.isGuest ? .refuse(.guestNotLinkable) : nil
+}
+
+// MARK: - Without a session
+
+private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
+    if let identity = state.identity {
+        return closed(identity.status, uid: identity.uid) ?? LinkingVerdict(.identityKnown, .enter(.known(identity)))
+    }
+    let owners = state.owners(provenBy: evidence)
+    let accounts = Set(owners.map(\.uid))
+    if policy.automatic == .verified, accounts.count == 1, let owner = owners.first {
+        return closed(owner.status, uid: owner.uid)
+            ?? LinkingVerdict(.addressOwned, .enter(.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)))
+    }
+    // Joining an account is no sign-up, opening one is.
+    guard policy.mode == .open else { return .refuse(.providerNoSignUp) }
+    let rule: LinkingRule =
+        if accounts.count > 1 { .addressOfSeveral } else if accounts.count == 1 { .addressNotJoined } else {
+            evidence.addresses.isEmpty ? .identityNew : evidence.proven.isEmpty ? .addressUnproven : .addressProven
+        }
+    return LinkingVerdict(rule, .create(evidence.new(for: nil, in: state)))
+}
+
+// MARK: - Asked for by a session
+
+private func link(
+    _ evidence: VerifiedIdentity, asking: AskingAccount, state: LinkingState, policy: LinkingPolicy
+) -> LinkingVerdict {
+    if let identity = state.identity {
+        guard identity.uid != asking.uid else { return LinkingVerdict(.identityOwn, .enter(.known(identity))) }
+        return closed(identity.status, uid: identity.uid)
+            ?? conflict(.identityInUse, with: .known(identity), asking: asking, policy: policy)
+    }
+    // Who proves an address of another account, and nothing else, has found that account.
+    if policy.provesAddress, let owner = state.owners(provenBy: evidence).first(where: { $0.uid != asking.uid }) {
+        return closed(owner.status, uid: owner.uid)
+            ?? conflict(
+                .addressInUse, with: .joining(evidence.new(for: owner.uid, in: state), uid: owner.uid), asking: asking,
+                policy: policy)
+    }
+    let identity = evidence.new(for: asking.uid, in: state)
+    return asking.isGuest
+        ? LinkingVerdict(.guestUpgrade, .upgrade(identity, guest: asking.uid))
+        : LinkingVerdict(.linkAsked, .link(identity, to: asking.uid))
+}
+
+private func conflict(
+    _ rule: LinkingRule, with entry: Entry, asking: AskingAccount, policy: LinkingPolicy
+) -> LinkingVerdict {
+    // A guest may go where a sign-in without it would have led.
+    var leadsThere = policy.mode != .linkOnly
+    if case .joining = entry { leadsThere = leadsThere && policy.automatic == .verified }
+    guard asking.isGuest, leadsThere else { return LinkingVerdict(rule, .conflict(with: entry.uid)) }
+    return switch policy.onConflict {
+    case .keep: LinkingVerdict(rule, .conflict(with: entry.uid))
+    case .switch: LinkingVerdict(.guestSwitch, .replaceGuest(by: entry, isAbsorbed: false))
+    case .merge: LinkingVerdict(.guestMerge, .replaceGuest(by: entry, isAbsorbed: true))
+    }
+}
+
+// MARK: - Parts
+
+/// What an account that is not live answers to a right proof.
+private func closed(_ status: AccountStatus, uid: UUID) -> LinkingVerdict? {
     switch status {
     case .live: nil
-    case .disabled: .disabled
-    case .deleted(let purgeAfter): .deleted(uid: uid, purgeAfter: purgeAfter)
+    // An alias has no identities and owns nothing: no proof leads here.
+    case .disabled, .absorbed: LinkingVerdict(.accountDisabled, .disabled)
+    case .deleted(let purgeAfter): LinkingVerdict(.accountDeleted, .deleted(uid: uid, purgeAfter: purgeAfter))
     }
 }
 
-extension Refusal {
-    static let linkOnly = Refusal(
-        rule: "provider.link-only", reason: "This provider can only be linked to an account that is signed in",
-        remedies: ["Sign in with another provider, then link this one."])
-    static let noSignUp = Refusal(
-        rule: "provider.no-sign-up", reason: "This provider opens no new accounts",
-        remedies: ["Sign in with another provider, then link this one."])
+extension LinkingState {
+    fileprivate func owners(provenBy evidence: VerifiedIdentity) -> [AddressOwner] {
+        let proven = evidence.proven
+        return owners.filter { proven.contains($0.address) }
+    }
+
+    /// The live account, not the asking one, whose idle number is all that the evidence proves.
+    fileprivate func idleOwner(of evidence: VerifiedIdentity) -> AddressOwner? {
+        owners.first { owner in
+            owner.isIdle && owner.status == .live && owner.uid != asking?.uid
+                && owner.address.phone?.value == evidence.providerUid && evidence.proven.contains(owner.address)
+        }
+    }
+
+    /// The rows as they will be once the number has left the account.
+    fileprivate func without(_ owner: AddressOwner) -> LinkingState {
+        var state = self
+        state.owners.removeAll { $0 == owner }
+        if state.identity?.uid == owner.uid { state.identity = nil }
+        return state
+    }
+}
+
+extension VerifiedIdentity {
+    /// As it joins that account, or opens one; what another account owns is not claimed, and not shown as verified.
+    fileprivate func new(for uid: UUID?, in state: LinkingState) -> NewIdentity {
+        let owned = state.owners.filter { $0.uid == uid }.map(\.address)
+        let claiming = proven.filter { address in !state.owners.contains { $0.address == address } }
+        return NewIdentity(claiming: claiming, showing: proven.filter { claiming.contains($0) || owned.contains($0) })
+    }
+}
+
+extension LinkingVerdict {
+    fileprivate func displacing(_ owner: AddressOwner) -> LinkingVerdict {
+        switch outcome {
+        case .create(var identity):
+            identity.displacing = owner
+            return LinkingVerdict(.numberRecycled, .create(identity))
+        case .link(var identity, let uid):
+            identity.displacing = owner
+            return LinkingVerdict(.numberRecycled, .link(identity, to: uid))
+        case .upgrade(var identity, let guest):
+            identity.displacing = owner
+            return LinkingVerdict(.numberRecycled, .upgrade(identity, guest: guest))
+        case .enter, .replaceGuest, .conflict, .secondProof, .deleted, .disabled, .refuse:
+            return self
+        }
+    }
 }

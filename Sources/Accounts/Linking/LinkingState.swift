@@ -7,6 +7,8 @@ package enum AccountStatus: Sendable, Equatable {
     case disabled
     /// In its grace period.
     case deleted(purgeAfter: Date)
+    /// An alias of the account that absorbed it.
+    case absorbed(by: UUID)
 }
 
 /// An identity that the database knows, and the account it opens.
@@ -27,11 +29,31 @@ package struct AddressOwner: Sendable, Equatable {
     package var address: Address
     package var uid: UUID
     package var status: AccountStatus
+    /// A phone number that proved nobody for longer than its provider trusts it.
+    package var isIdle: Bool
+    /// The account can be signed in to without this address.
+    package var hasOtherWay: Bool
 
-    package init(address: Address, uid: UUID, status: AccountStatus) {
+    package init(
+        address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false
+    ) {
         self.address = address
         self.uid = uid
         self.status = status
+        self.isIdle = isIdle
+        self.hasOtherWay = hasOtherWay
+    }
+}
+
+/// The account whose bearer asks for a link.
+package struct AskingAccount: Sendable, Equatable {
+    package var uid: UUID
+    /// It has no identity but a guest's.
+    package var isGuest: Bool
+
+    package init(uid: UUID, isGuest: Bool) {
+        self.uid = uid
+        self.isGuest = isGuest
     }
 }
 
@@ -41,20 +63,12 @@ package struct LinkingState: Sendable, Equatable {
     package var identity: KnownIdentity?
     /// Owners of the addresses that the evidence carries.
     package var owners: [AddressOwner]
+    /// Set where a link is asked for.
+    package var asking: AskingAccount?
 
-    package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = []) {
+    package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], asking: AskingAccount? = nil) {
         self.identity = identity
         self.owners = owners
-    }
-}
-
-/// What of the application's configuration bears on the decision.
-package struct LinkingPolicy: Sendable, Equatable {
-    package var mode: ProviderMode
-    package var automatic: ApplicationPolicy.AutomaticLinking
-
-    package init(mode: ProviderMode, automatic: ApplicationPolicy.AutomaticLinking) {
-        self.mode = mode
-        self.automatic = automatic
+        self.asking = asking
     }
 }

@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// A session to be opened by a piece of evidence.
 package struct SessionOpening: Sendable {
-    package let session: NewSession
+    package var session: NewSession
     package let evidence: VerifiedIdentity
     /// The provider's configured name.
     package let provider: String
@@ -35,8 +35,10 @@ package struct PasswordPermission: Sendable {
 ///
 /// Each call is one statement whose conditions repeat what the verdict rests on.
 package protocol LinkingStore: Sendable {
+    /// A phone number counts as idle that proved nobody for `idleLimit`; whether its account has another way in is
+    /// for the caller to find out.
     func linkingState(
-        for evidence: VerifiedIdentity, provider: String, application: Int32
+        for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Int32
     ) async throws -> LinkingState
 
     /// - Throws: `StoreConflict` when the account is not live any more, or the password is another by now.
@@ -45,10 +47,27 @@ package protocol LinkingStore: Sendable {
     ) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` when the identity is known by now, or an address is owned.
-    func createAccount(_ opening: SessionOpening, claiming addresses: [Address]) async throws -> OpenedSession
+    func createAccount(_ opening: SessionOpening, with identity: NewIdentity) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` likewise, or when the account is not live any more.
-    func join(
-        _ opening: SessionOpening, to uid: UUID, claiming addresses: [Address]
+    func add(_ identity: NewIdentity, of opening: SessionOpening, to uid: UUID) async throws -> KnownIdentity
+
+    /// Drops the guest's identity in favour of one that was just added: its sessions go on as that one's, and the
+    /// session gets a further refresh token.
+    ///
+    /// - Throws: `StoreConflict` when the session has ended.
+    func upgradeGuest(
+        _ opening: SessionOpening, identity: KnownIdentity, keeping session: UUID
     ) async throws -> OpenedSession
+
+    /// Remembers where a guest, whose session has ended, went.
+    func note(successor uid: UUID, ofGuest session: UUID, application: Int32) async throws
+
+    /// Takes a phone number, and the identities that are that number, from an account that the caller has locked.
+    ///
+    /// - Returns: the identities that went, which opened sessions that are to be ended.
+    func displace(_ owner: AddressOwner, application: Int32) async throws -> [UUID]
+
+    /// A number proves its owner again, who has signed in in another way.
+    func refresh(number: String, of uid: UUID, application: Int32) async throws
 }

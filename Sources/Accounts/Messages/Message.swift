@@ -16,6 +16,14 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case identityRemoved
     /// A new way of signing in joined the account by an address that it proved.
     case identityLinked
+    case accountsMerged
+    case mergeUndone
+    /// An identity has another address; both the old and the new one are told.
+    case addressChanged
+    /// A code that gives an identity this address.
+    case confirmAddress
+    /// Somebody who is signed in wants to add the address, with a password, to their account.
+    case confirmLink
 }
 
 /// How a message reaches a person; each has a lane of its own, so that one that stalls delays no other.
@@ -58,6 +66,12 @@ package struct Message: Sendable, Codable, Equatable {
     ) {
         self.init(
             topic: topic, address: address, code: code, link: link, until: until, provider: nil, locale: locale)
+    }
+
+    /// A notice wherever it reaches the person, be it by text.
+    package init(_ topic: MessageTopic, notifying address: Address, provider: String? = nil) {
+        self.init(
+            topic: topic, address: address, code: nil, link: nil, until: nil, provider: provider, locale: nil)
     }
 
     private init(

@@ -67,7 +67,7 @@ package struct ProviderNotifications: Sendable {
         switch change {
         case .forwarding(let address, let isOn):
             try await store.setForwarding(isOn, of: address, uid: identity.uid, application: application.id)
-        case .consentRevoked where identity.isLast:
+        case .consentRevoked where try await !hasOtherWay(than: identity, in: application, store: store):
             // Nothing else would open the account: consenting again must bring its owner back.
             try await store.dropTokens(of: identity.id, application: application.id)
             _ = try await store.endSessions(
@@ -78,13 +78,18 @@ package struct ProviderNotifications: Sendable {
         case .consentRevoked, .accountDeleted:
             // In its grace period an account keeps what it can be brought back by.
             guard identity.status == .live || identity.status == .disabled else { return }
-            _ = try await store.endSessions(
-                .openedBy(identity.id), of: identity.uid, because: .identityRemoved, application: application.id)
-            try await store.removeIdentity(identity.id, of: identity.uid, application: application.id)
-            let addresses = try await store.verifiedEmails(of: identity.uid, application: application.id)
-            try await store.enqueue(
-                addresses.map { Message(.identityRemoved, to: $0, provider: provider.displayName) },
-                application: application.id)
+            // The service has forgotten its tokens already.
+            try await store.dropTokens(of: identity.id, application: application.id)
+            let record = try await store.identities(of: identity.uid, application: application.id)
+                .first { $0.id == identity.id }
+            if let record { try await store.unlink(record, of: identity.uid, in: application) }
         }
+    }
+
+    private func hasOtherWay(
+        than identity: HeldIdentity, in application: Application, store: any AccountsStore
+    ) async throws -> Bool {
+        try await store.identities(of: identity.uid, application: application.id)
+            .contains { $0.id != identity.id && application.providers.canSignIn(with: $0) }
     }
 }

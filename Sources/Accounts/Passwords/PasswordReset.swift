@@ -85,10 +85,9 @@ package struct PasswordReset: Sendable {
         let provider = try application.providers.named(opening.provider)
         let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
         // A reset signs nobody in: a known identity needs no session.
-        if case .signIn = verdict { return nil }
-        guard case .deleted(let offer) = try await signIn.carryOut(verdict, opening, by: provider, store: store) else {
-            return nil
-        }
+        if case .enter(.known) = verdict.outcome { return nil }
+        let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
+        guard case .deleted(let offer) = outcome else { return nil }
         return offer
     }
 
@@ -114,13 +113,12 @@ extension AccountsStore {
     /// - Throws: `StoreConflict` when there is none, or none any more.
     func lockedIdentity(of opening: SessionOpening) async throws -> KnownIdentity {
         let (provider, application) = (opening.provider, opening.application)
-        let seen = try await linkingState(for: opening.evidence, provider: provider, application: application)
-        guard let identity = seen.identity,
-            try await lockAccount(identity.uid, application: application) == .live
+        guard let seen = try await heldIdentity(provider, opening.evidence.providerUid, application),
+            try await lockAccount(seen.uid, application: application) == .live,
+            // What was seen before the lock may have moved to another account meanwhile.
+            let held = try await heldIdentity(provider, opening.evidence.providerUid, application),
+            held.id == seen.id, held.uid == seen.uid, held.status == .live
         else { throw StoreConflict() }
-        // What was seen before the lock may have moved to another account meanwhile.
-        let held = try await linkingState(for: opening.evidence, provider: provider, application: application)
-        guard held.identity == identity else { throw StoreConflict() }
-        return identity
+        return KnownIdentity(id: held.id, uid: held.uid, status: held.status)
     }
 }

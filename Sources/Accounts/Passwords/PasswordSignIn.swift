@@ -14,13 +14,17 @@ package struct PasswordSignIn: Sendable {
 
     /// Costs one hash whether the subject is known, unknown, awaiting verification or deleted; whatever else is true of
     /// the account is said only after the right password.
+    ///
+    /// A `caller` authenticates anew, which only an identity of their own does.
+    /// - Throws: `AccountsError`.
     package func signIn(
-        typed: String, password: String, from client: Client, in application: Application
+        typed: String, password: String, by caller: Caller? = nil, from client: Client, in application: Application
     ) async throws -> SignedIn {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let session = tokens.newSession(methods: ["pwd"], client: client, in: application)
+        var session = tokens.newSession(methods: ["pwd"], client: client, in: application)
+        session.resumes = caller?.sessionID
         let evidence = VerifiedIdentity(providerUid: subject.providerUid, methods: session.methods)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: configured.name, application: application.id)
@@ -34,6 +38,9 @@ package struct PasswordSignIn: Sendable {
             guard match.hash == state.hash, let identity = state.identity else {
                 _ = try await check.state()
                 throw AccountsError.unverifiedIdentity
+            }
+            guard caller == nil || caller?.uid == identity.uid else {
+                throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
             try await permit(identity, opening: opening, mode: configured.mode, check: check)
             let hash = try await upToDate(match, password: password, of: identity, in: application)
@@ -51,18 +58,18 @@ package struct PasswordSignIn: Sendable {
     ) async throws {
         let policy = LinkingPolicy(mode: mode, automatic: .never)
         let verdict = decide(opening.evidence, state: LinkingState(identity: identity), policy: policy)
-        if case .signIn = verdict { return }
+        if case .enter = verdict.outcome { return }
         _ = try await check.state()
-        switch verdict {
+        switch verdict.outcome {
         case .deleted(let uid, let purgeAfter):
             let token = tokens.opaque.make()
             try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
             throw AccountsError.accountDeleted(purgeAfter: purgeAfter, restoreToken: token.text)
         case .disabled:
             throw AccountsError.accountDisabled
-        case .refuse(let refusal):
-            throw AccountsError.providerDisabled(refusal)
-        case .signIn, .join, .create:
+        case .refuse:
+            throw AccountsError.providerDisabled(verdict.rule.refusal)
+        case .enter, .create, .link, .upgrade, .replaceGuest, .conflict, .secondProof:
             throw StoreConflict()
         }
     }

@@ -45,6 +45,18 @@ package struct NewRegistration: Sendable {
     package let displayName: String?
     /// Kept for a taken address only so that it looks like any other.
     package let isDecoy: Bool
+    /// The account that it joins, where it is not to open one.
+    package var joining: Joining?
+
+    package struct Joining: Sendable {
+        package let uid: UUID
+        package let onConflict: ConflictChoice
+
+        package init(uid: UUID, onConflict: ConflictChoice) {
+            self.uid = uid
+            self.onConflict = onConflict
+        }
+    }
 
     /// As long as the token that confirms it.
     package static let lifetime: Duration = .seconds(86400)
@@ -88,11 +100,15 @@ package protocol PasswordStore: Sendable {
     func clearFailures(_ attempts: AttemptKey, application: Int32) async throws
 
     /// Takes the place of an earlier registration of the subject.
-    /// - Throws: `StoreConflict` when the address is no longer free, or no longer taken.
+    /// - Throws: `StoreConflict` when the address is no longer free, or no longer taken, where that matters: one that joins
+    ///   an account is the same for both.
     func register(_ registration: NewRegistration, application: Int32) async throws
 
     /// Removes the registration that the proof is for; `nil` when another has taken its place.
     func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered?
+
+    /// The account that the registration is to join; `nil` for one that opens an account, or is gone.
+    func registrationJoins(_ proof: Proof, application: Int32) async throws -> NewRegistration.Joining?
 
     func passwordIdentity(of uid: UUID, provider: String, application: Int32) async throws -> PasswordIdentity?
 

@@ -12,10 +12,11 @@ package struct Registration: Sendable {
     private let signIn: SignIn
     private let tokens: SessionTokens
     private let codes: OneTimeCodes
+    private let linking: PasswordLinking
 
     package init(
         store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
-        tokens: SessionTokens, codes: OneTimeCodes
+        tokens: SessionTokens, codes: OneTimeCodes, linking: PasswordLinking
     ) {
         self.store = store
         self.hasher = hasher
@@ -23,6 +24,7 @@ package struct Registration: Sendable {
         self.signIn = signIn
         self.tokens = tokens
         self.codes = codes
+        self.linking = linking
     }
 
     /// `languages` is what `Accept-Language` says.
@@ -32,7 +34,9 @@ package struct Registration: Sendable {
         in application: Application
     ) async throws -> EmailAddress {
         let (configured, provider) = try application.providers.passwordProvider()
-        guard configured.mode == .open else { throw AccountsError.providerDisabled(.noSignUp) }
+        guard configured.mode == .open else {
+            throw AccountsError.providerDisabled(LinkingRule.providerNoSignUp.refusal)
+        }
         let subject = try provider.subject(typed: typed)
         try displayName.map(Profile.check(displayName:))
         try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
@@ -76,9 +80,13 @@ package struct Registration: Sendable {
     /// Opens the account.
     ///
     /// The token is good once, for the password that was registered with it, and only while nobody has proven the
-    /// address in another way. The link beside a mailed code leads here too, and signs in.
-    package func verify(_ text: String, from client: Client, in application: Application) async throws -> SignedIn {
+    /// address in another way. The link beside a mailed code leads here too, and signs in; and so does the token of a
+    /// password that joins the caller's account.
+    package func verify(
+        _ text: String, by caller: Caller?, from client: Client, in application: Application
+    ) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        if let linked = try await linking.complete(token, by: caller, from: client, in: application) { return linked }
         if let signedIn = try await codes.complete(linkToken: token, from: client, in: application) { return signedIn }
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
         let opened = try await store.wholeDecision { store in
@@ -94,27 +102,25 @@ package struct Registration: Sendable {
             return try await open(
                 SessionOpening(
                     session: session, evidence: evidence, provider: provider.name, application: application.id),
-                password: registered.hash, mode: provider.mode, policy: application.policy, store: store)
+                password: registered.hash, of: provider, in: application, store: store)
         }
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
     }
 
     /// Only ever a new account: where the address has an owner by now, the registrant's password must not reach it.
     private func open(
-        _ opening: SessionOpening, password: PasswordHash, mode: ProviderMode, policy: ApplicationPolicy,
-        store: any AccountsStore
+        _ opening: SessionOpening, password: PasswordHash, of provider: ConfiguredProvider,
+        in application: Application, store: any AccountsStore
     ) async throws -> OpenedSession {
-        let state = try await store.linkingState(
-            for: opening.evidence, provider: opening.provider, application: opening.application)
+        let state = try await store.facts(about: opening.evidence, of: provider, in: application)
         guard state.owners.isEmpty else { throw AccountsError.invalidToken }
-        let policy = LinkingPolicy(mode: mode, automatic: policy.automaticLinking)
-        guard case .create(let addresses) = decide(opening.evidence, state: state, policy: policy) else {
-            throw AccountsError.invalidToken
-        }
-        let opened = try await store.createAccount(opening, claiming: addresses)
+        let verdict = decide(opening.evidence, state: state, policy: LinkingPolicy(provider, in: application))
+        guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }
+        let opened = try await store.createAccount(opening, with: identity)
         try await store.setPassword(
             password, of: opened.identityID, replacing: nil, application: opening.application)
-        try await store.evictUnprovenClaims(on: addresses, owner: opened.user.uid, application: opening.application)
+        try await store.evictUnprovenClaims(
+            on: identity.claiming, owner: opened.user.uid, application: opening.application)
         return opened
     }
 }

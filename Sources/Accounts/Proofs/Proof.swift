@@ -12,6 +12,10 @@ package enum ProofKind: String, Sendable, CaseIterable {
     case signInLink = "sign-in-link"
     /// Brings an account in its grace period back.
     case restore
+    /// Merges the account of whoever was signed in with the one whose identity they proved.
+    case merge
+    /// Goes along with another sign-in of an account whose number was idle for too long.
+    case secondProof = "second-proof"
 }
 
 /// A one-time secret to be issued; the database keeps its hash alone.
@@ -24,6 +28,8 @@ package struct NewProof: Sendable {
     package var address: EmailAddress?
     package var uid: UUID?
     package var registration: UUID?
+    /// The one session that may use it, where it is bound to one.
+    package var session: UUID?
     package var methods: [String] = []
     package let lifetime: Duration
 
@@ -63,6 +69,22 @@ package struct NewProof: Sendable {
     }
 }
 
+extension NewProof {
+    /// Five minutes, for the session that proved the other account's identity.
+    static func merge(_ token: OpaqueToken, with uid: UUID, by opening: SessionOpening, session: UUID) -> NewProof {
+        NewProof(
+            kind: .merge, token: token, provider: opening.provider, providerUid: opening.evidence.providerUid,
+            uid: uid, session: session, methods: opening.evidence.methods, lifetime: .seconds(300))
+    }
+
+    /// Ten minutes, to sign in in another way.
+    static func secondProof(_ token: OpaqueToken, of owner: AddressOwner, by opening: SessionOpening) -> NewProof {
+        NewProof(
+            kind: .secondProof, token: token, provider: opening.provider, providerUid: owner.address.value,
+            uid: owner.uid, lifetime: .seconds(600))
+    }
+}
+
 /// A one-time secret that has just been presented.
 package struct Proof: Sendable {
     package let provider: String
@@ -94,6 +116,11 @@ package protocol ProofStore: Sendable {
 
     /// Uses the secret up, and its siblings with it: of any number of callers at once, one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
+
+    /// The account that a ticket of the session, or of the one that it resumes, merges with.
+    ///
+    /// Of any number of callers at once that use it up, one gets the proof.
+    func mergeTicket(_ hash: [UInt8], of session: UUID, usingUp: Bool, application: Int32) async throws -> Proof?
 
     /// Ends every proof of the kind and subject.
     func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Int32) async throws

@@ -53,55 +53,39 @@ package struct CodeRedemption: Sendable {
     package func redeem(
         _ presented: PresentedCode, from client: Client, in application: Application
     ) async throws -> SignedIn {
-        guard let code = tokens.opaque.parse(presented.code) else { throw AccountsError.invalidToken }
-        let redemption = try await store.wholeDecision { store in
-            switch try await store.redeem(code: code.hash, tolerance: Self.tolerance, application: application.id) {
-            case .redeemed(let flow):
-                return try await open(flow, presented, code: code, from: client, in: application, store: store)
-            case .replayed(let session, let uid):
-                _ = try await store.endSessions(
-                    .one(session), of: uid, because: .codeReplayed, application: application.id)
-                return Redemption.refused(.invalidToken)
-            case .refused:
-                return .refused(.invalidToken)
-            }
-        }
-        switch redemption {
-        case .opened(let outcome, let session):
-            return try await signIn.finish(outcome, session: session, in: application)
-        case .refused(let error):
-            throw error
-        }
-    }
-
-    /// A refusal is a result here: thrown, it would undo that the code is used up.
-    private func open(
-        _ flow: RedeemedFlow, _ presented: PresentedCode, code: OpaqueToken, from client: Client,
-        in application: Application, store: any AccountsStore
-    ) async throws -> Redemption {
-        do {
-            try presented.check(against: flow.destination)
+        let outcome = try await store.standingDecision { store in
+            let flow = try await accept(presented, for: .signIn, in: application, store: store)
             let provider = try application.providers.named(flow.provider)
             let session = tokens.newSession(methods: flow.evidence.methods, client: client, in: application)
             let outcome = try await signIn.open(
                 session, with: flow.evidence, of: provider, in: application, store: store)
-            try await store.note(session: session.id, openedBy: code.hash, application: application.id)
-            return .opened(outcome, session)
-        } catch let error as AccountsError {
-            switch error {
-            case .invalidState, .invalidToken, .missingParameter, .providerDisabled, .unsupportedProvider,
-                .accountDisabled:
-                return .refused(error)
-            default: throw error
+            if let code = tokens.opaque.parse(presented.code) {
+                try await store.note(session: session.id, openedBy: code.hash, application: application.id)
             }
-        } catch ProviderError.refused {
-            // A proof that had been used up before anything was written.
-            return .refused(.invalidToken)
+            return outcome
         }
+        return try await signIn.finish(outcome, in: application)
     }
 
-    private enum Redemption: Sendable {
-        case opened(SignInOutcome, NewSession)
-        case refused(AccountsError)
+    /// What the flow brought; its code is used up.
+    ///
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, which the caller's transaction must not undo.
+    func accept(
+        _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AccountsStore
+    ) async throws -> RedeemedFlow {
+        guard let code = tokens.opaque.parse(presented.code) else { throw AccountsError.invalidToken }
+        let presentation = try await store.redeem(
+            code: code.hash, for: use, tolerance: Self.tolerance, application: application.id)
+        switch presentation {
+        case .redeemed(let flow):
+            try presented.check(against: flow.destination)
+            return flow
+        case .replayed(let session, let uid):
+            _ = try await store.endSessions(
+                .one(session), of: uid, because: .codeReplayed, application: application.id)
+            throw AccountsError.invalidToken
+        case .refused:
+            throw AccountsError.invalidToken
+        }
     }
 }

@@ -8,6 +8,8 @@ package struct NewRedirectFlow: Sendable {
     /// The provider's configured name.
     package let provider: String
     package let destination: FlowDestination
+    /// The session that alone may link what the flow brings; `nil` for a flow that signs in.
+    package let linkingSession: UUID?
     /// What the browser's cookie must say when it comes back; `nil` where the app itself drives the browser.
     package let browser: OpaqueToken?
     package let lifetime: Duration
@@ -41,6 +43,22 @@ package struct RedeemedFlow: Sendable {
     }
 }
 
+/// What a flow's code is presented for.
+package enum FlowUse: Sendable {
+    case signIn
+    /// By the session that began it for that.
+    case link(UUID)
+    /// Nothing is linked by it: the session's own flow will do, and one that signs in.
+    case anything(UUID)
+
+    package var session: UUID? {
+        switch self {
+        case .signIn: nil
+        case .link(let session), .anything(let session): session
+        }
+    }
+}
+
 /// What presenting a code does.
 package enum CodePresentation: Sendable {
     case redeemed(RedeemedFlow)
@@ -67,8 +85,10 @@ package protocol RedirectFlowStore: Sendable {
 
     /// Uses the code up and locks its flow for the rest of the transaction.
     ///
-    /// A code that was used less than `tolerance` ago is merely refused.
-    func redeem(code: [UInt8], tolerance: Duration, application: Int32) async throws -> CodePresentation
+    /// A code that was used less than `tolerance` ago is merely refused, and so is one for another use, which keeps it.
+    func redeem(
+        code: [UInt8], for use: FlowUse, tolerance: Duration, application: Int32
+    ) async throws -> CodePresentation
 
     /// Remembers which session a code opened, for the case that it is presented again.
     func note(session: UUID, openedBy code: [UInt8], application: Int32) async throws

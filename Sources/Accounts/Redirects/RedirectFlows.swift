@@ -19,19 +19,23 @@ package struct RedirectFlows: Sendable {
         self.opaque = opaque
     }
 
+    /// With a caller the provider is asked to have the person prove anew who they are; `linking` ties the flow to the
+    /// caller's session.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
     package func begin(
-        _ request: AuthorizationRequest, with configured: ConfiguredProvider, in application: Application
+        _ request: AuthorizationRequest, with configured: ConfiguredProvider, by caller: Caller? = nil,
+        linking: Bool = false, in application: Application
     ) async throws -> Departure {
         let provider = try configured.redirecting()
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
-        let url = try await provider.authorizationURL(for: flow(state, with: configured, in: application))
+        let url = try await provider.authorizationURL(
+            for: flow(state, with: configured, isFresh: caller != nil, in: application))
         let browser = request.isBrowserDriven ? opaque.make() : nil
         try await store.begin(
             NewRedirectFlow(
-                state: state, provider: configured.name, destination: destination, browser: browser,
-                lifetime: Self.lifetime),
+                state: state, provider: configured.name, destination: destination,
+                linkingSession: linking ? caller?.sessionID : nil, browser: browser, lifetime: Self.lifetime),
             application: application.id)
         return Departure(
             url: url, state: destination.appState,
@@ -70,12 +74,12 @@ package struct RedirectFlows: Sendable {
     }
 
     private func flow(
-        _ state: OpaqueToken, with provider: ConfiguredProvider, in application: Application
+        _ state: OpaqueToken, with provider: ConfiguredProvider, isFresh: Bool = false, in application: Application
     ) -> RedirectFlow {
         RedirectFlow(
             state: state.text, nonce: opaque.derived(from: state, for: .flowNonce).text,
             codeVerifier: opaque.derived(from: state, for: .flowProofKey).text,
-            callbackURL: application.callbackURL(of: provider.name))
+            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh)
     }
 }
 

@@ -8,6 +8,8 @@ package struct Caller: Sendable {
     package let authenticatedAt: Int
     package let provider: String
     package let providerUid: String
+    /// The account that this caller, a guest whose session has ended by it, turned out to have.
+    package var successor: UUID?
 }
 
 /// Tells whether sessions have ended, on this replica or another.
@@ -33,22 +35,33 @@ package struct BearerAuthentication: Sendable {
         self.time = time
     }
 
+    /// For a minute a guest who went over to another account may repeat the call that it went by, where
+    /// `admittingFormerGuests` is set.
     /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended.
-    package func caller(presenting token: String, in application: Application) async throws -> Caller {
+    package func caller(
+        presenting token: String, in application: Application, admittingFormerGuests: Bool = false
+    ) async throws -> Caller {
         let claims = try await access.verify(token, for: application)
-        guard try await !revocations.isEnded(session: claims.sessionID, application: application.id) else {
-            throw AccountsError.invalidToken
-        }
-        return Caller(
+        var caller = Caller(
             application: application, uid: claims.uid, sessionID: claims.sessionID,
             authenticatedAt: claims.authenticatedAt, provider: claims.provider, providerUid: claims.providerUid)
+        guard try await revocations.isEnded(session: claims.sessionID, application: application.id) else {
+            return caller
+        }
+        guard admittingFormerGuests,
+            let successor = try await store.successor(ofGuest: caller.sessionID, application: application.id)
+        else { throw AccountsError.invalidToken }
+        caller.successor = successor
+        return caller
     }
 
     /// - Throws: `AccountsError.tokenTooOld` for a caller who authenticated too long ago. A guest, who has nothing to
     ///   authenticate with again, is never asked.
     package func requireRecent(_ caller: Caller) async throws {
         let age = Int64(time.now().timeIntervalSince1970) - Int64(caller.authenticatedAt)
-        guard age > caller.application.policy.recentAuthentication.components.seconds else { return }
+        guard age > caller.application.policy.recentAuthentication.components.seconds, caller.successor == nil else {
+            return
+        }
         let user = try await store.user(caller.uid, application: caller.application.id)
         guard user?.isAnonymous == true else { throw AccountsError.tokenTooOld }
     }

@@ -23,6 +23,10 @@ package struct NewSession: Sendable {
     package let client: Client
     package let refreshLifetime: Duration
     package let sessionLifetime: Duration
+    /// The session whose bearer asked for this one.
+    package var resumes: UUID?
+    /// When the person proved to a provider who they are, where that was not now.
+    package var authenticatedAt: Date?
 
     package init(refreshToken: OpaqueToken, methods: [String], client: Client, policy: ApplicationPolicy.Tokens) {
         id = .v7()
@@ -111,4 +115,5 @@ package struct SessionListing: Sendable, Equatable {
 package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
+    case guestSwitched, merged, mergeUndone, numberRecycled
 }

@@ -22,4 +22,7 @@ package protocol SessionStore: Sendable {
     /// Ends the session that a refresh token belongs to, where that is the account's.
     func endSession(
         ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Int32) async throws
+
+    /// The account that a guest went over to less than a minute ago.
+    func successor(ofGuest session: UUID, application: Int32) async throws -> UUID?
 }

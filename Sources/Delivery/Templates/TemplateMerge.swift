@@ -38,7 +38,7 @@ struct TemplateMerge {
             let parts = parts(tag, topic)
             guard !parts.isEmpty else { continue }
             for part in TemplateOverrides.Part.allCases
-            where parts[part] == nil && (part != .sms || topic == .signInCode) {
+            where parts[part] == nil && (part != .sms || topic.canBeText) {
                 throw .invalidSetting(
                     field: "delivery.templates",
                     reason: "\(tag)/\(topic.rawValue).\(part.rawValue) is missing, and \(tag) is not built in")

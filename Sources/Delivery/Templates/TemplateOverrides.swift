@@ -89,7 +89,7 @@ extension TemplateOverrides.Layer {
         let names = file.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.count == 2, let topic = MessageTopic(rawValue: names[0]),
             let part = TemplateOverrides.Part(rawValue: names[1]),
-            part != .sms || topic == .signInCode
+            part != .sms || topic.canBeText
         else { throw refusal("is no part of any message") }
         let content = content.hasSuffix("\n") ? String(content.dropLast()) : content
         guard !content.isEmpty else { throw refusal("is empty") }
@@ -101,25 +101,38 @@ extension TemplateOverrides.Layer {
 extension TemplateOverrides {
     /// What a message can't do without.
     fileprivate static func flaw(in template: String, as part: Part, of topic: MessageTopic) -> String? {
-        let needed: String? =
-            switch topic {
-            case .signInCode: "{{code}}"
-            case .confirmRegistration, .resetPassword: "{{link}}"
-            default: nil
-            }
-        guard let needed else { return nil }
+        let needed = topic.essential
         switch part {
         case .subject:
             return nil
         case .text:
             let lines = template.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-            return lines.contains(needed) ? nil : "has no line with nothing but \(needed)"
+            return needed.map { lines.contains($0) } ?? true ? nil : "has no line with nothing but \(needed ?? "")"
         case .html:
-            return template.contains(needed) ? nil : "has no \(needed)"
+            return needed.map { template.contains($0) } ?? true ? nil : "has no \(needed ?? "")"
         case .sms:
-            guard template.contains(needed) else { return "has no \(needed)" }
+            if let needed, !template.contains(needed) { return "has no \(needed)" }
             let literal = template.replacing(/\{\{.*?\}\}/, with: "")
             return literal.contains(where: \.isNumber) ? "has a digit that is not the code's" : nil
+        }
+    }
+}
+
+extension MessageTopic {
+    /// It goes to phone numbers too.
+    var canBeText: Bool {
+        switch self {
+        case .signInCode, .confirmAddress, .addressChanged: true
+        default: false
+        }
+    }
+
+    /// What a template of it can't do without.
+    fileprivate var essential: String? {
+        switch self {
+        case .signInCode, .confirmAddress: "{{code}}"
+        case .confirmRegistration, .resetPassword, .confirmLink: "{{link}}"
+        default: nil
         }
     }
 }

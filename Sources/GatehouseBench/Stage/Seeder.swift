@@ -79,7 +79,7 @@ extension Seeder {
             providerUid: address.value, addresses: [claim], displayName: "Person \(number)", methods: session.methods)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: Self.provider, application: application.id)
-        let opened = try await store.createAccount(opening, claiming: [.email(address)])
+        let opened = try await store.createAccount(opening, with: NewIdentity(claiming: [.email(address)]))
         let uid = opened.user.uid
         let identity = try await store.passwordIdentity(of: uid, provider: Self.provider, application: application.id)
         guard let identity else { throw BenchError("an account has no identity") }

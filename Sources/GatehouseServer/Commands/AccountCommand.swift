@@ -21,7 +21,7 @@ struct AccountCommand: AsyncParsableCommand {
             return uid
         }
 
-        /// Finds the account and acts on it.
+        /// Finds the account, or the one that has absorbed it, and acts on it.
         /// - Throws: `ServerError.unknownAccount`.
         func act(
             _ body: (Administration, AccountDossier, Accounts.Application, Backend) async throws -> Void
@@ -57,8 +57,8 @@ struct AccountCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            try await options.act { administration, _, application, _ in
-                try await administration.setDisabled(true, uid: options.uid, in: application)
+            try await options.act { administration, dossier, application, _ in
+                try await administration.setDisabled(true, uid: dossier.user.uid, in: application)
                 print("disabled")
             }
         }
@@ -69,8 +69,8 @@ struct AccountCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            try await options.act { administration, _, application, _ in
-                try await administration.setDisabled(false, uid: options.uid, in: application)
+            try await options.act { administration, dossier, application, _ in
+                try await administration.setDisabled(false, uid: dossier.user.uid, in: application)
                 print("enabled")
             }
         }
@@ -83,8 +83,8 @@ struct AccountCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            try await options.act { administration, _, application, _ in
-                guard try await administration.requirePasswordChange(uid: options.uid, in: application) else {
+            try await options.act { administration, dossier, application, _ in
+                guard try await administration.requirePasswordChange(uid: dossier.user.uid, in: application) else {
                     throw ServerError.noPassword(options.uid)
                 }
                 print("a new password will be asked for")
@@ -98,11 +98,11 @@ struct AccountCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            try await options.act { _, _, application, backend in
+            try await options.act { _, dossier, application, backend in
                 let tokens = SessionTokens(opaque: backend.opaque, access: backend.access, time: SystemTime())
                 let signIn = SignIn(store: backend.store, tokens: tokens)
                 let deletion = AccountDeletion(store: backend.store, signIn: signIn, tokens: tokens)
-                print(try await deletion.request(options.uid, in: application).text)
+                print(try await deletion.request(dossier.user.uid, in: application).text)
             }
         }
     }

@@ -10,8 +10,6 @@ extension Configuration {
         package let origins: [String]
         package let redirectURIs: [RedirectURI]
         package let policy: ApplicationPolicy
-        /// How long a merge can be undone.
-        package let undoWindow: Duration
         package let erasure: Erasure
         /// How long an anonymous account may stay unused.
         package let anonymousRetention: Duration

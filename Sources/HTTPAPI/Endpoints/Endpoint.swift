@@ -30,6 +30,8 @@ struct Endpoint: Sendable {
     var isLimited: @Sendable (ByteBuffer) -> Bool = { _ in true }
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
     var isForBrowsers = false
+    /// A guest who has just gone over to another account may repeat the call.
+    var admitsFormerGuests = false
     /// A GET that changes something is no question that HEAD may ask too (RFC 9110, 9.2.1).
     var answersHEAD = true
     var answer: Answer

@@ -33,7 +33,8 @@ struct EndpointResponder: HTTPResponder {
         guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
             throw APIError(.invalidToken, "Authorization: Bearer is missing")
         }
-        let caller = try await authentication.caller(presenting: token, in: visit.application.application)
+        let caller = try await authentication.caller(
+            presenting: token, in: visit.application.application, admittingFormerGuests: endpoint.admitsFormerGuests)
         if endpoint.access == .recent {
             try await authentication.requireRecent(caller)
         }

@@ -40,6 +40,20 @@ extension APIError {
             self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
         case .identityNotFound:
             self.init(.identityNotFound, "The account has no such identity")
+        case .identityInUse(let mergeToken, let refusal):
+            self.init(
+                .identityInUse, refusal.reason,
+                details: refusal.details.merging(["mergeToken": .string(mergeToken)]) { $1 })
+        case .lastUsableIdentity(let refusal):
+            self.init(.lastUsableIdentity, refusal.reason, details: refusal.details)
+        case .secondProofRequired(let ticket, let refusal):
+            self.init(
+                .secondProofRequired, refusal.reason,
+                details: refusal.details.merging(["ticket": .string(ticket)]) { $1 })
+        case .foreignProof(let refusal):
+            self.init(.invalidCredentials, refusal.reason, details: refusal.details)
+        case .mergeNotFound:
+            self.init(.notFound, "There is no such merge, or none that can be undone")
         case .sessionNotFound:
             self.init(.sessionNotFound, "There is no such session")
         case .receiptNotFound:

@@ -18,7 +18,10 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case invalidState = "INVALID_STATE"
     case invalidRefreshToken = "INVALID_REFRESH_TOKEN"
     case tokenTooOld = "TOKEN_TOO_OLD"
+    case identityInUse = "IDENTITY_IN_USE"
     case identityNotFound = "IDENTITY_NOT_FOUND"
+    case lastUsableIdentity = "LAST_USABLE_IDENTITY"
+    case secondProofRequired = "SECOND_PROOF_REQUIRED"
     case sessionNotFound = "SESSION_NOT_FOUND"
     case accountDisabled = "ACCOUNT_DISABLED"
     case accountDeleted = "ACCOUNT_DELETED"
@@ -38,11 +41,11 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
             400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,
-            .accountDeleted:
+            .accountDeleted, .secondProofRequired:
             403
         case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .notFound: 404
         case .methodNotAllowed: 405
-        case .existingIdentity: 409
+        case .existingIdentity, .identityInUse, .lastUsableIdentity: 409
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
         case .identityTemporarilyLocked, .rateLimited: 429

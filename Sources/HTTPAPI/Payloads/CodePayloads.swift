@@ -5,6 +5,7 @@ struct OneTimeCodeBody: Codable, Sendable {
     let code: String
     /// The provider's name, where several are of its kind.
     let provider: String?
+    let ticket: String?
 
     var presented: PresentedOneTimeCode { PresentedOneTimeCode(challengeID: challengeId, code: code) }
 }

@@ -4,6 +4,8 @@ internal import Accounts
 struct LoginBody: Codable, Sendable {
     let email: String?
     let password: String?
+    /// Of a phone number of the account that was idle for too long.
+    let ticket: String?
 }
 
 struct RegistrationBody: Codable, Sendable {

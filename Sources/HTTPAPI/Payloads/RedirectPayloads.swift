@@ -8,7 +8,7 @@ struct DepartureAnswer: Codable, Sendable {
 
 struct CodeBody: Codable, Sendable {
     enum CodingKeys: String, CodingKey {
-        case code, state, codeVerifier
+        case code, state, codeVerifier, ticket
         case redirectURI = "redirect_uri"
     }
 
@@ -16,6 +16,7 @@ struct CodeBody: Codable, Sendable {
     let state: String?
     let redirectURI: String
     let codeVerifier: String?
+    let ticket: String?
 
     var presented: PresentedCode {
         PresentedCode(code: code, state: state, redirectURI: redirectURI, codeVerifier: codeVerifier)

@@ -37,13 +37,15 @@ struct CodeRoutes {
             takes: OneTimeCodeBody.self, answers: SessionAnswer.self,
             errors: [
                 .invalidCredentials, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
+                .secondProofRequired,
             ]
         ) { call, body in
             let application = call.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
-            return SessionAnswer(
+            return try await useCases.signingIn(with: body.ticket, in: application) {
                 try await useCases.codes.complete(
-                    body.presented, with: configured, by: call.optionalCaller, from: call.client, in: application))
+                    body.presented, with: configured, by: call.optionalCaller, from: call.client, in: application)
+            }
         }
     }
 }

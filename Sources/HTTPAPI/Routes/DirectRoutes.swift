@@ -17,14 +17,18 @@ struct DirectRoutes {
             "/auth/\(P.route)", "Signs in: \(P.displayName)", limit: RateLimit(rawValue: P.route),
             takes: DirectBody<P.Credential>.self,
             answers: SessionAnswer.self,
-            errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
+            errors: [
+                .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
+                .secondProofRequired,
+            ]
         ) { call, body in
             let application = call.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             guard let provider = configured.provider as? P else { throw AccountsError.unsupportedProvider(P.kind) }
             let evidence = try await provider.verify(body.credential, from: call.origin)
-            return SessionAnswer(
-                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application))
+            return try await useCases.signingIn(with: body.ticket, in: application) {
+                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application)
+            }
         }
     }
 }
@@ -32,14 +36,17 @@ struct DirectRoutes {
 /// A provider's credential, beside the name of the provider where several are of its kind.
 private struct DirectBody<Credential: Decodable & Sendable>: Decodable, Sendable {
     let provider: String?
+    let ticket: String?
     let credential: Credential
 
     private enum CodingKeys: String, CodingKey {
-        case provider
+        case provider, ticket
     }
 
     init(from decoder: any Decoder) throws {
-        provider = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .provider)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        provider = try container.decodeIfPresent(String.self, forKey: .provider)
+        ticket = try container.decodeIfPresent(String.self, forKey: .ticket)
         credential = try Credential(from: decoder)
     }
 }

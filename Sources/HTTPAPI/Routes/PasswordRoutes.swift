@@ -28,12 +28,14 @@ struct PasswordRoutes {
 
     private var verifyEmail: Endpoint {
         .post(
-            "/auth/verify-email", "Opens the account of a registration with the mailed token",
-            takes: MailedTokenBody.self, answers: SessionAnswer.self, errors: [.invalidToken, .providerDisabled]
+            "/auth/verify-email",
+            "Opens the account of a registration with the mailed token, or links it to the bearer's account",
+            access: .optionalBearer, takes: MailedTokenBody.self, answers: SessionAnswer.self,
+            errors: [.invalidToken, .providerDisabled, .identityInUse, .accountDisabled, .accountDeleted]
         ) { call, body in
             SessionAnswer(
                 try await useCases.registration.verify(
-                    body.token, from: call.client, in: call.application.application))
+                    body.token, by: call.optionalCaller, from: call.client, in: call.application.application))
         }
     }
 
@@ -47,9 +49,11 @@ struct PasswordRoutes {
             ]
         ) { call, body in
             let (email, password) = try requireBoth(body.email, body.password)
-            return SessionAnswer(
+            let application = call.application.application
+            return try await useCases.signingIn(with: body.ticket, in: application) {
                 try await useCases.passwordSignIn.signIn(
-                    typed: email, password: password, from: call.client, in: call.application.application))
+                    typed: email, password: password, from: call.client, in: application)
+            }
         }
     }
 

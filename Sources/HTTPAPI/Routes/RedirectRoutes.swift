@@ -17,7 +17,8 @@ struct RedirectRoutes {
     private var authorize: Endpoint {
         Endpoint(
             method: .get, path: base + "/auth/oauth/{provider}/authorize",
-            summary: "Sends a person to a provider's pages", access: .open,
+            summary: "Sends a person to a provider's pages; with a bearer, to prove anew who they are",
+            access: .optionalBearer,
             query: [
                 .init(name: "redirect_uri", isRequired: true, help: "Where the flow ends; one of the registered URIs."),
                 .init(name: "code_challenge", help: "The app's proof key, unless the URI is registered without one."),
@@ -45,7 +46,7 @@ struct RedirectRoutes {
                     redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
                     codeChallengeMethod: query["code_challenge_method"], state: query["state"],
                     isBrowserDriven: mode == "redirect"),
-                with: application.providers.named(call.provider), in: application)
+                with: application.providers.named(call.provider), by: call.optionalCaller, in: application)
             guard mode == "redirect" else {
                 return .json(DepartureAnswer(url: departure.url, state: departure.state))
             }
@@ -93,16 +94,17 @@ struct RedirectRoutes {
                 .accountDeleted,
             ]
         ) { call, body in
-            SessionAnswer(
-                try await useCases.redemption.redeem(
-                    body.presented, from: call.client, in: call.application.application))
+            let application = call.application.application
+            return try await useCases.signingIn(with: body.ticket, in: application) {
+                try await useCases.redemption.redeem(body.presented, from: call.client, in: application)
+            }
         }
     }
 
     private var nativeToken: Endpoint {
         .post(
             "/auth/oauth/{provider}/token", "Signs in with the ID token that a provider's own SDK gave an app",
-            takes: NativeToken.self, answers: SessionAnswer.self,
+            takes: Ticketed<NativeToken>.self, answers: SessionAnswer.self,
             errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
         ) { call, body in
             let application = call.application.application
@@ -110,9 +112,10 @@ struct RedirectRoutes {
             guard let provider = configured.provider as? any NativeTokenProvider else {
                 throw AccountsError.unsupportedProvider(configured.name)
             }
-            let evidence = try await provider.verify(body)
-            return SessionAnswer(
-                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application))
+            let evidence = try await provider.verify(body.proof)
+            return try await useCases.signingIn(with: body.ticket, in: application) {
+                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application)
+            }
         }
     }
 }

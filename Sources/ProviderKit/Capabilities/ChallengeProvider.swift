@@ -11,9 +11,17 @@ public protocol ChallengeProvider: Provider {
 
     /// Where the link beside a mailed code leads; `nil` for none.
     func signInLink(token: String) -> String?
+
+    /// How long an address that nobody used still proves its owner alone; `nil` for ever.
+    ///
+    /// Phone numbers are given to other people.
+    var idleLimit: Duration? { get }
 }
 
 extension ChallengeProvider {
+    /// For ever.
+    public var idleLimit: Duration? { nil }
+
     /// No link.
     public func signInLink(token: String) -> String? { nil }
 }

@@ -15,8 +15,8 @@ enum Samples {
         _ topic: MessageTopic = .confirmRegistration, to address: String = "ada@mail.example",
         link: String? = "https://demo.example/verify?token=abc", until: Date? = nil, locale: String? = nil
     ) throws -> Message {
-        guard topic != .signInCode else {
-            return code(to: .email(try self.address(address)), link: link, until: until, locale: locale)
+        if topic == .signInCode || topic == .confirmAddress {
+            return code(of: topic, to: .email(try self.address(address)), link: link, until: until, locale: locale)
         }
         return Message(
             topic, to: try self.address(address), link: link, until: until, provider: "Apple", locale: locale)
@@ -27,10 +27,11 @@ enum Samples {
     }
 
     static func code(
-        _ code: String = "042137", to address: Address, link: String? = nil, until: Date? = nil,
+        _ code: String = "042137", of topic: MessageTopic = .signInCode, to address: Address, link: String? = nil,
+        until: Date? = nil,
         locale: String? = nil
     ) -> Message {
-        Message(.signInCode, to: address, code: code, link: link, until: until, locale: locale)
+        Message(topic, to: address, code: code, link: link, until: until, locale: locale)
     }
 
     static func text(

@@ -55,7 +55,9 @@ struct MessageComposerTests {
         #expect(Set(contents.map(\.text)).count == 4)
     }
 
-    @Test(arguments: [MessageTopic.confirmRegistration, .resetPassword, .signInCode], ["en", "fr", "de", "es"])
+    @Test(
+        arguments: [MessageTopic.confirmRegistration, .resetPassword, .confirmLink, .signInCode],
+        ["en", "fr", "de", "es"])
     func theLinkStandsAloneOnItsLine(topic: MessageTopic, language: String) throws {
         let message = try Samples.message(topic, link: Self.link, locale: language)
         let content = try composer.compose(message, application: "demo")

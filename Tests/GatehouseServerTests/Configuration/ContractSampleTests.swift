@@ -160,7 +160,7 @@ struct ContractSampleTests {
         #expect(configuration.delivery.sms?.budgetPerPrefix == Rate(300, per: .seconds(3600)))
         #expect(one.policy.tokens.rsaBits == 2048)
         #expect(one.policy.automaticLinking == .never)
-        #expect(one.undoWindow == .seconds(300))
+        #expect(one.policy.undoWindow == .seconds(300))
         #expect(one.erasure == Configuration.Erasure(ledger: "./erasures.log", webhookDeadline: .seconds(7200)))
         #expect(one.anonymousRetention == .seconds(7 * 86_400))
         #expect(configuration.application(named: "two")?.anonymousRetention == .seconds(86_400))

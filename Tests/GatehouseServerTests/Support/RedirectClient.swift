@@ -101,6 +101,6 @@ extension APIClient.Answer {
 extension APIClient {
     /// Signs in with evidence that `ScriptedProvider` believes.
     func present(_ evidence: VerifiedIdentity) async throws -> Answer {
-        try await post("/auth/scripted", ["proof": .string(evidence.proof)])
+        try await post("/auth/scripted", ["provider": "scripted", "proof": .string(evidence.proof)])
     }
 }

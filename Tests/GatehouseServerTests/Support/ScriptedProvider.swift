@@ -32,6 +32,7 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
     func authorizationURL(for flow: RedirectFlow) -> String {
         Self.page.addingQuery([
             "state": flow.state, "nonce": flow.nonce, "challenge": flow.codeChallenge, "callback": flow.callbackURL,
+            "prompt": flow.requiresFreshLogin ? "login" : nil,
         ])
     }
 

@@ -5,7 +5,7 @@ extension English {
             Hello,
 
             Your account at {{application}} can now be signed in to with {{provider}}
-            as well, because {{provider}} confirmed this address.
+            as well.
 
             If it was you, there is nothing that you need to do.
 
@@ -15,8 +15,7 @@ extension English {
             """,
         html: """
             <p>Hello,</p>
-            <p>Your account at {{application}} can now be signed in to with {{provider}} as well, because {{provider}}
-            confirmed this address.</p>
+            <p>Your account at {{application}} can now be signed in to with {{provider}} as well.</p>
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you, somebody else can read your mail or uses your {{provider}} account.</strong>
             Secure both, then remove {{provider}} from your account's settings.</p>
@@ -27,16 +26,20 @@ extension English {
         text: """
             Hello,
 
-            {{provider}} told us that you no longer use it to sign in at
-            {{application}}. It has been removed from your account, which you can
-            still sign in to in the other ways that you have set up.
+            {{provider}} no longer opens your account at {{application}}. You can
+            still sign in to it in the other ways that you have set up.
 
-            If it was not you, look into your {{provider}} account's settings.
+            If it was you, there is nothing that you need to do.
+
+            If it was not you, sign in and look at your account's settings, and at
+            your {{provider}} account's.
             """,
         html: """
             <p>Hello,</p>
-            <p>{{provider}} told us that you no longer use it to sign in at {{application}}. It has been removed from
-            your account, which you can still sign in to in the other ways that you have set up.</p>
-            <p><strong>If it was not you,</strong> look into your {{provider}} account's settings.</p>
+            <p>{{provider}} no longer opens your account at {{application}}. You can still sign in to it in the other
+            ways that you have set up.</p>
+            <p>If it was you, there is nothing that you need to do.</p>
+            <p><strong>If it was not you,</strong> sign in and look at your account's settings, and at your
+            {{provider}} account's.</p>
             """)
 }

@@ -16,6 +16,11 @@ extension MessageTemplates {
             case .accountRestored: English.accountRestored
             case .identityLinked: English.identityLinked
             case .identityRemoved: English.identityRemoved
+            case .accountsMerged: English.accountsMerged
+            case .mergeUndone: English.mergeUndone
+            case .addressChanged: English.addressChanged
+            case .confirmAddress: English.confirmAddress
+            case .confirmLink: English.confirmLink
             }
         })
 

@@ -5,7 +5,7 @@ extension French {
             Bonjour,
 
             Vous pouvez désormais vous connecter à votre compte {{application}}
-            avec {{provider}} aussi, car {{provider}} a confirmé cette adresse.
+            avec {{provider}} aussi.
 
             Si c'était vous, vous n'avez rien à faire.
 
@@ -15,8 +15,7 @@ extension French {
             """,
         html: """
             <p>Bonjour,</p>
-            <p>Vous pouvez désormais vous connecter à votre compte {{application}} avec {{provider}} aussi, car
-            {{provider}} a confirmé cette adresse.</p>
+            <p>Vous pouvez désormais vous connecter à votre compte {{application}} avec {{provider}} aussi.</p>
             <p>Si c'était vous, vous n'avez rien à faire.</p>
             <p><strong>Si ce n'était pas vous, quelqu'un d'autre lit vos e-mails ou utilise votre compte
             {{provider}}.</strong> Sécurisez les deux, puis retirez {{provider}} dans les réglages de votre
@@ -28,19 +27,20 @@ extension French {
         text: """
             Bonjour,
 
-            {{provider}} nous a indiqué que vous ne l'utilisez plus pour vous
-            connecter à {{application}}. Nous l'avons retiré de votre compte,
-            auquel vous accédez toujours par les autres moyens que vous avez
-            choisis.
+            {{provider}} ne donne plus accès à votre compte {{application}}. Vous
+            y accédez toujours par les autres moyens que vous avez choisis.
 
-            Si ce n'était pas vous, vérifiez les réglages de votre compte
-            {{provider}}.
+            Si c'était vous, vous n'avez rien à faire.
+
+            Si ce n'était pas vous, connectez-vous et vérifiez les réglages de
+            votre compte, ainsi que ceux de votre compte {{provider}}.
             """,
         html: """
             <p>Bonjour,</p>
-            <p>{{provider}} nous a indiqué que vous ne l'utilisez plus pour vous connecter à {{application}}. Nous
-            l'avons retiré de votre compte, auquel vous accédez toujours par les autres moyens que vous avez
-            choisis.</p>
-            <p><strong>Si ce n'était pas vous,</strong> vérifiez les réglages de votre compte {{provider}}.</p>
+            <p>{{provider}} ne donne plus accès à votre compte {{application}}. Vous y accédez toujours par les autres
+            moyens que vous avez choisis.</p>
+            <p>Si c'était vous, vous n'avez rien à faire.</p>
+            <p><strong>Si ce n'était pas vous,</strong> connectez-vous et vérifiez les réglages de votre compte, ainsi
+            que ceux de votre compte {{provider}}.</p>
             """)
 }

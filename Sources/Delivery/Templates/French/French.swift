@@ -16,6 +16,11 @@ extension MessageTemplates {
             case .accountRestored: French.accountRestored
             case .identityLinked: French.identityLinked
             case .identityRemoved: French.identityRemoved
+            case .accountsMerged: French.accountsMerged
+            case .mergeUndone: French.mergeUndone
+            case .addressChanged: French.addressChanged
+            case .confirmAddress: French.confirmAddress
+            case .confirmLink: French.confirmLink
             }
         })
 

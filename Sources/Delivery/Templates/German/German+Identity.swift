@@ -5,7 +5,7 @@ extension German {
             Guten Tag,
 
             bei Ihrem Konto bei {{application}} können Sie sich nun auch mit
-            {{provider}} anmelden, denn {{provider}} hat diese Adresse bestätigt.
+            {{provider}} anmelden.
 
             Wenn Sie das waren, müssen Sie nichts tun.
 
@@ -15,8 +15,7 @@ extension German {
             """,
         html: """
             <p>Guten Tag,</p>
-            <p>bei Ihrem Konto bei {{application}} können Sie sich nun auch mit {{provider}} anmelden, denn
-            {{provider}} hat diese Adresse bestätigt.</p>
+            <p>bei Ihrem Konto bei {{application}} können Sie sich nun auch mit {{provider}} anmelden.</p>
             <p>Wenn Sie das waren, müssen Sie nichts tun.</p>
             <p><strong>Wenn Sie das nicht waren, kann jemand anderes Ihre E-Mails lesen oder Ihr Konto bei
             {{provider}} benutzen.</strong> Sichern Sie beides und entfernen Sie dann {{provider}} in den
@@ -28,20 +27,22 @@ extension German {
         text: """
             Guten Tag,
 
-            {{provider}} hat uns mitgeteilt, dass Sie sich damit nicht mehr bei
-            {{application}} anmelden. Wir haben {{provider}} aus Ihrem Konto
-            entfernt. Auf den anderen Wegen, die Sie eingerichtet haben, können
-            Sie sich weiterhin anmelden.
+            {{provider}} öffnet Ihr Konto bei {{application}} nicht mehr. Auf den
+            anderen Wegen, die Sie eingerichtet haben, können Sie sich weiterhin
+            anmelden.
 
-            Wenn Sie das nicht waren, sehen Sie in den Einstellungen Ihres Kontos
-            bei {{provider}} nach.
+            Wenn Sie das waren, müssen Sie nichts tun.
+
+            Wenn Sie das nicht waren, melden Sie sich an und sehen Sie in den
+            Einstellungen Ihres Kontos nach, und auch in denen Ihres Kontos bei
+            {{provider}}.
             """,
         html: """
             <p>Guten Tag,</p>
-            <p>{{provider}} hat uns mitgeteilt, dass Sie sich damit nicht mehr bei {{application}} anmelden. Wir
-            haben {{provider}} aus Ihrem Konto entfernt. Auf den anderen Wegen, die Sie eingerichtet haben, können
-            Sie sich weiterhin anmelden.</p>
-            <p><strong>Wenn Sie das nicht waren,</strong> sehen Sie in den Einstellungen Ihres Kontos bei
-            {{provider}} nach.</p>
+            <p>{{provider}} öffnet Ihr Konto bei {{application}} nicht mehr. Auf den anderen Wegen, die Sie
+            eingerichtet haben, können Sie sich weiterhin anmelden.</p>
+            <p>Wenn Sie das waren, müssen Sie nichts tun.</p>
+            <p><strong>Wenn Sie das nicht waren,</strong> melden Sie sich an und sehen Sie in den Einstellungen Ihres
+            Kontos nach, und auch in denen Ihres Kontos bei {{provider}}.</p>
             """)
 }

@@ -16,6 +16,11 @@ extension MessageTemplates {
             case .accountRestored: German.accountRestored
             case .identityLinked: German.identityLinked
             case .identityRemoved: German.identityRemoved
+            case .accountsMerged: German.accountsMerged
+            case .mergeUndone: German.mergeUndone
+            case .addressChanged: German.addressChanged
+            case .confirmAddress: German.confirmAddress
+            case .confirmLink: German.confirmLink
             }
         })
 

@@ -5,7 +5,7 @@ extension Spanish {
             Hola:
 
             Ahora también puede iniciar sesión en su cuenta de {{application}} con
-            {{provider}}, porque {{provider}} ha confirmado esta dirección.
+            {{provider}}.
 
             Si ha sido usted, no tiene que hacer nada.
 
@@ -15,8 +15,7 @@ extension Spanish {
             """,
         html: """
             <p>Hola:</p>
-            <p>Ahora también puede iniciar sesión en su cuenta de {{application}} con {{provider}}, porque
-            {{provider}} ha confirmado esta dirección.</p>
+            <p>Ahora también puede iniciar sesión en su cuenta de {{application}} con {{provider}}.</p>
             <p>Si ha sido usted, no tiene que hacer nada.</p>
             <p><strong>Si no ha sido usted, otra persona puede leer su correo o usa su cuenta de
             {{provider}}.</strong> Proteja ambos y después quite {{provider}} en los ajustes de su cuenta.</p>
@@ -27,17 +26,20 @@ extension Spanish {
         text: """
             Hola:
 
-            {{provider}} nos ha comunicado que usted ya no lo usa para iniciar
-            sesión en {{application}}. Lo hemos quitado de su cuenta, en la que
-            puede seguir entrando por los demás medios que haya configurado.
+            {{provider}} ya no abre su cuenta en {{application}}. Puede seguir
+            entrando en ella por los demás medios que haya configurado.
 
-            Si no ha sido usted, revise los ajustes de su cuenta de {{provider}}.
+            Si ha sido usted, no tiene que hacer nada.
+
+            Si no ha sido usted, inicie sesión y revise los ajustes de su cuenta,
+            y también los de su cuenta de {{provider}}.
             """,
         html: """
             <p>Hola:</p>
-            <p>{{provider}} nos ha comunicado que usted ya no lo usa para iniciar sesión en {{application}}. Lo
-            hemos quitado de su cuenta, en la que puede seguir entrando por los demás medios que haya
-            configurado.</p>
-            <p><strong>Si no ha sido usted,</strong> revise los ajustes de su cuenta de {{provider}}.</p>
+            <p>{{provider}} ya no abre su cuenta en {{application}}. Puede seguir entrando en ella por los demás medios
+            que haya configurado.</p>
+            <p>Si ha sido usted, no tiene que hacer nada.</p>
+            <p><strong>Si no ha sido usted,</strong> inicie sesión y revise los ajustes de su cuenta, y también los de
+            su cuenta de {{provider}}.</p>
             """)
 }

@@ -16,6 +16,11 @@ extension MessageTemplates {
             case .accountRestored: Spanish.accountRestored
             case .identityLinked: Spanish.identityLinked
             case .identityRemoved: Spanish.identityRemoved
+            case .accountsMerged: Spanish.accountsMerged
+            case .mergeUndone: Spanish.mergeUndone
+            case .addressChanged: Spanish.addressChanged
+            case .confirmAddress: Spanish.confirmAddress
+            case .confirmLink: Spanish.confirmLink
             }
         })
 

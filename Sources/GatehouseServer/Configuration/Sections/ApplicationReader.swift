@@ -46,7 +46,7 @@ struct ApplicationReader {
             origins: table.read("origins", .list(of: .origin), default: []),
             redirectURIs: table.read("redirectURIs", .list(of: .redirectURI), default: []),
             policy: policy(table, linking: linking, gracePeriod: defaults.gracePeriod),
-            undoWindow: linking.undoWindow, erasure: defaults.erasure,
+            erasure: defaults.erasure,
             anonymousRetention: providers.anonymousRetention ?? defaults.anonymousRetention, url: url,
             providers: providers.registry)
         return (application, hosts)
@@ -60,6 +60,7 @@ struct ApplicationReader {
         policy.revealExistingIdentities = table.read(
             "revealExistingIdentities", .flag, default: policy.revealExistingIdentities)
         policy.automaticLinking = linking.automatic
+        policy.undoWindow = linking.undoWindow
         policy.deletionGracePeriod = gracePeriod
         return policy
     }

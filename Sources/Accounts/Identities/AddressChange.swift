@@ -1,0 +1,122 @@
+package import Foundation
+internal import ProviderKit
+
+/// Another address for an identity that is an address; the identity stays the same.
+///
+/// The old address stays until a code that was sent to the new one has come back. Of two accounts with the same wish
+/// the first proof wins.
+package struct AddressChange: Sendable {
+    private let store: any TransactionalStore
+    private let signIn: SignIn
+    private let codes: OneTimeCodes
+    private let tokens: SessionTokens
+    private let writer: VerdictWriter
+
+    package init(store: any TransactionalStore, signIn: SignIn, codes: OneTimeCodes, tokens: SessionTokens) {
+        self.store = store
+        self.signIn = signIn
+        self.codes = codes
+        self.tokens = tokens
+        writer = VerdictWriter(tokens: tokens)
+    }
+
+    /// Sends a code to the new address, whoever's that is.
+    ///
+    /// `typed` gives the address by the name that the identity's provider has for it.
+    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for what is no address.
+    package func begin(
+        of id: UUID, typed: (_ field: String) -> String?, reading languages: String?, by caller: Caller
+    ) async throws -> SentCode {
+        let application = caller.application
+        let identities = try await store.identities(of: caller.uid, application: application.id)
+        guard let identity = identities.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
+        let configured = try application.providers.named(identity.provider)
+        guard let provider = configured.provider as? any ChallengeProvider else {
+            throw AccountsError.invalidParameter("id", reason: "is an identity that is no address")
+        }
+        let field = type(of: provider).targetField
+        guard let text = typed(field) else { throw AccountsError.missingParameter(field) }
+        let target = try provider.target(typed: text)
+        guard !identities.contains(where: { $0.provider == configured.name && $0.providerUid == target.providerUid })
+        else { throw AccountsError.invalidParameter(field, reason: "is an identity of this account already") }
+        return try await codes.send(
+            .addressChange(id), to: target, of: configured, by: caller, reading: languages, in: application)
+    }
+
+    /// - Throws: `AccountsError.invalidCredentials`; `AccountsError.identityInUse` for another account's address.
+    package func complete(
+        of id: UUID, with presented: PresentedOneTimeCode, by caller: Caller, from client: Client
+    ) async throws -> ListedIdentity {
+        let application = caller.application
+        let decided = try await store.standingDecision { store -> Decided in
+            let seen = try await store.identities(of: caller.uid, application: application.id)
+            guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
+            let provider = try application.providers.named(identity.provider)
+            let target = try await codes.prove(addressChange: presented, of: identity, in: application, store: store)
+            let evidence = target.evidence
+            let accounts = try await store.facts(about: evidence, of: provider, in: application).accounts
+            try await store.lockAccounts(accounts.union([caller.uid]), application: application.id)
+            let asking = try await store.lockedAsking(caller)
+            let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
+            guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
+
+            let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
+            switch verdict.outcome {
+            case .link(let new, _), .upgrade(let new, _):
+                return .changed(
+                    try await change(identity, to: target, new, of: provider, by: caller, store: store))
+            case .enter:
+                throw AccountsError.invalidCredentials
+            default:
+                let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
+                let opening = SessionOpening(
+                    session: session, evidence: evidence, provider: provider.name, application: application.id)
+                return .refused(
+                    try await writer.write(
+                        verdict, opening, by: provider, in: application, asked: caller, store: store))
+            }
+        }
+        switch decided {
+        case .changed(let identity):
+            return identity
+        case .refused(let outcome):
+            _ = try await signIn.finish(outcome, in: application)
+            throw AccountsError.unavailable
+        }
+    }
+
+    private enum Decided: Sendable {
+        case changed(ListedIdentity)
+        case refused(SignInOutcome)
+    }
+
+    /// Everybody whom mail or texts reach at the old or the new address is told.
+    private func change(
+        _ identity: IdentityRecord, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
+        by caller: Caller, store: any AccountsStore
+    ) async throws -> ListedIdentity {
+        let application = caller.application
+        let told = try await store.verifiedEmails(of: caller.uid, application: application.id).map(Address.email)
+        let old = [identity.email.map(Address.email), identity.phone.map(Address.phone)].compactMap { $0 }
+        try await writer.displace(new.displacing, in: application, store: store)
+        try await store.changeAddress(
+            of: identity.id, uid: caller.uid, to: target, claiming: new.claiming, application: application.id)
+        try await store.evictUnprovenClaims(on: [target.address], owner: caller.uid, application: application.id)
+        // What was sent to the old address is worth nothing any more.
+        try await store.endChallenges(
+            provider: provider.name, providerUid: identity.providerUid, application: application.id)
+        for kind in [ProofKind.passwordReset, .signInLink] {
+            try await store.discard(
+                kind, provider: provider.name, providerUid: identity.providerUid, application: application.id)
+        }
+        try await store.enqueue(
+            Set(told + old + [target.address]).map {
+                Message(.addressChanged, notifying: $0, provider: provider.displayName)
+            },
+            application: application.id)
+        let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
+        let changed = try await store.identities(of: caller.uid, application: application.id)
+        guard let record = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }
+        return ListedIdentity(record: record, isCurrent: record.id == current)
+    }
+}

@@ -1,0 +1,74 @@
+package import Foundation
+internal import ProviderKit
+
+/// An identity in the list that its owner reads.
+package struct ListedIdentity: Sendable {
+    package let record: IdentityRecord
+    /// It opened the session that asks.
+    package let isCurrent: Bool
+}
+
+/// What removing an identity did.
+package enum IdentityRemoval: Sendable, Equatable {
+    case removed
+    /// It was the last: the account is being deleted, and keeps it until then.
+    case accountDeleted(receipt: UUID)
+}
+
+/// The ways to sign in to one's own account.
+package struct Identities: Sendable {
+    private let store: any TransactionalStore
+
+    package init(store: any TransactionalStore) {
+        self.store = store
+    }
+
+    package func list(of caller: Caller) async throws -> [ListedIdentity] {
+        let application = caller.application.id
+        let current = try await store.identity(ofSession: caller.sessionID, application: application)
+        return try await store.identities(of: caller.uid, application: application)
+            .map { ListedIdentity(record: $0, isCurrent: $0.id == current) }
+    }
+
+    /// Removes an identity, by default the one that opened the caller's session, and ends the sessions that it opened.
+    ///
+    /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` where none of those that would
+    ///   remain can sign in.
+    package func remove(_ id: UUID?, by caller: Caller) async throws -> IdentityRemoval {
+        let application = caller.application
+        return try await store.wholeDecision { store in
+            _ = try await store.lockedAsking(caller)
+            let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
+            let identities = try await store.identities(of: caller.uid, application: application.id)
+            guard let identity = identities.first(where: { $0.id == id ?? current }) else {
+                throw AccountsError.identityNotFound
+            }
+            let remaining = identities.filter { $0.id != identity.id }
+            guard !remaining.isEmpty else {
+                let receipt = UUID()
+                try await store.beginDeletion(of: caller.uid, receipt: receipt, in: application)
+                return .accountDeleted(receipt: receipt)
+            }
+            guard remaining.contains(where: application.providers.canSignIn(with:)) else {
+                throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
+            }
+            try await store.unlink(identity, of: caller.uid, in: application)
+            return .removed
+        }
+    }
+}
+
+extension AccountsStore {
+    /// Removes an identity of an account that the caller has locked and that keeps others; its owner is told, also at
+    /// the address that goes with it.
+    func unlink(_ identity: IdentityRecord, of uid: UUID, in application: Application) async throws {
+        let owners = try await verifiedEmails(of: uid, application: application.id)
+        _ = try await endSessions(
+            .openedBy(identity.id), of: uid, because: .identityRemoved, application: application.id)
+        try await revokeTokens(of: identity.id, application: application.id)
+        try await removeIdentity(identity.id, of: uid, application: application.id)
+        let provider = application.providers.displayName(of: identity.provider)
+        try await enqueue(
+            owners.map { Message(.identityRemoved, to: $0, provider: provider) }, application: application.id)
+    }
+}

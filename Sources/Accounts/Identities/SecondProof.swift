@@ -1,0 +1,33 @@
+internal import Foundation
+internal import ProviderKit
+
+/// The ticket of a phone number that was idle for too long: another sign-in of its account makes it good again.
+package struct SecondProof: Sendable {
+    private let store: any TransactionalStore
+    private let opaque: any OpaqueTokens
+
+    package init(store: any TransactionalStore, opaque: any OpaqueTokens) {
+        self.store = store
+        self.opaque = opaque
+    }
+
+    /// Runs a sign-in that a ticket goes along with; one of another account leaves the ticket as it is.
+    /// - Throws: `AccountsError.invalidToken` for a ticket that is unknown or expired, before anything else.
+    package func signingIn(
+        with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
+    ) async throws -> SignedIn {
+        guard let ticket else { return try await signIn() }
+        guard let token = opaque.parse(ticket),
+            let proof = try await store.peek(.secondProof, hash: token.hash, application: application.id)
+        else { throw AccountsError.invalidToken }
+        let signedIn = try await signIn()
+        guard signedIn.session.user.uid == proof.uid else { return signedIn }
+        try await store.wholeDecision { store in
+            guard let proof = try await store.consume(.secondProof, hash: token.hash, application: application.id),
+                let uid = proof.uid
+            else { return }
+            try await store.refresh(number: proof.providerUid, of: uid, application: application.id)
+        }
+        return signedIn
+    }
+}

@@ -1,0 +1,139 @@
+internal import Foundation
+package import ProviderKit
+
+/// A proof as it comes with a request.
+package enum PresentedProof: Sendable {
+    /// What a provider has verified already.
+    case evidence(VerifiedIdentity)
+    /// To be judged in the transaction that it leads to.
+    case oneTimeCode(PresentedOneTimeCode)
+    case redirectCode(PresentedCode)
+}
+
+/// Further identities for an account that is signed in, and authentication anew.
+package struct IdentityLinking: Sendable {
+    private let store: any TransactionalStore
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+    private let codes: OneTimeCodes
+    private let redemption: CodeRedemption
+    private let writer: VerdictWriter
+
+    package init(
+        store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens, codes: OneTimeCodes,
+        redemption: CodeRedemption
+    ) {
+        self.store = store
+        self.signIn = signIn
+        self.tokens = tokens
+        self.codes = codes
+        self.redemption = redemption
+        writer = VerdictWriter(tokens: tokens)
+    }
+
+    /// Links what the proof proves to the caller's account.
+    ///
+    /// A guest becomes permanent, or, where the identity has an account, what `onConflict` says.
+    /// - Throws: `AccountsError.identityInUse`, and what a sign-in throws.
+    package func link(
+        _ proof: PresentedProof, of provider: ConfiguredProvider, onConflict: ConflictChoice, by caller: Caller,
+        from client: Client
+    ) async throws -> SignedIn {
+        let application = caller.application
+        let outcome = try await store.standingDecision { store in
+            let use: FlowUse = caller.successor == nil ? .link(caller.sessionID) : .anything(caller.sessionID)
+            let evidence = try await accept(proof, of: provider, for: use, in: application, store: store)
+            return try await link(
+                evidence, of: provider, onConflict: onConflict, by: caller, from: client, store: store)
+        }
+        return try await signIn.finish(outcome, in: application)
+    }
+
+    /// The same inside a transaction of the caller's.
+    func link(
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice, by caller: Caller,
+        from client: Client, store: any AccountsStore
+    ) async throws -> SignInOutcome {
+        let application = caller.application
+        let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
+        let opening = opening(evidence, of: provider, by: caller, from: client)
+        if let successor = caller.successor {
+            return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
+        }
+        let accounts = try await store.facts(about: evidence, of: provider, in: application).accounts
+        try await store.lockAccounts(accounts.union([caller.uid]), application: application.id)
+        guard let asking = try await store.lockedAskingIfLive(caller) else {
+            // The same call, sent twice: the other one has just moved the guest.
+            guard let successor = try await store.successor(ofGuest: caller.sessionID, application: application.id)
+            else { throw AccountsError.invalidToken }
+            return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
+        }
+        let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
+        // What was seen before the locks may have moved to yet another account meanwhile.
+        guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
+        return try await writer.write(
+            decide(evidence, state: state, policy: policy), opening, by: provider, in: application, asked: caller,
+            store: store)
+    }
+
+    /// Proves the caller's presence anew by an identity of their own.
+    /// - Throws: `AccountsError.foreignProof`, and what a sign-in throws.
+    package func reauthenticate(
+        with proof: PresentedProof, of provider: ConfiguredProvider, by caller: Caller, from client: Client
+    ) async throws -> SignedIn {
+        let application = caller.application
+        let outcome = try await store.standingDecision { store in
+            let evidence = try await accept(
+                proof, of: provider, for: .anything(caller.sessionID), in: application, store: store)
+            let asking = try await store.lockedAsking(caller)
+            let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
+            let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
+            guard verdict.rule == .identityOwn else {
+                if verdict.outcome == .refuse { throw AccountsError.providerDisabled(verdict.rule.refusal) }
+                throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
+            }
+            var opening = opening(evidence, of: provider, by: caller, from: client)
+            if case .redirectCode = proof { opening.session.authenticatedAt = evidence.authenticatedAt }
+            return try await writer.write(
+                verdict, opening, by: provider, in: application, asked: caller, store: store)
+        }
+        return try await signIn.finish(outcome, in: application)
+    }
+
+    /// A guest that has gone over may have missed the answer: the same proof leads to the same account.
+    private func repeatLink(
+        _ opening: SessionOpening, of provider: ConfiguredProvider, to successor: UUID, in application: Application,
+        store: any AccountsStore
+    ) async throws -> SignInOutcome {
+        let verdict = try await signIn.verdict(
+            on: opening.evidence, of: provider, in: application, store: store)
+        guard case .enter(let entry) = verdict.outcome, entry.uid == successor else { throw AccountsError.invalidToken }
+        return try await writer.write(verdict, opening, by: provider, in: application, store: store)
+    }
+
+    private func accept(
+        _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, in application: Application,
+        store: any AccountsStore
+    ) async throws -> VerifiedIdentity {
+        switch proof {
+        case .evidence(let evidence):
+            return try evidence.checked()
+        case .oneTimeCode(let presented):
+            return try await codes.prove(
+                presented, with: provider, session: use.session, in: application, store: store)
+        case .redirectCode(let presented):
+            let flow = try await redemption.accept(presented, for: use, in: application, store: store)
+            guard flow.provider == provider.name else { throw AccountsError.invalidToken }
+            return flow.evidence
+        }
+    }
+
+    private func opening(
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, by caller: Caller, from client: Client
+    ) -> SessionOpening {
+        var session = tokens.newSession(methods: evidence.methods, client: client, in: caller.application)
+        session.resumes = caller.sessionID
+        return SessionOpening(
+            session: session, evidence: evidence, provider: provider.name, application: caller.application.id)
+    }
+}

@@ -1,0 +1,153 @@
+package import Foundation
+internal import ProviderKit
+
+/// Two accounts of one person become one, and part again.
+package struct AccountMerging: Sendable {
+    private let store: any TransactionalStore
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+
+    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
+        self.store = store
+        self.signIn = signIn
+        self.tokens = tokens
+    }
+
+    /// What a merge by this ticket would do; the ticket stays good.
+    /// - Throws: `AccountsError.invalidToken`.
+    package func preview(ticket text: String, survivor: SurvivorChoice?, by caller: Caller) async throws -> MergePlan {
+        guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        return try await store.wholeDecision { store in
+            let proof = try await store.mergeTicket(
+                ticket.hash, of: caller.sessionID, usingUp: false, application: caller.application.id)
+            return try await plan(proof, survivor: survivor, by: caller, store: store)
+        }
+    }
+
+    /// Merges the caller's account with the one that the ticket is for.
+    /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired, or another session's.
+    package func merge(
+        ticket text: String, survivor: SurvivorChoice?, by caller: Caller, from client: Client
+    ) async throws -> (SignedIn, Merge) {
+        guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        let application = caller.application
+        let (outcome, merge) = try await store.wholeDecision { store in
+            let proof = try await store.mergeTicket(
+                ticket.hash, of: caller.sessionID, usingUp: true, application: application.id)
+            let plan = try await plan(proof, survivor: survivor, by: caller, store: store)
+            let merge = try await store.carryOut(plan, in: application)
+            let outcome = try await open(merge, proof: proof, by: caller, from: client, store: store)
+            return (outcome, merge)
+        }
+        return (try await signIn.finish(outcome, in: application), merge)
+    }
+
+    package func list(of caller: Caller) async throws -> [Merge] {
+        try await store.merges(of: caller.uid, application: caller.application.id)
+    }
+
+    /// Both accounts as they were, apart from what has been removed since.
+    ///
+    /// - Throws: `AccountsError.mergeNotFound` for one that is not the caller's, too old, or undone;
+    ///   `AccountsError.lastUsableIdentity` where the survivor would have no way left to sign in.
+    package func undo(_ id: UUID, by caller: Caller) async throws {
+        let application = caller.application
+        try await store.wholeDecision { store in
+            let merges = try await store.merges(of: caller.uid, application: application.id)
+            guard let merge = merges.first(where: { $0.id == id && $0.survivor == caller.uid }) else {
+                throw AccountsError.mergeNotFound
+            }
+            try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
+            guard try await store.lockSession(caller.sessionID, of: caller.uid, application: application.id) else {
+                throw AccountsError.invalidToken
+            }
+            try await refuseStranding(merge, in: application, store: store)
+            let owners = try await store.verifiedEmails(of: merge.survivor, application: application.id)
+            guard try await store.undo(merge, application: application.id) else { throw AccountsError.mergeNotFound }
+            for identity in merge.identities {
+                _ = try await store.endSessions(
+                    .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
+            }
+            try await store.enqueue(owners.map { Message(.mergeUndone, to: $0) }, application: application.id)
+        }
+    }
+
+    private func plan(
+        _ proof: Proof?, survivor: SurvivorChoice?, by caller: Caller, store: any AccountsStore
+    ) async throws -> MergePlan {
+        let application = caller.application.id
+        guard let other = proof?.uid, other != caller.uid else { throw AccountsError.invalidToken }
+        try await store.lockAccounts([caller.uid, other], application: application)
+        guard try await store.lockAccount(other, application: application) == .live else {
+            throw AccountsError.invalidToken
+        }
+        _ = try await store.lockedAsking(caller)
+        let wished: UUID? =
+            switch survivor {
+            case .current: caller.uid
+            case .other: other
+            case nil: nil
+            }
+        return MergePlan(
+            try await store.mergeSide(caller.uid, application: application),
+            try await store.mergeSide(other, application: application), survivor: wished)
+    }
+
+    /// A session of the survivor, by an identity that was its own before: it outlives that the merge is undone.
+    private func open(
+        _ merge: Merge, proof: Proof?, by caller: Caller, from client: Client, store: any AccountsStore
+    ) async throws -> SignInOutcome {
+        let application = caller.application
+        let identities = try await store.identities(of: merge.survivor, application: application.id)
+        let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
+        let own = identities.first { identity in
+            merge.survivor == caller.uid
+                ? identity.id == current
+                : identity.provider == proof?.provider && identity.providerUid == proof?.providerUid
+        }
+        guard let identity = own ?? identities.first else { throw StoreConflict() }
+        var session = tokens.newSession(
+            methods: proof?.methods ?? [], client: client, in: application)
+        session.resumes = caller.sessionID
+        let opening = SessionOpening(
+            session: session, evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: session.methods),
+            provider: identity.provider, application: application.id)
+        let opened = try await store.openSession(
+            opening, identity: KnownIdentity(id: identity.id, uid: merge.survivor, status: .live), password: nil)
+        return .opened(opened, refreshToken: session.refreshToken)
+    }
+
+    private func refuseStranding(
+        _ merge: Merge, in application: Application, store: any AccountsStore
+    ) async throws {
+        let remaining = try await store.identities(of: merge.survivor, application: application.id)
+            .filter { !merge.identities.contains($0.id) }
+        // A guest that absorbed an account becomes a guest again.
+        guard !merge.parked.isEmpty || remaining.contains(where: application.providers.canSignIn(with:)) else {
+            throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
+        }
+    }
+}
+
+extension AccountsStore {
+    /// Merges two accounts that the caller has locked.
+    func merge(survivor: UUID, absorbed: UUID, in application: Application) async throws -> Merge {
+        let plan = MergePlan(
+            survivor: try await mergeSide(survivor, application: application.id),
+            absorbed: try await mergeSide(absorbed, application: application.id))
+        return try await carryOut(plan, in: application)
+    }
+
+    /// The owner is told wherever mail reaches either account; the absorbed account's sessions end.
+    func carryOut(_ plan: MergePlan, in application: Application) async throws -> Merge {
+        let owners =
+            try await verifiedEmails(of: plan.survivor, application: application.id)
+            + verifiedEmails(of: plan.absorbed, application: application.id)
+        let merge = try await carryOut(
+            plan, id: .v7(), undoWindow: application.policy.undoWindow, application: application.id)
+        _ = try await endSessions(.all, of: plan.absorbed, because: .merged, application: application.id)
+        try await enqueue(
+            owners.map { Message(.accountsMerged, to: $0, until: merge.undoUntil) }, application: application.id)
+        return merge
+    }
+}

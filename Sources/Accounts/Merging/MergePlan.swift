@@ -1,0 +1,84 @@
+package import Foundation
+package import ProviderKit
+
+/// One of two accounts that are to become one.
+package struct MergeSide: Sendable, Equatable {
+    package var uid: UUID
+    package var createdAt: Date
+    package var displayName: String?
+    package var metadata: [String: JSONValue]
+    package var identities: [IdentityRecord]
+    package var addresses: [Address]
+    /// Live ones.
+    package var sessions: Int
+
+    package init(
+        uid: UUID, createdAt: Date, displayName: String?, metadata: [String: JSONValue],
+        identities: [IdentityRecord], addresses: [Address], sessions: Int
+    ) {
+        self.uid = uid
+        self.createdAt = createdAt
+        self.displayName = displayName
+        self.metadata = metadata
+        self.identities = identities
+        self.addresses = addresses
+        self.sessions = sessions
+    }
+
+    var isGuest: Bool { identities.allSatisfy(\.isGuest) }
+}
+
+/// What becomes of two accounts that one person has proven to own.
+///
+/// Nothing is lost before the time to undo is over: what the survivor has already stays as it is, and the absorbed
+/// account keeps its own beside it.
+package struct MergePlan: Sendable, Equatable {
+    package let survivor: UUID
+    package let absorbed: UUID
+    /// The absorbed account's, now the survivor's.
+    package let identities: [IdentityRecord]
+    package let addresses: [Address]
+    /// What the survivor lacks and takes over.
+    package let displayName: String?
+    package let metadata: [String: JSONValue]
+    /// What both have, and differently, by name as in `metadata.theme`: the survivor's stays.
+    package let collisions: [String]
+    /// Guests' identities, of which nothing remains.
+    package let guests: [IdentityRecord]
+    package let endedSessions: Int
+
+    /// The older permanent account survives, unless `wished` says otherwise.
+    package init(_ one: MergeSide, _ other: MergeSide, survivor wished: UUID? = nil) {
+        let byAge = [one, other].sorted {
+            ($0.isGuest ? 1 : 0, $0.createdAt, $0.uid.text) < ($1.isGuest ? 1 : 0, $1.createdAt, $1.uid.text)
+        }
+        let survives = wished ?? byAge[0].uid
+        self.init(survivor: one.uid == survives ? one : other, absorbed: one.uid == survives ? other : one)
+    }
+
+    init(survivor: MergeSide, absorbed: MergeSide) {
+        self.survivor = survivor.uid
+        self.absorbed = absorbed.uid
+        identities = absorbed.identities.filter { !$0.isGuest }
+        addresses = absorbed.addresses
+        displayName = survivor.displayName == nil ? absorbed.displayName : nil
+        metadata = absorbed.metadata.filter { survivor.metadata[$0.key] == nil }
+        let names =
+            survivor.displayName != nil && absorbed.displayName != nil && survivor.displayName != absorbed.displayName
+            ? ["displayName"] : []
+        collisions =
+            names
+            + absorbed.metadata.keys.sorted()
+            .filter { key in survivor.metadata[key].map { $0 != absorbed.metadata[key] } ?? false }
+            .map { "metadata.\($0)" }
+        // An account with another identity is no guest's any more.
+        guests =
+            (identities.isEmpty ? [] : survivor.identities.filter(\.isGuest)) + absorbed.identities.filter(\.isGuest)
+        endedSessions = absorbed.sessions
+    }
+}
+
+/// Whose `uid` survives, as the person asks for it.
+package enum SurvivorChoice: String, Sendable, Codable, CaseIterable {
+    case current, other
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+package import ProviderKit
+
+/// An address with a password for an account that is signed in: a registration that joins it instead of opening another.
+///
+/// It takes the mailed token and the account's bearer: neither whoever reads the mail nor whoever asked for it links
+/// anything alone.
+package struct PasswordLinking: Sendable {
+    private let store: any TransactionalStore
+    private let hasher: any PasswordHashing
+    private let passwords: any PasswordPolicy
+    private let linking: IdentityLinking
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+
+    package init(
+        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy,
+        linking: IdentityLinking, signIn: SignIn, tokens: SessionTokens
+    ) {
+        self.store = store
+        self.hasher = hasher
+        self.passwords = passwords
+        self.linking = linking
+        self.signIn = signIn
+        self.tokens = tokens
+    }
+
+    /// Mails a token to the address, whoever's that is.
+    /// - Returns: the address as it is stored.
+    package func begin(
+        typed: String, password: String, with configured: ConfiguredProvider, onConflict: ConflictChoice,
+        by caller: Caller, reading languages: String?
+    ) async throws -> EmailAddress {
+        let application = caller.application
+        guard let provider = configured.provider as? any PasswordProvider else {
+            throw AccountsError.unsupportedProvider(configured.name)
+        }
+        let subject = try provider.subject(typed: typed)
+        let displayName = try await store.user(caller.uid, application: application.id)?.displayName
+        try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
+        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
+        try await decidingAgain {
+            let state = try await store.passwordState(
+                of: subject, provider: configured.name, attempts: attempts, application: application.id)
+            let registration = NewRegistration(
+                id: .v7(), provider: configured.name, subject: subject,
+                hash: try await hasher.hash(password, sharingSaltOf: state.hash), displayName: nil, isDecoy: false,
+                joining: .init(uid: caller.uid, onConflict: onConflict))
+            let token = tokens.opaque.make()
+            let proof = NewProof.registration(
+                token, id: registration.id, provider: configured.name, subject: subject)
+            let message = Message(
+                .confirmLink, to: subject.address, link: provider.link(for: .verification, token: token.text),
+                until: proof.expiry(from: tokens.time.now()), locale: languages)
+            try await store.transaction { store in
+                try await store.register(registration, application: application.id)
+                try await store.issue(proof, application: application.id)
+                try await store.enqueue([message], application: application.id)
+            }
+        }
+        return subject.address
+    }
+
+    /// - Returns: `nil` for a token that is no such registration's.
+    /// - Throws: `AccountsError.invalidToken` without a bearer of the account that asked, and then changes nothing;
+    ///   else what linking throws.
+    func complete(_ token: OpaqueToken, by caller: Caller?, from client: Client, in application: Application)
+        async throws -> SignedIn?
+    {
+        guard let seen = try await store.peek(.registration, hash: token.hash, application: application.id),
+            let joining = try await store.registrationJoins(seen, application: application.id)
+        else { return nil }
+        guard let caller, caller.uid == joining.uid else { throw AccountsError.invalidToken }
+        let outcome = try await store.standingDecision { store in
+            guard let proof = try await store.consume(.registration, hash: token.hash, application: application.id),
+                let address = proof.address,
+                let registered = try await store.takeRegistration(of: proof, application: application.id)
+            else { throw StoreConflict() }
+            let provider = try application.providers.named(proof.provider)
+            let evidence = ChallengeTarget(providerUid: proof.providerUid, address: .email(address)).evidence
+            let outcome = try await linking.link(
+                evidence, of: provider, onConflict: joining.onConflict, by: caller, from: client, store: store)
+            // A guest who went over to another account has not chosen that one's password.
+            if case .opened(let opened, _) = outcome, opened.user.uid == caller.uid {
+                try await store.setPassword(
+                    registered.hash, of: opened.identityID, replacing: nil, application: application.id)
+            }
+            return outcome
+        }
+        return try await signIn.finish(outcome, in: application)
+    }
+}

@@ -1,0 +1,69 @@
+internal import Accounts
+internal import ProviderKit
+
+/// An identity as its owner sees it.
+struct IdentityPayload: Codable, Sendable {
+    let id: String
+    let provider: String
+    let providerUid: String
+    @Nullable var email: String?
+    let emailVerified: Bool
+    @Nullable var phone: String?
+    let phoneVerified: Bool
+    @Nullable var displayName: String?
+    let createdAt: Timestamp
+    @Nullable var lastUsedAt: Timestamp?
+    /// It opened the session that asks.
+    let current: Bool
+
+    init(_ identity: ListedIdentity) {
+        let record = identity.record
+        id = record.id.text
+        provider = record.provider
+        providerUid = record.providerUid
+        email = record.email?.value
+        emailVerified = record.emailVerified
+        phone = record.phone?.value
+        phoneVerified = record.phoneVerified
+        displayName = record.displayName
+        createdAt = Timestamp(record.createdAt)
+        lastUsedAt = record.lastUsedAt.map(Timestamp.init)
+        current = identity.isCurrent
+    }
+}
+
+struct IdentityList: Codable, Sendable {
+    let identities: [IdentityPayload]
+}
+
+struct IdentityRemovalAnswer: Codable, Sendable {
+    let accountDeleted: Bool
+}
+
+/// The new address, under the name that the identity's provider has for it.
+struct AddressBody: Codable, Sendable {
+    let email: String?
+    let phone: String?
+}
+
+struct AuthorizationBody: Codable, Sendable {
+    enum CodingKeys: String, CodingKey {
+        case state
+        case redirectURI = "redirect_uri"
+        case codeChallenge = "code_challenge"
+        case codeChallengeMethod = "code_challenge_method"
+    }
+
+    let redirectURI: String?
+    let codeChallenge: String?
+    /// S256, which is also meant where it is absent.
+    let codeChallengeMethod: String?
+    let state: String?
+
+    var request: AuthorizationRequest {
+        AuthorizationRequest(
+            redirectURI: redirectURI, codeChallenge: codeChallenge,
+            codeChallengeMethod: codeChallengeMethod ?? codeChallenge.map { _ in "S256" }, state: state,
+            isBrowserDriven: false)
+    }
+}

@@ -1,0 +1,165 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import ProviderKit
+
+/// The identities of an account: listing, linking, changing and removing them, and authenticating anew.
+///
+/// `{identity}` is a provider's name where one is linked, and an identity's id where one is there.
+struct IdentityRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] {
+        [list, link, authorize, reauthenticate, changeAddress, verifyAddress, remove]
+    }
+
+    private var list: Endpoint {
+        .get("/auth/identities", "The account's identities", access: .bearer, answers: IdentityList.self) { call in
+            IdentityList(identities: try await useCases.identities.list(of: call.caller).map(IdentityPayload.init))
+        }
+    }
+
+    private var link: Endpoint {
+        Endpoint(
+            method: .post, path: base + "/auth/identities/{identity}",
+            summary:
+                "Links an identity of that provider; an address with a password is answered 202 and mailed a token",
+            access: .recent, body: ProofBody.self, limit: .register, isLimited: Self.hasPassword,
+            admitsFormerGuests: true,
+            answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
+            errors: [
+                .identityInUse, .secondProofRequired, .invalidCredentials, .invalidState, .providerDisabled,
+                .unsupportedProvider, .accountDisabled, .accountDeleted, .missingEmailOrPassword, .tooWeakPassword,
+            ]
+        ) { call, buffer in
+            let caller = try call.caller
+            let reader = try ProofReader(buffer, of: call)
+            let configured = try caller.application.providers.named(call.identity)
+            let onConflict = reader.fields.onConflict ?? .keep
+            switch try await reader.read(for: configured) {
+            case .presented(let proof):
+                return .json(
+                    SessionAnswer(
+                        try await useCases.linking.link(
+                            proof, of: configured, onConflict: onConflict, by: caller, from: call.client)))
+            case .password(let email, let password):
+                let address = try await useCases.passwordLinking.begin(
+                    typed: email, password: password, with: configured, onConflict: onConflict, by: caller,
+                    reading: call.headers[.acceptLanguage])
+                return .json(
+                    RegistrationAnswer(
+                        message: "A mail with a link that confirms the address is on its way", email: address.value),
+                    status: .accepted)
+            }
+        }
+    }
+
+    private var authorize: Endpoint {
+        .post(
+            "/auth/identities/{identity}/authorize",
+            "Where a browser goes to link an identity of that provider to this session's account", access: .recent,
+            takes: AuthorizationBody.self, answers: DepartureAnswer.self,
+            errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled]
+        ) { call, body in
+            let caller = try call.caller
+            let departure = try await useCases.redirects.begin(
+                body.request, with: caller.application.providers.named(call.identity), by: caller, linking: true,
+                in: caller.application)
+            return DepartureAnswer(url: departure.url, state: departure.state)
+        }
+    }
+
+    private var reauthenticate: Endpoint {
+        Endpoint(
+            method: .post, path: base + "/auth/reauthenticate",
+            summary: "Opens a session with a fresh proof of one of the account's own identities", access: .bearer,
+            body: ProofBody.self, limit: .login, isLimited: Self.hasPassword,
+            answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
+            errors: [
+                .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
+                .unsupportedProvider,
+            ]
+        ) { call, buffer in
+            let caller = try call.caller
+            let reader = try ProofReader(buffer, of: call)
+            guard let name = reader.fields.provider else { throw AccountsError.missingParameter("provider") }
+            let configured = try caller.application.providers.named(name)
+            let signedIn: SignedIn
+            switch try await reader.read(for: configured) {
+            case .presented(let proof):
+                signedIn = try await useCases.linking.reauthenticate(
+                    with: proof, of: configured, by: caller, from: call.client)
+            case .password(let email, let password):
+                signedIn = try await useCases.passwordSignIn.signIn(
+                    typed: email, password: password, by: caller, from: call.client, in: caller.application)
+            }
+            return .json(SessionAnswer(signedIn))
+        }
+    }
+
+    private var changeAddress: Endpoint {
+        .post(
+            "/auth/identities/{identity}/address", "Sends a code to a new address of the identity", access: .recent,
+            takes: AddressBody.self, answers: SentCodeAnswer.self, status: .accepted,
+            errors: [.identityNotFound, .rateLimited, .providerDisabled]
+        ) { call, body in
+            SentCodeAnswer(
+                try await useCases.addressChange.begin(
+                    of: call.identityID, typed: { $0 == "phone" ? body.phone : body.email },
+                    reading: call.headers[.acceptLanguage], by: call.caller))
+        }
+    }
+
+    private var verifyAddress: Endpoint {
+        .post(
+            "/auth/identities/{identity}/address/verify", "Gives the identity the address that the code was sent to",
+            access: .bearer, takes: OneTimeCodeBody.self, answers: IdentityPayload.self,
+            errors: [.identityNotFound, .invalidCredentials, .identityInUse, .accountDeleted, .accountDisabled]
+        ) { call, body in
+            IdentityPayload(
+                try await useCases.addressChange.complete(
+                    of: call.identityID, with: body.presented, by: call.caller, from: call.client))
+        }
+    }
+
+    private var remove: Endpoint {
+        Endpoint(
+            method: .delete, path: base + "/auth/identities/{identity}",
+            summary: "Removes an identity, or with the last one the account; `current` is the one of this session",
+            access: .recent,
+            answer: .init(
+                status: .ok, body: IdentityRemovalAnswer.self, description: "Whether the account is being deleted",
+                headers: ["Location": "Where anybody who has it can see how far the deletion is."]),
+            errors: [.identityNotFound, .lastUsableIdentity]
+        ) { call, _ in
+            let id = call.identity == "current" ? nil : try call.identityID
+            switch try await useCases.identities.remove(id, by: call.caller) {
+            case .removed:
+                return .json(IdentityRemovalAnswer(accountDeleted: false))
+            case .accountDeleted(let receipt):
+                return .json(
+                    IdentityRemovalAnswer(accountDeleted: true),
+                    headers: [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"])
+            }
+        }
+    }
+
+    /// Passwords cost a hash each: such bodies count, whatever else is wrong with them.
+    @Sendable private static func hasPassword(_ buffer: ByteBuffer) -> Bool {
+        (try? RequestBody.decode(ProofBody.self, from: buffer))?.password != nil
+    }
+}
+
+extension Call {
+    fileprivate var identity: String { parameters.get("identity") ?? "" }
+
+    /// - Throws: `AccountsError.identityNotFound` for what is no id.
+    fileprivate var identityID: UUID {
+        get throws {
+            guard let id = UUID(uuidString: identity) else { throw AccountsError.identityNotFound }
+            return id
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Two accounts of one person become one, and part again.
+struct MergeRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] {
+        [merge, merges, undo]
+    }
+
+    private var merge: Endpoint {
+        Endpoint(
+            method: .post, path: base + "/auth/merge",
+            summary: "Merges this account with the one that the ticket is for; with dryRun, tells what would happen",
+            access: .recent, body: MergeBody.self,
+            answer: .init(status: .ok, body: MergeAnswer.self, description: "A session of the survivor; or the plan"),
+            errors: [.invalidToken]
+        ) { call, buffer in
+            let body = try RequestBody.decode(MergeBody.self, from: buffer)
+            let caller = try call.caller
+            guard body.dryRun != true else {
+                let plan = try await useCases.merging.preview(
+                    ticket: body.mergeToken, survivor: body.survivor, by: caller)
+                return .json(MergePlanPayload(plan))
+            }
+            let (signedIn, merge) = try await useCases.merging.merge(
+                ticket: body.mergeToken, survivor: body.survivor, by: caller, from: call.client)
+            return .json(MergeAnswer(session: SessionAnswer(signedIn), merge: MergePayload(merge)))
+        }
+    }
+
+    private var merges: Endpoint {
+        .get("/auth/merges", "What was merged into the account", access: .bearer, answers: MergeList.self) { call in
+            MergeList(merges: try await useCases.merging.list(of: call.caller).map(MergePayload.init))
+        }
+    }
+
+    private var undo: Endpoint {
+        Endpoint(
+            method: .post, path: base + "/auth/merges/{id}/undo", summary: "Parts two accounts again", access: .recent,
+            answer: .init(status: .noContent, body: nil, description: "Both accounts are as they were"),
+            errors: [.notFound, .lastUsableIdentity]
+        ) { call, _ in
+            guard let id = call.parameters.get("id", as: UUID.self) else { throw AccountsError.mergeNotFound }
+            try await useCases.merging.undo(id, by: call.caller)
+            return Response(status: .noContent)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+internal import ProviderKit
+
+/// Guests who become somebody, and numbers that change hands.
+extension SQLStore {
+    private static let upgradeGuest = Statement(
+        .write,
+        """
+        WITH dropped AS (
+            DELETE FROM identities WHERE application_id = $1 AND uid = $2 AND is_guest RETURNING id
+        ), kept AS (
+            UPDATE sessions
+               SET identity_id = $3, methods = CASE WHEN id = $4 THEN $5 ELSE methods END,
+                   authenticated_at = CASE WHEN id = $4 THEN now() ELSE authenticated_at END
+             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND identity_id IN (SELECT id FROM dropped)
+            RETURNING id, authenticated_at, expires_at
+        ), token AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
+            SELECT $1, $6, id, least(now() + $7::interval, expires_at) FROM kept WHERE id = $4
+        ), used AS (
+            UPDATE identities SET last_used_at = now() WHERE application_id = $1 AND id = $3
+            RETURNING created_at, display_name, profile
+        ), named AS (
+            UPDATE accounts SET display_name = coalesce(display_name, $8), updated_at = now()
+             WHERE application_id = $1 AND uid = $2
+        )
+        SELECT used.created_at, used.display_name, used.profile::text, kept.authenticated_at
+          FROM kept, used
+         WHERE kept.id = $4
+        """)
+
+    package func upgradeGuest(
+        _ opening: SessionOpening, identity: KnownIdentity, keeping session: UUID
+    ) async throws -> OpenedSession {
+        let rows = try await run(
+            Self.upgradeGuest,
+            [
+                .int4(opening.application), .uuid(identity.uid), .uuid(identity.id), .uuid(session),
+                .texts(opening.session.methods), .bytes(opening.session.refreshToken.hash),
+                .interval(opening.session.refreshLifetime), .text(opening.evidence.displayName),
+            ])
+        var row = try rows.firstOrConflict()
+        let createdAt: Date = try row.next()
+        let displayName: String? = try row.next()
+        let profile = try JSONValue(jsonText: row.next())
+        guard let user = try await user(identity.uid, application: opening.application) else { throw StoreConflict() }
+        return OpenedSession(
+            grant: SessionGrant(
+                sessionID: session, uid: user.uid, authenticatedAt: try row.next(), methods: opening.session.methods,
+                provider: opening.provider, providerUid: opening.evidence.providerUid, email: user.email,
+                phone: user.phone, profile: profile.object ?? [:]),
+            user: user, identityID: identity.id, identityCreatedAt: createdAt, identityDisplayName: displayName,
+            isNewAccount: false, shouldChangePassword: false)
+    }
+
+    private static let noteSuccessor = Statement(
+        .write,
+        """
+        UPDATE sessions SET successor_uid = $3 WHERE application_id = $1 AND id = $2 AND ended_at IS NOT NULL
+        """)
+
+    package func note(successor uid: UUID, ofGuest session: UUID, application: Int32) async throws {
+        _ = try await run(Self.noteSuccessor, [.int4(application), .uuid(session), .uuid(uid)])
+    }
+
+    private static let displace = Statement(
+        .write,
+        """
+        WITH freed AS (
+            DELETE FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = $3 AND address = $4
+        ), gone AS (
+            DELETE FROM identities
+             WHERE application_id = $1 AND uid = $2 AND provider_uid = $4 AND phone = $4 AND phone_verified
+            RETURNING id, provider, uid
+        ), shown AS (
+            UPDATE identities SET phone = NULL, phone_verified = false
+             WHERE application_id = $1 AND uid = $2 AND provider_uid <> $4 AND phone = $4
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'number.recycled', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', gone.provider)
+              FROM gone JOIN accounts a ON a.application_id = $1 AND a.uid = gone.uid
+        )
+        SELECT id FROM gone
+        """)
+
+    package func displace(_ owner: AddressOwner, application: Int32) async throws -> [UUID] {
+        let binds: [Bind] = [
+            .int4(application), .uuid(owner.uid), .text(owner.address.kind.rawValue), .text(owner.address.value),
+        ]
+        return try await run(Self.displace, binds).map { row in
+            var row = row
+            return try row.next()
+        }
+    }
+
+    private static let refreshNumber = Statement(
+        .write,
+        """
+        UPDATE identities SET last_used_at = now()
+         WHERE application_id = $1 AND uid = $2 AND phone = $3 AND phone_verified
+        """)
+
+    package func refresh(number: String, of uid: UUID, application: Int32) async throws {
+        _ = try await run(Self.refreshNumber, [.int4(application), .uuid(uid), .text(number)])
+    }
+}

@@ -1,0 +1,111 @@
+import Accounts
+import Foundation
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Guests who become somebody, or turn out to have an account.
+struct GuestTests {
+    @Test func `a guest becomes permanent, and stays who it is`() async throws {
+        try await TestServer.linking { server, client in
+            let guest = try await client.guest()
+            _ = try await client.patch("/auth/me", ["metadata": ["score": 7]], bearer: guest.accessToken)
+            let upgraded = try await client.link(
+                .somebody("ada", email: "ada@example.com"), bearer: guest.accessToken)
+            #expect(upgraded.status == 200 && upgraded["isNewAccount"] == false, "\(upgraded.text)")
+            #expect(upgraded["user"]["id"].string == guest.uid && upgraded["user"]["isAnonymous"] == false)
+            #expect(upgraded["user"]["authProviders"] == ["scripted"], "the guest's identity is dropped")
+            #expect(upgraded["user"]["email"] == "ada@example.com" && upgraded["user"]["metadata"]["score"] == 7)
+            let claims = try DecodedToken(upgraded["accessToken"].string ?? "").claims
+            let before = try DecodedToken(guest.accessToken).claims
+            #expect(claims["sid"] == before["sid"], "the session is kept")
+            #expect(claims["provider"] == "scripted" && claims["amr"] == ["fed"])
+            #expect(try await client.get("/auth/me", bearer: guest.accessToken).status == 200, "its token too")
+            #expect(try await client.refresh(guest.refreshToken).status == 200, "and its refresh token")
+            #expect(try await client.refresh(upgraded["refreshToken"].string ?? "").status == 200)
+            #expect(try await server.liveSessions(of: guest.uid) == 1)
+
+            let again = try await client.link(.somebody("ada"), bearer: guest.accessToken)
+            #expect(again.status == 200 && again["user"]["id"].string == guest.uid, "\(again.text)")
+        }
+    }
+
+    @Test func `a guest whose identity has an account is told, by default`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
+            for choice in [nil, "keep"] {
+                let refused = try await client.link(.somebody("ada"), bearer: guest.accessToken, onConflict: choice)
+                expectError(refused, 409, "IDENTITY_IN_USE")
+                #expect(refused.json["error"]["details"]["mergeToken"].string != nil)
+            }
+            #expect(try await client.get("/auth/me", bearer: guest.accessToken)["isAnonymous"] == true)
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200)
+        }
+    }
+
+    @Test(arguments: ["switch", "merge"])
+    func `a guest goes over to its account, also when it asks again`(choice: String) async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
+            _ = try await client.patch("/auth/me", ["metadata": ["score": 7]], bearer: guest.accessToken)
+            for attempt in 1...3 {
+                let answer = try await client.link(.somebody("ada"), bearer: guest.accessToken, onConflict: choice)
+                #expect(answer.status == 200, "\(attempt): \(answer.text)")
+                #expect(answer["user"]["id"].string == ada.uid && answer["isNewAccount"] == false)
+                let score: JSONValue = answer["user"]["metadata"]["score"]
+                #expect(score == (choice == "merge" ? 7 : .null), "\(score)")
+            }
+            expectError(try await client.get("/auth/me", bearer: guest.accessToken), 401, "INVALID_TOKEN")
+            expectError(try await client.refresh(guest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            expectError(
+                try await client.link(.somebody("eve"), bearer: guest.accessToken, onConflict: choice), 401,
+                "INVALID_TOKEN", "another identity")
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200, "no session is lost")
+            let alias = try await server.text(
+                "SELECT absorbed_by::text FROM accounts WHERE uid = $1", [.uuid(UUID(uuidString: guest.uid))])
+            #expect(alias == (choice == "merge" ? ada.uid : nil))
+            try await server.execute("UPDATE sessions SET ended_at = ended_at - interval '61 seconds'")
+            expectError(
+                try await client.link(.somebody("ada"), bearer: guest.accessToken, onConflict: choice), 401,
+                "INVALID_TOKEN", "after a minute")
+        }
+    }
+
+    @Test func `a guest that asks twenty times at once goes over once`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
+            let answers = try await atOnce(20) {
+                try await client.link(.somebody("ada"), bearer: guest.accessToken, onConflict: "merge")
+            }
+            #expect(
+                answers.allSatisfy { $0.status == 200 && $0["user"]["id"].string == ada.uid }, "\(answers.map(\.text))")
+            #expect(try await server.count("SELECT count(*) FROM merges") == 1)
+        }
+    }
+
+    @Test func `a guest upgraded by two identities at once has both`() async throws {
+        try await TestServer.linking { server, client in
+            let guest = try await client.guest()
+            async let one = client.link(.somebody("one"), bearer: guest.accessToken)
+            async let two = client.link(.somebody("two"), bearer: guest.accessToken)
+            let answers = try await [one, two]
+            #expect(
+                answers.allSatisfy { $0.status == 200 && $0["user"]["id"].string == guest.uid },
+                "\(answers.map(\.text))")
+            #expect(try await client.identities(bearer: guest.accessToken).count == 2)
+        }
+    }
+
+    @Test func `a guest's code for an address with an account leads there`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.register(at: server), try await client.guest())
+            let code = try await client.challenge("email", ada.email, at: server, bearer: guest.accessToken)
+            let answer = try await client.post(
+                "/auth/identities/email", .object(code.merging(["onConflict": "switch"]) { $1 }),
+                bearer: guest.accessToken)
+            #expect(answer.status == 200 && answer["user"]["id"].string == ada.uid, "\(answer.text)")
+        }
+    }
+}

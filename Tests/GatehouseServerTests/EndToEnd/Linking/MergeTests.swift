@@ -1,0 +1,178 @@
+import Accounts
+import Foundation
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Two accounts of one person become one, and part again.
+struct MergeTests {
+    @Test func `the older account survives, and has everything`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.register(at: server)
+            let eve = try await client.newcomer("eve", email: APIClient.newAddress())
+            _ = try await client.patch(
+                "/auth/me", ["displayName": "Ada", "metadata": ["theme": "dark", "a": 1]], bearer: ada.accessToken)
+            _ = try await client.patch(
+                "/auth/me", ["displayName": "Eve", "metadata": ["theme": "light", "b": 2]], bearer: eve.accessToken)
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let plan = try await client.merge(ticket, bearer: ada.accessToken, dryRun: true)
+            #expect(plan.status == 200, "\(plan.text)")
+            #expect(plan["survivor"].string == ada.uid && plan["absorbed"].string == eve.uid)
+            #expect(plan["moves"]["identities"].array?.map { $0["providerUid"] } == ["eve"])
+            #expect(plan["collisions"] == ["displayName", "metadata.theme"])
+            #expect(plan["drops"].array?.contains { $0["kind"] == "sessions" && $0["count"] == 1 } == true)
+
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            #expect(merged.status == 200, "\(merged.text)")
+            #expect(merged["user"]["id"].string == ada.uid && merged["user"]["authProviders"] == ["email", "scripted"])
+            #expect(merged["user"]["displayName"] == "Ada")
+            #expect(merged["user"]["metadata"] == ["theme": "dark", "a": 1, "b": 2])
+            #expect(merged["merge"]["survivor"].string == ada.uid && merged["merge"]["absorbed"].string == eve.uid)
+            #expect(merged["merge"]["undoUntil"].string != nil && merged["merge"]["id"].string != nil)
+            expectError(try await client.get("/auth/me", bearer: eve.accessToken), 401, "INVALID_TOKEN")
+            expectError(try await client.refresh(eve.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200)
+            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == ada.uid)
+            expectError(try await client.merge(ticket, bearer: ada.accessToken), 401, "INVALID_TOKEN", "again")
+            for (address, count) in [(ada.email, 2), (eve.email, 1)] {
+                let mails = try await client.mails(to: address, at: server, count: count)
+                #expect(mails.contains { $0.subject?.contains("are one now") == true }, "\(mails.map(\.subject))")
+            }
+            let listed = try await client.get("/auth/merges", bearer: ada.accessToken)
+            #expect(listed["merges"].array?.map { $0["id"] } == [merged["merge"]["id"]], "\(listed.text)")
+        }
+    }
+
+    @Test func `undoing gives both back as they were`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.register(at: server)
+            let eve = try await client.newcomer("eve", email: APIClient.newAddress())
+            _ = try await client.patch("/auth/me", ["metadata": ["a": 1]], bearer: ada.accessToken)
+            _ = try await client.patch(
+                "/auth/me", ["displayName": "Eve", "metadata": ["b": 2]], bearer: eve.accessToken)
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            let (id, bearer) = (merged["merge"]["id"].string ?? "", merged["accessToken"].string ?? "")
+            #expect(merged["user"]["displayName"] == "Eve", "\(merged.text)")
+            let opened = try Person(try await client.present(.somebody("eve")), email: "", password: "")
+            #expect(opened.uid == ada.uid)
+
+            #expect(try await client.post("/auth/merges/\(id)/undo", bearer: bearer).status == 204)
+            let me = try await client.get("/auth/me", bearer: bearer)
+            #expect(me.status == 200, "the session that asked goes on: \(me.text)")
+            #expect(me["displayName"] == .null && me["metadata"] == ["a": 1] && me["authProviders"] == ["email"])
+            expectError(
+                try await client.get("/auth/me", bearer: opened.accessToken), 401, "INVALID_TOKEN",
+                "what eve's identity opened here")
+            let back = try await client.present(.somebody("eve"))
+            #expect(back["user"]["id"].string == eve.uid && back["user"]["displayName"] == "Eve", "\(back.text)")
+            #expect(back["user"]["email"].string == eve.email && back["user"]["metadata"] == ["b": 2])
+            expectError(try await client.post("/auth/merges/\(id)/undo", bearer: bearer), 404, "NOT_FOUND", "again")
+        }
+    }
+
+    @Test func `the time to undo ends, and nobody else can`() async throws {
+        try await TestServer.linking(application: "linking: { undoWindow: 1h }") { server, client in
+            let (ada, eve, other) = (
+                try await client.newcomer("ada"), try await client.newcomer("eve"), try await client.newcomer("other")
+            )
+            _ = eve
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            let id = merged["merge"]["id"].string ?? ""
+            expectError(
+                try await client.post("/auth/merges/\(id)/undo", bearer: other.accessToken), 404, "NOT_FOUND", "other")
+            try await server.execute("UPDATE merges SET undo_until = now()")
+            expectError(
+                try await client.post("/auth/merges/\(id)/undo", bearer: ada.accessToken), 404, "NOT_FOUND", "late")
+        }
+    }
+
+    @Test func `undoing never strands the survivor`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            let eve = try Person(try await client.present(.somebody("eve")), email: "", password: "")
+            let id =
+                merged["auth"]["providerUid"] == "ada"
+                ? try await client.identityID(of: "scripted", bearer: ada.accessToken) : ""
+            #expect(try await client.delete("/auth/identities/\(id)", bearer: eve.accessToken).status == 200)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            expectError(try await client.post(undo, bearer: eve.accessToken), 409, "LAST_USABLE_IDENTITY")
+        }
+    }
+
+    @Test func `the other account survives where that is asked for`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken, survivor: "other")
+            #expect(merged["user"]["id"].string == eve.uid, "\(merged.text)")
+            expectError(try await client.get("/auth/me", bearer: ada.accessToken), 401, "INVALID_TOKEN")
+            #expect(try await client.present(.somebody("ada"))["user"]["id"].string == eve.uid)
+        }
+    }
+
+    @Test func `a guest that survives by wish keeps its session, and is a guest again after undoing`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
+            let ticket = try await client.ticket(.somebody("ada"), bearer: guest.accessToken)
+            let merged = try await client.merge(ticket, bearer: guest.accessToken, survivor: "current")
+            #expect(
+                merged["user"]["id"].string == guest.uid && merged["user"]["isAnonymous"] == false, "\(merged.text)")
+            #expect(try await client.get("/auth/me", bearer: guest.accessToken).status == 200)
+            #expect(try await client.present(.somebody("ada"))["user"]["id"].string == guest.uid)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            let undone = try await client.post(undo, bearer: guest.accessToken)
+            #expect(undone.status == 204, "\(undone.text)")
+            #expect(try await client.get("/auth/me", bearer: guest.accessToken)["isAnonymous"] == true)
+            #expect(try await client.present(.somebody("ada"))["user"]["id"].string == ada.uid)
+        }
+    }
+
+    @Test func `a ticket is its session's, once, for five minutes, and outlives a re-authentication`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let second = try Person(try await client.present(.somebody("ada")), email: "", password: "")
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            for (bearer, about) in [(second.accessToken, "another session"), (eve.accessToken, "another account")] {
+                expectError(try await client.merge(ticket, bearer: bearer), 401, "INVALID_TOKEN", about)
+            }
+            let late = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            try await server.execute(
+                "UPDATE proofs SET expires_at = now() WHERE kind = 'merge' AND created_at = (SELECT max(created_at) FROM proofs)"
+            )
+            expectError(try await client.merge(late, bearer: ada.accessToken), 401, "INVALID_TOKEN", "late")
+            let fresh = try await client.reauthenticate(.somebody("ada"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: fresh["accessToken"].string ?? "")
+            #expect(merged.status == 200, "\(merged.text)")
+        }
+    }
+
+    @Test func `of twenty merges by one ticket at once, one merges`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let answers = try await atOnce(20) { try await client.merge(ticket, bearer: ada.accessToken) }
+            #expect(answers.count { $0.status == 200 } == 1)
+            #expect(answers.count { $0.code == "INVALID_TOKEN" } == 19, "\(answers.map(\.text))")
+        }
+    }
+
+    @Test func `two accounts that merge each other at once become one`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let one = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let two = try await client.ticket(.somebody("ada"), bearer: eve.accessToken)
+            async let first = client.merge(one, bearer: ada.accessToken)
+            async let second = client.merge(two, bearer: eve.accessToken)
+            let answers = try await [first, second]
+            #expect(answers.count { $0.status == 200 } == 1, "\(answers.map(\.text))")
+            #expect(answers.count { $0.code == "INVALID_TOKEN" } == 1)
+            #expect(try await server.count("SELECT count(*) FROM accounts WHERE absorbed_by IS NULL") == 1)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Accounts
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Linking and authenticating anew through a provider's pages.
+struct RedirectLinkTests {
+    private func begin(
+        _ redirect: RedirectClient, linking bearer: String, state: String? = nil
+    ) async throws -> RedirectClient.Flow {
+        var body: [String: JSONValue] = [
+            "redirect_uri": .string(redirect.redirectURI),
+            "code_challenge": .string(CodeChallenge.s256(of: redirect.verifier)),
+        ]
+        body["state"] = state.map { .string($0) }
+        let answer = try await redirect.api.post(
+            "/auth/identities/scripted/authorize", .object(body), bearer: bearer)
+        try #require(answer.status == 200, "\(answer.text)")
+        let url = try #require(answer["url"].string.flatMap { URLComponents(string: $0) })
+        return RedirectClient.Flow(authorization: answer, url: url, cookie: nil)
+    }
+
+    private func body(
+        _ redirect: RedirectClient, _ arrival: URLComponents, verifier: String? = nil
+    ) -> [String: JSONValue] {
+        [
+            "code": .string(arrival.query("code") ?? ""), "state": .string(arrival.query("state") ?? ""),
+            "redirect_uri": .string(redirect.redirectURI), "codeVerifier": .string(verifier ?? redirect.verifier),
+        ]
+    }
+
+    private static let uris = "redirectURIs: [\"demo://oauth/callback\", {uri: \"plain://x\", pkce: false}]"
+
+    @Test func `a flow links for the session that began it`() async throws {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            let redirect = RedirectClient(api: client)
+            let person = try await client.register(at: server)
+            let flow = try await begin(redirect, linking: person.accessToken, state: "mine")
+            #expect(flow.authorization["state"] == "mine")
+            let arrival = try await redirect.arrive(flow, with: .somebody("ada"))
+            let linked = try await client.post(
+                "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken)
+            #expect(linked.status == 200 && linked["user"]["id"].string == person.uid, "\(linked.text)")
+            #expect(linked["user"]["authProviders"] == ["email", "scripted"])
+            expectError(
+                try await client.post(
+                    "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken), 401,
+                "INVALID_TOKEN", "again")
+        }
+    }
+
+    @Test func `a URL that is sent to a victim links nothing`() async throws {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            var redirect = RedirectClient(api: client)
+            let (mallory, victim) = (try await client.newcomer("mallory"), try await client.newcomer("victim"))
+            // Mallory's own flow, which the victim's app is made to finish.
+            let flow = try await begin(redirect, linking: mallory.accessToken)
+            let arrival = try await redirect.arrive(flow, with: .somebody("malice"))
+            for bearer in [victim.accessToken, nil] {
+                expectError(
+                    try await client.post(
+                        "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: bearer),
+                    401, "INVALID_TOKEN")
+            }
+            expectError(try await redirect.redeem(arrival.query("code")), 401, "INVALID_TOKEN", "at sign-in")
+            // A flow that signs in, by an app without proof keys.
+            redirect.redirectURI = "plain://x"
+            let plain = try await redirect.begin(omitting: ["code_challenge", "code_challenge_method"])
+            let stray = try await redirect.arrive(plain, with: .somebody("malice"))
+            var unproven = body(redirect, stray)
+            unproven["codeVerifier"] = nil
+            expectError(
+                try await client.post("/auth/identities/scripted", .object(unproven), bearer: victim.accessToken), 401,
+                "INVALID_TOKEN", "an unbound flow")
+            #expect(try await client.identities(bearer: victim.accessToken).count == 1)
+        }
+    }
+
+    @Test func `a flow can wait for a re-authentication`() async throws {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            let redirect = RedirectClient(api: client)
+            let person = try await client.newcomer("ada")
+            let flow = try await begin(redirect, linking: person.accessToken)
+            let arrival = try await redirect.arrive(flow, with: .somebody("bob"))
+            let fresh = try await client.reauthenticate(.somebody("ada"), bearer: person.accessToken)
+            let linked = try await client.post(
+                "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: fresh["accessToken"].string)
+            #expect(linked.status == 200 && linked["user"]["id"].string == person.uid, "\(linked.text)")
+        }
+    }
+
+    @Test func `a wrong verifier uses the code up, another provider's path does not know it`() async throws {
+        try await TestServer.linking(application: Self.uris, providers: "other: { kind: scripted }") { server, client in
+            let redirect = RedirectClient(api: client)
+            let person = try await client.newcomer("ada")
+            let arrival = try await redirect.arrive(
+                begin(redirect, linking: person.accessToken), with: .somebody("bob"))
+            let wrong = body(redirect, arrival, verifier: String(repeating: "x", count: 43))
+            for body in [wrong, body(redirect, arrival)] {
+                expectError(
+                    try await client.post("/auth/identities/scripted", .object(body), bearer: person.accessToken), 401,
+                    "INVALID_TOKEN")
+            }
+            let second = try await redirect.arrive(begin(redirect, linking: person.accessToken), with: .somebody("bob"))
+            expectError(
+                try await client.post(
+                    "/auth/identities/other", .object(body(redirect, second)), bearer: person.accessToken), 401,
+                "INVALID_TOKEN", "another provider")
+        }
+    }
+
+    @Test func `authenticating anew asks the provider for a login, and takes its time`() async throws {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            let redirect = RedirectClient(api: client)
+            let person = try await client.newcomer("ada")
+            let query =
+                "redirect_uri=\(redirect.redirectURI.formEncoded)&mode=json&code_challenge_method=S256"
+                + "&code_challenge=\(CodeChallenge.s256(of: redirect.verifier))"
+            let begun = try await client.get("/auth/oauth/scripted/authorize?\(query)", bearer: person.accessToken)
+            let url = try #require(begun["url"].string.flatMap { URLComponents(string: $0) }, "\(begun.text)")
+            #expect(url.query("prompt") == "login")
+            var evidence = VerifiedIdentity.somebody("ada")
+            evidence.authenticatedAt = Date() - 4000
+            let flow = RedirectClient.Flow(authorization: begun, url: url, cookie: nil)
+            let arrival = try await redirect.arrive(flow, with: evidence)
+            let answer = try await client.post(
+                "/auth/reauthenticate", .object(body(redirect, arrival).merging(["provider": "scripted"]) { $1 }),
+                bearer: person.accessToken)
+            #expect(answer.status == 200 && answer["user"]["id"].string == person.uid, "\(answer.text)")
+            let time = try DecodedToken(answer["accessToken"].string ?? "").claims["auth_time"].integer ?? 0
+            #expect(abs(Int(time) - Int(Date().timeIntervalSince1970) + 4000) < 60)
+            expectError(
+                try await client.link(.somebody(), bearer: answer["accessToken"].string ?? ""), 403, "TOKEN_TOO_OLD")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Accounts
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Numbers that were idle for so long that somebody else may have them.
+struct SecondProofTests {
+    private static let number = "+33612345678"
+
+    private func signIn(_ client: APIClient, at server: TestServer, bearer: String? = nil) async throws
+        -> APIClient.Answer
+    {
+        let code = try await client.challenge("phone", Self.number, at: server)
+        return try await client.post("/auth/phone/otp/verify", .object(code))
+    }
+
+    private func age(_ server: TestServer) async throws {
+        try await server.execute(
+            """
+            WITH aged AS (
+                UPDATE addresses SET verified_at = verified_at - interval '366 days' WHERE kind = 'phone'
+            )
+            UPDATE identities SET last_used_at = last_used_at - interval '366 days',
+                                  created_at = created_at - interval '366 days'
+             WHERE phone IS NOT NULL
+            """)
+    }
+
+    @Test func `an idle number asks for a second proof, and its ticket makes it good again`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            #expect(try await client.link(.somebody("ada"), bearer: person.accessToken).status == 200)
+            try await age(server)
+            let refused = try await signIn(client, at: server)
+            expectError(refused, 403, "SECOND_PROOF_REQUIRED")
+            let details = refused.json["error"]["details"]
+            #expect(details["rule"] == "number.idle" && details["remedies"].array?.isEmpty == false)
+            let ticket = try #require(details["ticket"].string)
+            let bogus = try await client.post(
+                "/auth/scripted", ["proof": .string(VerifiedIdentity.somebody("ada").proof), "ticket": "nonsense"])
+            expectError(bogus, 401, "INVALID_TOKEN")
+            let second = try await client.post(
+                "/auth/scripted", ["proof": .string(VerifiedIdentity.somebody("ada").proof), "ticket": .string(ticket)])
+            #expect(second.status == 200 && second["user"]["id"].string == person.uid, "\(second.text)")
+            let third = try await signIn(client, at: server)
+            #expect(third.status == 200 && third["user"]["id"].string == person.uid, "\(third.text)")
+        }
+    }
+
+    @Test func `another account's sign-in does not help`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            _ = try await client.link(.somebody("ada"), bearer: person.accessToken)
+            try await age(server)
+            let ticket = try await signIn(client, at: server).json["error"]["details"]["ticket"]
+            let other = try await client.post(
+                "/auth/scripted", ["proof": .string(VerifiedIdentity.somebody("eve").proof), "ticket": ticket])
+            #expect(other.status == 200 && other["user"]["id"].string != person.uid)
+            expectError(try await signIn(client, at: server), 403, "SECOND_PROOF_REQUIRED")
+        }
+    }
+
+    @Test func `without another way in, the number leaves the old account`() async throws {
+        try await TestServer.linking { server, client in
+            let old = try Person(try await signIn(client, at: server), email: "", password: "")
+            try await age(server)
+            let new = try await signIn(client, at: server)
+            #expect(new.status == 200 && new["isNewAccount"] == true, "\(new.text)")
+            #expect(new["user"]["id"].string != old.uid && new["user"]["phone"].string == Self.number)
+            expectError(try await client.get("/auth/me", bearer: old.accessToken), 401, "INVALID_TOKEN")
+            expectError(try await client.refresh(old.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            #expect(try await server.count("SELECT count(*) FROM accounts WHERE deleted_at IS NOT NULL") == 1)
+        }
+    }
+
+    @Test func `linking an idle number gives no ticket to merge with its old account`() async throws {
+        try await TestServer.linking { server, client in
+            let old = try Person(try await signIn(client, at: server), email: "", password: "")
+            _ = try await client.link(.somebody("ada"), bearer: old.accessToken)
+            try await age(server)
+            let person = try await client.newcomer("eve")
+            let code = try await client.challenge("phone", Self.number, at: server, bearer: person.accessToken)
+            let refused = try await client.post("/auth/identities/phone", .object(code), bearer: person.accessToken)
+            expectError(refused, 403, "SECOND_PROOF_REQUIRED")
+            #expect(refused.json["error"]["details"]["mergeToken"] == .null)
+        }
+    }
+
+    @Test func `one's own idle number authenticates anew`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            _ = try await client.link(.somebody("ada"), bearer: person.accessToken)
+            try await age(server)
+            let code = try await client.challenge("phone", Self.number, at: server)
+            let answer = try await client.post(
+                "/auth/reauthenticate", .object(code.merging(["provider": "phone"]) { $1 }), bearer: person.accessToken)
+            #expect(answer.status == 200 && answer["user"]["id"].string == person.uid, "\(answer.text)")
+        }
+    }
+}
