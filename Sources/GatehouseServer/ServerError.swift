@@ -9,7 +9,9 @@ enum ServerError: Error, CustomStringConvertible {
     case unusableTLS(reason: String)
     case unknownAccount(UUID)
     case unknownApplication(String)
+    case unknownProvider(String)
     case noPassword(UUID)
+    case unusableEvidence(String)
     case development(String)
 
     var description: String {
@@ -22,6 +24,8 @@ enum ServerError: Error, CustomStringConvertible {
         case .unusableTLS(let reason): "server.tls: \(reason)"
         case .unknownAccount(let uid): "there is no account \(uid.uuidString.lowercased())"
         case .unknownApplication(let name): "there is no application \(name) in the configuration"
+        case .unknownProvider(let name): "the application has no provider \(name) in the configuration"
+        case .unusableEvidence(let reason): "the evidence can't be used: \(reason)"
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
         case .development(let reason): reason
         }

@@ -1,0 +1,35 @@
+package import Foundation
+package import ProviderKit
+
+/// What evidence would lead to, and why; nothing is changed.
+package struct Explanation: Sendable {
+    package let verdict: LinkingVerdict
+    package let state: LinkingState
+    package let policy: LinkingPolicy
+}
+
+/// Replays the linking decision for an admin.
+package struct Explaining: Sendable {
+    private let store: any TransactionalStore
+
+    package init(store: any TransactionalStore) {
+        self.store = store
+    }
+
+    /// `asking` is the account that would ask for a link; without it, it is a sign-in.
+    package func explain(
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, asking uid: UUID? = nil,
+        onConflict: ConflictChoice = .keep, in application: Application
+    ) async throws -> Explanation {
+        var asking: AskingAccount?
+        if let uid {
+            let identities = try await store.identities(of: uid, application: application.id)
+            guard !identities.isEmpty else { throw AccountsError.accountNotFound(uid) }
+            asking = AskingAccount(uid: uid, isGuest: identities.allSatisfy(\.isGuest))
+        }
+        let state = try await store.facts(
+            about: try evidence.checked(), of: provider, in: application, asking: asking)
+        let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
+        return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
+    }
+}

@@ -1,0 +1,150 @@
+internal import Accounts
+internal import ArgumentParser
+internal import Foundation
+internal import ProviderKit
+
+/// `gatehouse explain`.
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Tells what a proof would lead to, and by which rule, without changing anything.",
+        discussion: """
+            The evidence is a JSON object: providerUid, and where the provider would tell them email, emailVerified,
+            phone, phoneVerified, displayName. A verified address counts as proven by a source that may speak for it,
+            unless "trusted" is false.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "The application; the default one without it.")
+    var application: String?
+    @Option(help: "The provider's configured name.")
+    var provider: String
+    @Option(help: "The file with the evidence.")
+    var evidence: String
+    @Option(help: "The uid of a signed-in account that would ask for a link; without it, it is a sign-in.")
+    var account: String?
+    @Option(help: "What a guest would want where the identity has an account: keep, switch or merge.")
+    var onConflict: String = ConflictChoice.keep.rawValue
+
+    func run() async throws {
+        let (_, configuration) = try options.load()
+        let evidence = try EvidenceFile(path: evidence).evidence
+        guard let choice = ConflictChoice(rawValue: onConflict) else {
+            throw ValidationError("--on-conflict takes keep, switch or merge")
+        }
+        let uid = try account.map { text in
+            guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is no uid") }
+            return uid
+        }
+        try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+            let applications = try await backend.applications(named: application ?? configuration.defaultApplication)
+            guard let application = applications.first else { return }
+            guard let provider = application.providers.all.first(where: { $0.name == self.provider }) else {
+                throw ServerError.unknownProvider(self.provider)
+            }
+            do {
+                let explanation = try await Explaining(store: backend.store).explain(
+                    evidence, of: provider, asking: uid, onConflict: choice, in: application)
+                print(explanation.lines.joined(separator: "\n"))
+            } catch AccountsError.accountNotFound(let uid) {
+                throw ServerError.unknownAccount(uid)
+            } catch ProviderError.refused {
+                throw ServerError.unusableEvidence("providerUid is empty, or longer than 255 bytes")
+            }
+        }
+    }
+}
+
+/// Evidence as an admin writes it down.
+private struct EvidenceFile: Decodable {
+    let providerUid: String
+    let email: String?
+    let emailVerified: Bool?
+    let phone: String?
+    let phoneVerified: Bool?
+    let trusted: Bool?
+    let displayName: String?
+
+    init(path: String) throws {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ServerError.unusableEvidence("\(path) can't be read")
+        }
+        do {
+            self = try JSONDecoder().decode(Self.self, from: data)
+        } catch {
+            throw ServerError.unusableEvidence("\(path) is no JSON object with a providerUid")
+        }
+    }
+
+    var evidence: VerifiedIdentity {
+        get throws {
+            var claims: [AddressClaim] = []
+            if let email {
+                guard let address = EmailAddress(email) else {
+                    throw ServerError.unusableEvidence("email is no address")
+                }
+                claims.append(claim(.email(address), isVerified: emailVerified))
+            }
+            if let phone {
+                guard let number = PhoneNumber(phone) else {
+                    throw ServerError.unusableEvidence("phone is no number in international form")
+                }
+                claims.append(claim(.phone(number), isVerified: phoneVerified))
+            }
+            return VerifiedIdentity(providerUid: providerUid, addresses: claims, displayName: displayName)
+        }
+    }
+
+    private func claim(_ address: Address, isVerified: Bool?) -> AddressClaim {
+        AddressClaim(address: address, isVerified: isVerified ?? false, isAuthoritative: trusted ?? true)
+    }
+}
+
+extension Explanation {
+    /// The verdict first, then what it rests on.
+    var lines: [String] {
+        [
+            "verdict:  \(verdict.outcome.words)", "rule:     \(verdict.rule.rawValue)",
+            "because:  \(verdict.rule.reason)",
+        ]
+            + verdict.rule.remedies.map { "remedy:   \($0)" }
+            + [
+                "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)" } ?? "unknown")"
+            ]
+            + state.owners.map { owner in
+                "address:  \(owner.address.kind.rawValue) of \(owner.uid.text), \(owner.status.words)"
+                    + (owner.isIdle ? ", idle" : "")
+            }
+            + (state.asking.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
+            + ["policy:   mode \(policy.mode.rawValue), linking.automatic \(policy.automatic.rawValue)"]
+    }
+}
+
+extension LinkingOutcome {
+    fileprivate var words: String {
+        switch self {
+        case .enter(.known(let identity)): "signs in to \(identity.uid.text)"
+        case .enter(.joining(_, let uid)): "joins \(uid.text) and signs in to it"
+        case .create: "opens a new account"
+        case .link(_, let uid): "is linked to \(uid.text)"
+        case .upgrade(_, let guest): "makes the guest \(guest.text) permanent"
+        case .replaceGuest(let entry, let isAbsorbed):
+            isAbsorbed ? "\(entry.uid.text) absorbs the guest" : "leaves the guest for \(entry.uid.text)"
+        case .conflict(let uid): "is refused, with a ticket to merge with \(uid.text)"
+        case .secondProof(let owner): "is refused until \(owner.uid.text) is signed in to in another way"
+        case .deleted(let uid, _): "is refused, with the way back into \(uid.text)"
+        case .disabled, .refuse: "is refused"
+        }
+    }
+}
+
+extension AccountStatus {
+    fileprivate var words: String {
+        switch self {
+        case .live: "live"
+        case .disabled: "disabled"
+        case .deleted: "being deleted"
+        case .absorbed(let uid): "absorbed by \(uid.text)"
+        }
+    }
+}
