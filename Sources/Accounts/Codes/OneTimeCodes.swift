@@ -54,9 +54,8 @@ package struct OneTimeCodes: Sendable {
                     .signInLink(link.token, provider: configured.name, target: target), application: application.id)
             }
             // Who may not sign up gets no code: nothing that it opens.
-            if try await mayUse(configured, target: target, in: application, store: store) {
-                try await store.enqueue([message], application: application.id)
-            }
+            let mayUse = try await mayUse(configured, target: target, in: application, store: store)
+            try await store.enqueue([mayUse ? message : message.toNobody], application: application.id)
             return issued
         }
         return SentCode(
