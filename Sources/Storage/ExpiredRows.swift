@@ -13,7 +13,8 @@ package struct ExpiredRows: Sendable {
 
     private static let batch = 1000
 
-    /// Redeemed codes are remembered for a day: a replay within it tells of a thief.
+    // Redeemed codes are remembered for a day: a replay within it tells of a thief. That a message was sent is told for
+    // a week; those given up stay until somebody has looked at them.
     private static let statements = [
         Statement(
             .write,
@@ -40,6 +41,12 @@ package struct ExpiredRows: Sendable {
             """
             DELETE FROM registrations WHERE ctid IN (
                 SELECT ctid FROM registrations WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM outbox WHERE ctid IN (
+                SELECT ctid FROM outbox WHERE sent_at < now() - interval '7 days' LIMIT $1 FOR UPDATE SKIP LOCKED)
             """),
         Statement(
             .write,

@@ -111,7 +111,16 @@ extension SQLStore {
     }
 
     private static let rehash = Statement(
-        .write, "UPDATE passwords SET hash = $4 WHERE application_id = $1 AND identity_id = $2 AND hash = $3")
+        .write,
+        """
+        UPDATE passwords SET hash = $4
+         WHERE application_id = $1 AND identity_id = $2 AND hash = $3
+           AND NOT EXISTS (
+               SELECT FROM identities i
+                 JOIN registrations r ON r.application_id = $1 AND r.provider = i.provider
+                      AND r.provider_uid = i.provider_uid AND r.expires_at > now()
+                WHERE i.application_id = $1 AND i.id = $2)
+        """)
 
     package func rehash(
         _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Int32

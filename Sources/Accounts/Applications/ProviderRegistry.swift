@@ -63,6 +63,9 @@ package struct ConfiguredProvider: Sendable {
         return !provesAddress || identity.emailVerified || identity.phoneVerified
     }
 
+    /// The last part of its kind's own route, where it has one.
+    package var directRoute: String? { (type as? any DirectProvider.Type)?.route }
+
     var offersSignIn: Bool {
         hasPasswords || type is any DirectProvider.Type || type is any RedirectProvider.Type
             || type is any NativeTokenProvider.Type || type is any ChallengeProvider.Type

@@ -64,7 +64,8 @@ package struct OneTimeCodes: Sendable {
             }
             // Who may not sign up gets no code: nothing that it opens.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
-            if caller != nil || opens { try await store.enqueue([message], application: application.id) }
+            let isSent = caller != nil || opens
+            try await store.enqueue([isSent ? message : message.toNobody], application: application.id)
             return issued
         }
         return SentCode(

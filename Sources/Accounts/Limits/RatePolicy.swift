@@ -1,4 +1,4 @@
-/// What is limited, as the configuration names it; calls of one name share their limit.
+/// What is limited, mostly as the configuration names it; calls of one name share their limit.
 package enum RateLimit: String, Sendable, CaseIterable {
     /// Every call that checks a password.
     case login
@@ -8,6 +8,8 @@ package enum RateLimit: String, Sendable, CaseIterable {
     /// By address or number that is sent to.
     case otpSend
     case register, anonymous
+    /// Setting out for a provider's pages, of which each leaves a row behind.
+    case redirect
 }
 
 /// The rates in force.

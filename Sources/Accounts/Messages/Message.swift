@@ -38,8 +38,8 @@ package struct Message: Sendable, Codable, Equatable {
     package let id: UUID
     package let topic: MessageTopic
     package let channel: MessageChannel
-    /// The stored address or number, never one that was typed.
-    package let to: String
+    /// The stored address or number, never one that was typed; empty where it is for nobody.
+    package private(set) var to: String
     /// A one-time code.
     package let code: String?
     package let link: String?
@@ -92,6 +92,17 @@ package struct Message: Sendable, Codable, Equatable {
         self.provider = provider
         self.locale = locale.map { String($0.prefix(200)) }
     }
+
+    /// The same, sent to nobody: writing it costs what writing the other does, so that whoever asked can't tell.
+    ///
+    /// It names no address, so that a worker of an earlier version, which knows of no such message, sends nothing either.
+    package var toNobody: Message {
+        var message = self
+        message.to = ""
+        return message
+    }
+
+    package var isForNobody: Bool { to.isEmpty }
 
     /// Messages of earlier versions are all mails.
     package init(from decoder: any Decoder) throws {

@@ -20,7 +20,8 @@ package struct PasswordReset: Sendable {
         self.tokens = tokens
     }
 
-    /// Mails a link where the address has an account or a pending registration; issues a proof, for nobody, where not.
+    /// Mails a link where the address has an account or a pending registration; issues a proof and writes a mail, both
+    /// for nobody, where not.
     ///
     /// `languages` is what `Accept-Language` says.
     package func request(typed: String, reading languages: String?, in application: Application) async throws {
@@ -36,8 +37,8 @@ package struct PasswordReset: Sendable {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             try await store.issue(proof, application: application.id)
-            guard state.isTaken || state.registration != nil else { return }
-            try await store.enqueue([message], application: application.id)
+            let isKnown = state.isTaken || state.registration != nil
+            try await store.enqueue([isKnown ? message : message.toNobody], application: application.id)
         }
     }
 

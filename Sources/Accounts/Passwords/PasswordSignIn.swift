@@ -43,7 +43,9 @@ package struct PasswordSignIn: Sendable {
                 throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
             try await permit(identity, opening: opening, mode: configured.mode, check: check)
-            let hash = try await upToDate(match, password: password, of: identity, in: application)
+            let hash =
+                state.registration == nil
+                ? try await upToDate(match, password: password, of: identity, in: application) : match.hash
             var opened = try await store.openSession(
                 opening, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
             opened.shouldChangePassword = state.mustChange
@@ -75,6 +77,8 @@ package struct PasswordSignIn: Sendable {
     }
 
     /// Hashes anew with the parameters in force; the old hash keeps working until that is written.
+    ///
+    /// Not while a decoy is there, which shares the old hash's salt: nothing would match it any longer.
     private func upToDate(
         _ match: PasswordMatch, password: String, of identity: KnownIdentity, in application: Application
     ) async throws -> PasswordHash {

@@ -113,7 +113,7 @@ package protocol PasswordStore: Sendable {
     func passwordIdentity(of uid: UUID, provider: String, application: Int32) async throws -> PasswordIdentity?
 
     /// The same password under newer parameters.
-    /// - Throws: `StoreConflict` when it is another by now.
+    /// - Throws: `StoreConflict` when it is another by now, or a decoy shares its salt.
     func rehash(
         _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Int32) async throws
 

@@ -3,11 +3,12 @@ internal import ProviderKit
 /// Why a flow came to nothing, as an app reads it in its redirect URI (RFC 6749, 4.1.2.1).
 struct FlowError: Error, Equatable {
     let code: String
-    let description: String?
+    /// What a person may read of it.
+    let sentence: String?
 
-    private init(_ code: String, _ description: String?) {
+    private init(_ code: String, _ sentence: String?) {
         self.code = code
-        self.description = description
+        self.sentence = sentence
     }
 
     /// What the provider itself says; `nil` where it reports no error.
@@ -40,6 +41,14 @@ struct FlowError: Error, Equatable {
         default:
             self.init("server_error", "The provider's answer can't be used")
         }
+    }
+}
+
+extension FlowError: CustomStringConvertible {
+    /// For logs: what came from outside may hold anything, an address too.
+    var description: String {
+        code.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+            ? code : "an error of the provider's own"
     }
 }
 

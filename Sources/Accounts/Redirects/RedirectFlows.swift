@@ -128,7 +128,7 @@ extension FlowDestination {
 
     fileprivate func url(_ error: FlowError) -> String {
         redirectURI.addingQuery([
-            "error": error.code, "error_description": error.description, "state": appState,
+            "error": error.code, "error_description": error.sentence, "state": appState,
         ])
     }
 }

@@ -7,17 +7,22 @@ internal import Synchronization
 extension OutboxWorker {
     /// One attempt and its mark; a cancelled one is left unmarked, since it may or may not have been sent.
     func deliver(_ taken: TakenMessage) async {
+        guard !taken.message.isForNobody else { return await markDone(taken) }
         do {
             try await send(taken)
             state.withLock { $0.statistics.sent += 1 }
             logger.debug("Message sent", metadata: metadata(of: taken))
-            await mark(taken) {
-                try await self.queue.markSent(taken.message.id, application: taken.application)
-            }
+            await markDone(taken)
         } catch is CancellationError {
             logger.debug("Message left in doubt", metadata: metadata(of: taken))
         } catch {
             await fail(taken, with: error as? DeliveryError ?? .unreachable(.connection))
+        }
+    }
+
+    private func markDone(_ taken: TakenMessage) async {
+        await mark(taken) {
+            try await self.queue.markSent(taken.message.id, application: taken.application)
         }
     }
 

@@ -3,6 +3,7 @@ internal import CCurl
 /// One mail over one connection by libcurl, which also doubles the dots at line starts (RFC 5321, 4.5.2).
 struct SMTPExchange: Sendable {
     let server: SMTPServer
+    let authorities: String?
     let deadlines: SMTPTransport.Deadlines
     let sender: String
     let recipient: String
@@ -72,6 +73,7 @@ extension SMTPExchange {
             { curl_set_long(handle, CURLOPT_USE_SSL, useOfTLS) },
             { curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, isChecked ? 1 : 0) },
             { curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, isChecked ? 2 : 0) },
+            { authorities.map { curl_set_string(handle, CURLOPT_CAINFO, $0) } ?? CURLE_OK },
             { curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) },
             { server.user.map { curl_set_string(handle, CURLOPT_USERNAME, $0) } ?? CURLE_OK },
             { server.password.map { curl_set_string(handle, CURLOPT_PASSWORD, $0) } ?? CURLE_OK },

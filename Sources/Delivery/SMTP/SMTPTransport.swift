@@ -18,21 +18,27 @@ package struct SMTPTransport: MessageTransport {
     }
 
     private let server: SMTPServer
+    private let authorities: String?
     private let deadlines: Deadlines
     private let threads: BlockingThreads
 
     /// The threads may be shared with the transport that this one replaces.
+    ///
+    /// `authorities` is a PEM file with those that may vouch for the relay, instead of the system's.
     package init(
-        _ server: SMTPServer, deadlines: Deadlines = Deadlines(), threads: BlockingThreads = BlockingThreads(limit: 8)
+        _ server: SMTPServer, authorities: String? = nil, deadlines: Deadlines = Deadlines(),
+        threads: BlockingThreads = BlockingThreads(limit: 8)
     ) {
         self.server = server
+        self.authorities = authorities
         self.deadlines = deadlines
         self.threads = threads
     }
 
     package func send(_ mail: Mail) async throws {
         let exchange = SMTPExchange(
-            server: server, deadlines: deadlines, sender: mail.from.address.value, recipient: mail.to.value,
+            server: server, authorities: authorities, deadlines: deadlines, sender: mail.from.address.value,
+            recipient: mail.to.value,
             content: MIMEMessage(mail).bytes)
         try await threads.run { isAbandoned in
             try exchange.perform(isAbandoned: isAbandoned)

@@ -14,8 +14,12 @@ extension RateLimit {
         case .apple, .logout, .register, .anonymous: Rate(10, per: .seconds(60))
         case .forgotPassword: Rate(3, per: .seconds(3600))
         case .otpSend: Rate(5, per: .seconds(3600))
+        case .redirect: Rate(120, per: .seconds(60))
         }
     }
+
+    /// Its rate is no key of the configuration: far above what people do, it is there against floods.
+    fileprivate var isBuiltIn: Bool { self == .redirect }
 }
 
 extension Expectation<RatePolicy> {
@@ -31,7 +35,9 @@ extension Expectation<RatePolicy> {
         .table { table in
             var policy = RatePolicy.off
             for limit in RateLimit.allCases {
-                policy[limit] = table.read(limit.rawValue, .rateOrOff, default: limit.standardRate)
+                policy[limit] =
+                    limit.isBuiltIn
+                    ? limit.standardRate : table.read(limit.rawValue, .rateOrOff, default: limit.standardRate)
             }
             return policy
         }

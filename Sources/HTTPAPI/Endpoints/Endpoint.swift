@@ -26,6 +26,8 @@ struct Endpoint: Sendable {
     var query: [Parameter] = []
     /// What each call takes one of, for its client's address, before the bearer is looked at.
     var limit: RateLimit?
+    /// Counts with the calls of its provider's own route, where that is limited.
+    var sharesLimitOfProvider = false
     /// Which bodies count, where not all do.
     var isLimited: @Sendable (ByteBuffer) -> Bool = { _ in true }
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.

@@ -15,7 +15,7 @@ struct EndpointResponder: HTTPResponder {
         let body = try await RequestBody.collect(
             request, as: endpoint.bodyForm)
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
-        if let limit = endpoint.limit, endpoint.isLimited(body) {
+        if let limit = limit(of: context, visit: visit), endpoint.isLimited(body) {
             try await limits.spend(limit, of: visit.client, in: visit.application.application)
         }
         let caller = try await caller(of: request, visit: visit)
@@ -25,6 +25,14 @@ struct EndpointResponder: HTTPResponder {
             peer: context.peer,
             logger: context.logger)
         return try await endpoint.handle(call, body)
+    }
+
+    private func limit(of context: RequestState, visit: Visit) -> RateLimit? {
+        guard endpoint.sharesLimitOfProvider, let name = context.parameters.get("provider") else {
+            return endpoint.limit
+        }
+        let provider = try? visit.application.application.providers.named(name)
+        return provider?.directRoute.flatMap { RateLimit(rawValue: $0) }
     }
 
     private func caller(of request: Request, visit: Visit) async throws -> Caller? {

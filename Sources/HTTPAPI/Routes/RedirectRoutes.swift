@@ -26,7 +26,7 @@ struct RedirectRoutes {
                 .init(name: "state", help: "Comes back unchanged; one is made where it is absent."),
                 .init(name: "mode", help: "redirect (the default), or json for an app that opens the browser itself."),
             ],
-            answersHEAD: false,
+            limit: .redirect, answersHEAD: false,
             answer: .init(
                 status: .found, body: nil, description: "To the provider; with mode=json, 200 and {\"url\",\"state\"}",
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
@@ -102,10 +102,18 @@ struct RedirectRoutes {
     }
 
     private var nativeToken: Endpoint {
+        var endpoint = acceptsNativeToken
+        endpoint.sharesLimitOfProvider = true
+        return endpoint
+    }
+
+    private var acceptsNativeToken: Endpoint {
         .post(
             "/auth/oauth/{provider}/token", "Signs in with the ID token that a provider's own SDK gave an app",
             takes: Ticketed<NativeToken>.self, answers: SessionAnswer.self,
-            errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted]
+            errors: [
+                .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted, .rateLimited,
+            ]
         ) { call, body in
             let application = call.application.application
             let configured = try application.providers.named(call.provider)

@@ -64,6 +64,22 @@ struct OutboxWorkerTests {
         #expect(worker.statistics.inFlight == 0)
     }
 
+    @Test func aMessageForNobodyIsDoneWithAndNotSent() async throws {
+        let transport = ScriptedTransport()
+        let worker = try worker(delivery(transport))
+        let message = try Samples.message().toNobody
+        #expect(message.isForNobody && message.to.isEmpty)
+        let copy = try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(message))
+        #expect(copy == message)
+        try await running(worker) { _ in
+            queue.add([copy, try Samples.message()])
+            await queue.rows.wait { $0.list.allSatisfy(\.isSent) }
+        }
+        #expect(transport.attempts.value.map(\.to.value) == ["ada@mail.example"])
+        #expect(worker.statistics.sent == 1 && worker.statistics.failed == 0 && worker.statistics.givenUp == 0)
+        #expect(worker.statistics.inFlight == 0)
+    }
+
     @Test func findsUnannouncedMessagesAtTheNextTick() async throws {
         let worker = try worker(delivery(ScriptedTransport()))
         try await running(worker) { _ in

@@ -46,6 +46,43 @@ struct RateLimitTests {
         }
     }
 
+    @Test func `a provider's tokens count together, however they are presented`() async throws {
+        let apple = """
+            apple: { clientIDs: [net.example.app], baseURL: "http://127.0.0.1:1" }
+            web: { kind: apple, clientIDs: [net.example.web], baseURL: "http://127.0.0.1:1" }
+            scripted: {}
+            """
+        try await TestServer.with(providers: apple, rateLimits: "{ apple: 3/h }") { server in
+            let client = APIClient(server)
+            #expect(try await served(of: 1) { try await client.post("/auth/apple") } == 1)
+            for name in ["apple", "web"] {
+                #expect(try await served(of: 1) { try await client.post("/auth/oauth/\(name)/token") } == 1)
+            }
+            for path in ["/auth/apple", "/auth/oauth/apple/token", "/auth/oauth/web/token"] {
+                expectError(try await client.post(path), 429, "RATE_LIMITED", path)
+            }
+            #expect(try await served(of: 5) { try await client.post("/auth/oauth/scripted/token") } == 5)
+            expectError(
+                try await client.post("/auth/oauth/nobody/token", ["idToken": "x"]), 404, "UNSUPPORTED_PROVIDER")
+            let document = try await client.send(.GET, "/openapi.json")
+            let answers = document["paths"]["/api/v1/auth/oauth/{provider}/token"]["post"]["responses"]
+            #expect(answers.keys.contains("429"))
+        }
+    }
+
+    @Test func `nobody sets out for a provider's pages without end`() async throws {
+        try await TestServer.with(
+            application: RedirectFlowTests.application, providers: "scripted: {}", rateLimits: "{ login: off }"
+        ) { server in
+            let web = RedirectClient(api: APIClient(server))
+            let answers = try await atOnce(125) { try await web.authorize() }
+            #expect((120...124).contains(answers.count { $0.status == 200 }))
+            #expect(answers.allSatisfy { $0.status == 200 || $0.code == "RATE_LIMITED" })
+            let flows = try await server.count("SELECT count(*) FROM redirect_flows")
+            #expect(flows == answers.count { $0.status == 200 })
+        }
+    }
+
     @Test func `of fifty at once, on two replicas, exactly five are let through`() async throws {
         try await Replicas.with(rateLimits: "{ login: 5/min }") { replicas in
             let (first, second) = replicas.clients

@@ -8,21 +8,11 @@ import Testing
 
 /// TLS of its own, or none but a trusted proxy's word.
 @Suite struct SecureTransportTests {
-    /// A certificate of 127.0.0.1 in `cert.pem`, its key in `key.pem`.
-    private func makeCertificate(in directory: ProcessDirectory) async throws {
-        let words = """
-            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
-            -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem
-            """
-        let outcome = try await GatehouseProcess.run(["-c", words], program: "/bin/sh", in: directory)
-        try #require(outcome.status == 0, "\(outcome.errorLines)")
-    }
-
     @Test func aServerWithACertificateSpeaksBothVersions() async throws {
         var file = ServerFile(database: try await TemporaryPostgres.database())
         file.server = "tls: { certificate: 'file:cert.pem', key: 'file:key.pem' }"
         try await ProcessDirectory.with { directory in
-            try await makeCertificate(in: directory)
+            try await directory.makeCertificate()
             try await file.serve(in: directory, scheme: "https") { process, client in
                 for (option, version) in [("--http1.1", "1.1"), ("--http2", "2")] {
                     let curl = """
@@ -63,5 +53,17 @@ import Testing
             }
             #expect(try await client.send(.GET, "/api/v1/auth/providers").code == "HTTPS_REQUIRED")
         }
+    }
+}
+
+extension ProcessDirectory {
+    /// A certificate of 127.0.0.1 in `cert.pem`, its key in `key.pem`.
+    func makeCertificate() async throws {
+        let words = """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+            -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem
+            """
+        let outcome = try await GatehouseProcess.run(["-c", words], program: "/bin/sh", in: self)
+        try #require(outcome.status == 0, "\(outcome.errorLines)")
     }
 }

@@ -58,17 +58,24 @@ struct TestServer: Sendable {
     static func with<Result: Sendable>(
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
-        tokens: String = "algorithm: ES256", rateLimits: String = "off",
+        tokens: String = "algorithm: ES256", rateLimits: String = "off", logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
             server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
             tokens: tokens, rateLimits: rateLimits)
         // A replica is started inside of another server's place.
-        if let database { return try await run(yaml, database: database, body) }
+        if let database { return try await run(yaml, database: database, logger: logger, body) }
         return try await ServerPlaces.shared.withPlace {
-            try await run(yaml, database: try await TemporaryPostgres.database(migrations: Migrations.all), body)
+            let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+            return try await run(yaml, database: database, logger: logger, body)
         }
+    }
+
+    static var silence: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
     }
 
     static func yaml(
@@ -99,14 +106,13 @@ struct TestServer: Sendable {
     }
 
     private static func run<Result: Sendable>(
-        _ yaml: String, database: String, _ body: @Sendable @escaping (TestServer) async throws -> Result
+        _ yaml: String, database: String, logger: Logger,
+        _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let providers = providers
         return try await Installation.$providers.withValue(providers) {
             let configuration = try Configuration.parse(
                 yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
-            var logger = Logger(label: "test")
-            logger.logLevel = .critical
             return try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
                 let inbox = DevelopmentInbox()
                 let serving = Serving(server: try await RunningServer(backend, inbox: inbox))

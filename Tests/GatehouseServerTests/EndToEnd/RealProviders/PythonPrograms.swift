@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Providers that others wrote, in Python: installed once, under `.build`, and kept for the next run.
+/// Programs that others wrote, in Python: installed once, under `.build`, and kept for the next run.
 struct PythonPrograms: Sendable {
     /// In front of a program's path, so that the directory may be moved.
     let python: String
@@ -10,29 +10,42 @@ struct PythonPrograms: Sendable {
     /// The path of an installed program.
     func path(_ name: String) -> String { directory.appending(path: "bin/\(name)").path }
 
-    /// The programs; where they can't be had, the test is skipped and says why.
-    static func ready() async throws -> PythonPrograms {
-        switch await outcome.value {
-        case .success(let programs): return programs
-        case .failure(let missing): try Test.cancel("no real providers: \(missing.reason)")
-        }
+    /// What is installed together.
+    struct Selection: Sendable {
+        /// Of its directory.
+        let name: String
+        let packages: [String]
+        /// What they need, as of the day when they were known to work together.
+        let constraints: String
     }
 
-    private static let outcome = Task { await find() }
+    /// The OpenID providers; where they can't be had, the test is skipped and says why.
+    static func ready() async throws -> PythonPrograms { try await ready(providers) }
+
+    /// `aiosmtpd`, on the same terms.
+    static func mailServer() async throws -> PythonPrograms { try await ready(mailServers) }
+
+    private static let providers = Task { await find(.openIDProviders) }
+    private static let mailServers = Task { await find(.mailServers) }
+
+    private static func ready(_ outcome: Task<Result<PythonPrograms, Missing>, Never>) async throws -> PythonPrograms {
+        switch await outcome.value {
+        case .success(let programs): return programs
+        case .failure(let missing): try Test.cancel("they can't be had: \(missing.reason)")
+        }
+    }
 
     private struct Missing: Error {
         let reason: String
     }
 
-    private static let packages = ["oidc-provider-mock==0.3.4", "canaille[front,oidc,sqlite,server]==0.3.6"]
-
-    private static func find() async -> Result<PythonPrograms, Missing> {
+    private static func find(_ selection: Selection) async -> Result<PythonPrograms, Missing> {
         let place = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../../.build/openid-providers").standardizedFileURL
-        let words = packages.map { $0.replacing(/\[.*\]/, with: "").replacing("==", with: "-") }
+            .appending(path: "../../../../.build/\(selection.name)").standardizedFileURL
+        let words = selection.packages.map { $0.replacing(/\[.*\]/, with: "").replacing("==", with: "-") }
         let directory = place.appending(path: words.joined(separator: "+"))
         do {
-            if !FileManager.default.fileExists(atPath: directory.path) { try await install(in: directory) }
+            if !FileManager.default.fileExists(atPath: directory.path) { try await install(selection, in: directory) }
             let python = directory.appending(path: "bin/python").path
             return .success(PythonPrograms(python: python, directory: directory))
         } catch {
@@ -41,21 +54,21 @@ struct PythonPrograms: Sendable {
     }
 
     /// Under another name at first: what has its own is whole, though a run was ended halfway.
-    private static func install(in directory: URL) async throws {
+    private static func install(_ selection: Selection, in directory: URL) async throws {
         let files = FileManager.default
         let unfinished = directory.deletingLastPathComponent().appending(path: "unfinished-\(UUID().uuidString)")
         try files.createDirectory(at: unfinished.deletingLastPathComponent(), withIntermediateDirectories: true)
         defer { try? files.removeItem(at: unfinished) }
         try await ProcessDirectory.with { home in
             try await run("python3", ["-m", "venv", unfinished.path], in: home)
-            try home.write(constraints, to: "constraints.txt")
+            try home.write(selection.constraints, to: "constraints.txt")
             // Wheels alone: nothing is compiled here.
             let options = [
                 "--quiet", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1",
                 "--timeout", "20", "--constraint", "constraints.txt",
             ]
             let python = unfinished.appending(path: "bin/python").path
-            try await run(python, ["-m", "pip", "install"] + options + packages, in: home)
+            try await run(python, ["-m", "pip", "install"] + options + selection.packages, in: home)
         }
         // Another run may have been first.
         if !files.fileExists(atPath: directory.path) { try files.moveItem(at: unfinished, to: directory) }
@@ -73,69 +86,79 @@ struct PythonPrograms: Sendable {
             }
         }
     }
+}
 
-    /// What they need, as of the day when they were known to work together.
-    private static let constraints = """
-        alembic==1.20.1
-        annotated-types==0.8.0
-        anyio==4.16.0
-        asgiref==3.13.0
-        Authlib==1.9.9
-        babel==2.18.0
-        blinker==1.9.0
-        cachelib==0.17.0
-        certifi==2026.10.18
-        cffi==2.1.1
-        click==8.5.1
-        cryptography==50.0.2
-        dnspython==2.9.2
-        dramatiq==2.2.1
-        dramatiq-eager-broker==0.3.0
-        email-validator==2.4.0
-        Flask==3.1.3
-        Flask-Alembic==3.3.0
-        flask-babel==4.0.0
-        Flask-Caching==2.5.1
-        flask-dramatiq==0.8.0
-        Flask-Session==0.8.0
-        flask-talisman==1.1.0
-        flask-themer==2.0.0
-        Flask-WTF==1.3.0
-        h11==0.16.0
-        h2==4.4.1
-        hpack==4.2.0
-        htpy==26.5.1
-        httpcore==1.0.9
-        httpx==0.28.1
-        Hypercorn==0.18.0
-        hyperframe==6.1.0
-        idna==3.20
-        isodate==0.7.2
-        itsdangerous==2.2.0
-        Jinja2==3.1.6
-        joserfc==1.8.0
-        Mako==1.4.3
-        MarkupSafe==3.0.4
-        msgspec==0.22.0
-        passlib==1.7.4
-        priority==2.0.0
-        pycparser==3.12
-        pydanclick==0.5.1
-        pydantic==2.14.3
-        pydantic-settings==2.16.3
-        pydantic_core==2.50.4
-        python-dotenv==1.2.4
-        pytz==2026.6
-        SQLAlchemy==2.1.9
-        sqlalchemy-json==0.7.0
-        SQLAlchemy-Utils==0.43.0
-        tomlkit==0.15.2
-        typing-inspection==0.4.5
-        typing_extensions==4.16.0
-        uvicorn==0.54.0
-        Werkzeug==3.1.9
-        wsproto==1.3.2
-        WTForms==3.3.2
-        zxcvbn-rs-py==0.3.0
-        """
+extension PythonPrograms.Selection {
+    static let mailServers = Self(
+        name: "mail-servers", packages: ["aiosmtpd==1.4.6"],
+        constraints: """
+            atpublic==9.0.0
+            attrs==26.1.0
+            """)
+
+    static let openIDProviders = Self(
+        name: "openid-providers", packages: ["oidc-provider-mock==0.3.4", "canaille[front,oidc,sqlite,server]==0.3.6"],
+        constraints: """
+            alembic==1.20.1
+            annotated-types==0.8.0
+            anyio==4.16.0
+            asgiref==3.13.0
+            Authlib==1.9.9
+            babel==2.18.0
+            blinker==1.9.0
+            cachelib==0.17.0
+            certifi==2026.10.18
+            cffi==2.1.1
+            click==8.5.1
+            cryptography==50.0.2
+            dnspython==2.9.2
+            dramatiq==2.2.1
+            dramatiq-eager-broker==0.3.0
+            email-validator==2.4.0
+            Flask==3.1.3
+            Flask-Alembic==3.3.0
+            flask-babel==4.0.0
+            Flask-Caching==2.5.1
+            flask-dramatiq==0.8.0
+            Flask-Session==0.8.0
+            flask-talisman==1.1.0
+            flask-themer==2.0.0
+            Flask-WTF==1.3.0
+            h11==0.16.0
+            h2==4.4.1
+            hpack==4.2.0
+            htpy==26.5.1
+            httpcore==1.0.9
+            httpx==0.28.1
+            Hypercorn==0.18.0
+            hyperframe==6.1.0
+            idna==3.20
+            isodate==0.7.2
+            itsdangerous==2.2.0
+            Jinja2==3.1.6
+            joserfc==1.8.0
+            Mako==1.4.3
+            MarkupSafe==3.0.4
+            msgspec==0.22.0
+            passlib==1.7.4
+            priority==2.0.0
+            pycparser==3.12
+            pydanclick==0.5.1
+            pydantic==2.14.3
+            pydantic-settings==2.16.3
+            pydantic_core==2.50.4
+            python-dotenv==1.2.4
+            pytz==2026.6
+            SQLAlchemy==2.1.9
+            sqlalchemy-json==0.7.0
+            SQLAlchemy-Utils==0.43.0
+            tomlkit==0.15.2
+            typing-inspection==0.4.5
+            typing_extensions==4.16.0
+            uvicorn==0.54.0
+            Werkzeug==3.1.9
+            wsproto==1.3.2
+            WTForms==3.3.2
+            zxcvbn-rs-py==0.3.0
+            """)
 }

@@ -1,0 +1,65 @@
+import Foundation
+import GatehouseTesting
+import Migrations
+
+@testable import Postgres
+
+/// A PostgreSQL of the test's own that writes down each statement before it runs it.
+struct StatementLog: Sendable {
+    let databaseURL: String
+    private let path: String
+    private static let mark = "@@ "
+
+    /// Runs the body with a migrated database in it.
+    static func with<Result: Sendable>(_ body: (StatementLog) async throws -> Result) async throws -> Result {
+        var options = PrivateCluster.Options()
+        options.durable = false
+        options.ephemeral = true
+        options.settings = [
+            "log_statement": "all", "log_line_prefix": mark, "log_parameter_max_length": "0",
+            "max_connections": "50", "shared_buffers": "32MB",
+        ]
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        let cluster = PrivateCluster(directory: "/tmp/gatehouse-\(name)", options: options)
+        try await cluster.start()
+        do {
+            let result = try await body(StatementLog(databaseURL: cluster.url, path: cluster.paths.log))
+            await cluster.stop()
+            return result
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+    }
+
+    /// The statements that requests sent while the body ran, in order.
+    func statements<Result>(of body: () async throws -> Result) async throws -> (Result, [String]) {
+        let start = try size()
+        let result = try await body()
+        let file = try FileHandle(forReadingFrom: URL(filePath: path))
+        defer { try? file.close() }
+        try file.seek(toOffset: start)
+        let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        return (result, text.split(separator: Self.mark).compactMap { Self.statement(String($0)) })
+    }
+
+    private func size() throws -> UInt64 {
+        let file = try FileHandle(forReadingFrom: URL(filePath: path))
+        defer { try? file.close() }
+        return try file.seekToEnd()
+    }
+
+    /// `nil` for what isn't a statement, or not a request's.
+    private static func statement(_ entry: String) -> String? {
+        guard let match = entry.firstMatch(of: /^LOG:  (?:execute [^:]*|statement): ([\s\S]*)/) else { return nil }
+        let sql = match.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return ofServices.contains { sql.hasPrefix($0) } ? nil : sql
+    }
+
+    /// What workers, sweepers and listeners say at times of their own.
+    private static let ofServices = [
+        "WITH due AS MATERIALIZED", "UPDATE outbox", "LISTEN", "SELECT 1", "SET ", "DELETE FROM redirect_flows",
+        "DELETE FROM used_proofs", "DELETE FROM proofs WHERE ctid", "DELETE FROM registrations WHERE ctid",
+        "DELETE FROM outbox", "DELETE FROM code_guesses", "DELETE FROM rate_limits",
+    ]
+}

@@ -1,0 +1,84 @@
+import Foundation
+import GatehouseTesting
+import Logging
+import Migrations
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Synchronization
+import Testing
+
+@testable import GatehouseServer
+
+/// A server killed while it sends mail: nothing is lost, and nothing but what it was just about to mark comes twice.
+@Suite struct KilledWorkerTests {
+    private static let messages = 40
+    /// The mail that the relay has taken when the server is killed, and the server has not marked yet.
+    private static let doubtful = 12
+    /// From here on the relay lets nobody in, so that the rest still waits.
+    private static let enough = 20
+
+    @Test func `a worker killed between sending and marking leaves one message in doubt`() async throws {
+        let isHolding = Mutex(true)
+        let sink = try MailSink { event, taken in
+            guard isHolding.withLock({ $0 }) else { return nil }
+            if event == "QUIT", taken == Self.doubtful { return .hang }
+            return event == "CONNECT" && taken >= Self.enough ? .hang : nil
+        }
+        defer { sink.close() }
+        let url = try await TemporaryPostgres.database(migrations: Migrations.all)
+        var file = ServerFile(database: url)
+        file.delivery = "delivery: { email: { from: 'no-reply@demo.example', smtp: 'smtp://127.0.0.1:\(sink.port)' } }"
+        try await withDatabase(url) { database in
+            try await ProcessDirectory.with { directory in
+                try await file.serve(in: directory) { process, client in
+                    for _ in 0..<Self.messages {
+                        let asked = try await client.post(
+                            "/auth/email/otp", ["email": .string(APIClient.newAddress())])
+                        try #require(asked.status == 202, "\(asked.text)")
+                    }
+                    // All the worker's places wait: whatever else was sent is marked.
+                    try await eventually("the relay holds everything up") { sink.hanging == 8 }
+                    #expect(try await process.end(by: SIGKILL) == -SIGKILL)
+                }
+                let taken = sink.taken.count
+                #expect(taken >= Self.enough && taken < Self.messages)
+                #expect(try await unmarked(in: database) == Self.messages - taken + 1)
+
+                isHolding.withLock { $0 = false }
+                // Its leases end.
+                _ = try await database.execute(
+                    Statement(.write, "UPDATE outbox SET due_at = now() WHERE sent_at IS NULL"), [])
+                try await file.serve(in: directory) { _, _ -> Void in
+                    try await eventually("everything is sent") { try await unmarked(in: database) == 0 }
+                }
+            }
+            let mails = Dictionary(grouping: sink.taken) { $0.field("Message-ID") ?? "" }
+            #expect(mails.count == Self.messages && mails[""] == nil)
+            let repeated = mails.values.filter { $0.count > 1 }
+            #expect(repeated.map(\.count) == [2], "each came once, and the doubtful one twice")
+            #expect(repeated.first?[0].content == repeated.first?[1].content)
+            #expect(repeated.first?[0].content == sink.taken[Self.doubtful - 1].content)
+            #expect(Set(sink.taken.map(\.recipient)).count == Self.messages)
+        }
+    }
+
+    private func unmarked(in database: Database) async throws -> Int {
+        let rows = try await database.execute(
+            Statement(.read, "SELECT count(*) FROM outbox WHERE sent_at IS NULL"), [])
+        var row = try #require(rows.first)
+        return try row.next()
+    }
+
+    private func withDatabase(_ url: String, _ body: (Database) async throws -> Void) async throws {
+        let database = Database(.init(url: url), logger: TestServer.silence)
+        database.start()
+        do {
+            try await body(database)
+            await database.stop()
+        } catch {
+            await database.stop()
+            throw error
+        }
+    }
+}
