@@ -2,7 +2,8 @@
 ///
 /// The same calls work alone, each a statement of its own, and inside a transaction.
 package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, PasswordStore, ProofStore, DeletionStore,
-    IdentityStore, RedirectFlowStore, ChallengeStore, MessageOutbox
+    IdentityStore, RedirectFlowStore, ChallengeStore, MessageOutbox,
+    EventOutbox
 {}
 
 /// A store that can do several things at once or not at all.

@@ -6,6 +6,8 @@ package import ProviderKit
 extension SQLStore {
     /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
     /// vetoes all of it.
+    ///
+    /// The event is told within it too, but no worker is: a notification would make sign-ups commit one by one.
     private static let createAccount = Statement(
         .write,
         """
@@ -30,6 +32,10 @@ extension SQLStore {
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), $4, jsonb_build_object('provider', $13)
               FROM account
+        ), announced AS (
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+            SELECT $1, $23, hook.url, hook.name, 'account.created', uid, jsonb_build_object('provider', $13)
+              FROM account, unnest($24::text[], $25::text[]) AS hook (url, name)
         )
         SELECT created_at FROM account
         """)
@@ -40,6 +46,7 @@ extension SQLStore {
         let (session, evidence) = (opening.session, opening.evidence)
         let (uid, identity) = (UUID.v7(), UUID.v7())
         let shown = evidence.shown(claiming: addresses)
+        let subscribers = subscriptions.subscribers(to: .accountCreated)
         let rows = try await run(
             Self.createAccount,
             [.int4(opening.application), .uuid(uid), .uuid(identity)] + session.binds + [
@@ -47,7 +54,10 @@ extension SQLStore {
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
                 .bool(shown.emailVerified), .text(shown.phone?.value),
                 .json(try JSONValue.object(evidence.profile).jsonText()),
-            ] + addresses.binds + [.bool(shown.phoneVerified)])
+            ] + addresses.binds + [
+                .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
+                .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)),
+            ])
         var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let user = User(

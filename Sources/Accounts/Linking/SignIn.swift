@@ -64,6 +64,9 @@ package struct SignIn: Sendable {
             opened = try await store.openSession(opening, identity: identity, password: nil)
         case .join(let uid, let addresses):
             opened = try await store.join(opening, to: uid, claiming: addresses)
+            try await store.announce(
+                [.identity(.identityLinked, opened.identityID, of: uid, provider: provider)],
+                application: opening.application)
             let owners = try await store.verifiedEmails(of: uid, application: opening.application)
             try await store.enqueue(
                 owners.map { Message(.identityLinked, to: $0, provider: provider.displayName) },

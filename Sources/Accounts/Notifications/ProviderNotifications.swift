@@ -81,6 +81,9 @@ package struct ProviderNotifications: Sendable {
             _ = try await store.endSessions(
                 .openedBy(identity.id), of: identity.uid, because: .identityRemoved, application: application.id)
             try await store.removeIdentity(identity.id, of: identity.uid, application: application.id)
+            try await store.announce(
+                [.identity(.identityUnlinked, identity.id, of: identity.uid, provider: provider)],
+                application: application.id)
             let addresses = try await store.verifiedEmails(of: identity.uid, application: application.id)
             try await store.enqueue(
                 addresses.map { Message(.identityRemoved, to: $0, provider: provider.displayName) },

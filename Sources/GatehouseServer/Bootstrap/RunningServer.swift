@@ -105,6 +105,9 @@ struct RunningServer {
         if sections.contains(.rateLimits) {
             limits.replace(policy: configuration.rateLimits)
         }
+        if sections.contains(.webhooks) {
+            backend.webhooks.replace(with: try configuration.webhooks.map { try Webhook($0) })
+        }
         if sections.contains(.delivery) {
             delivery.replace(
                 email: try configuration.delivery.emailDelivery(inbox: nil),
