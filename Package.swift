@@ -89,7 +89,7 @@ let package = Package(
         room(
             "Delivery",
             imports: [
-                "Accounts", "ProviderKit", "CCurl", .lifecycle, .logging,
+                "Accounts", "ProviderKit", "CCurl", .crypto, .lifecycle, .logging,
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
         room(
@@ -167,7 +167,7 @@ let package = Package(
                 "Migrations", "Outbound", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes,
                 .logging, .lifecycle,
                 .nioCore,
-                .nioHTTP1, .httpClient,
+                .nioHTTP1, .httpClient, .crypto,
             ]),
     ],
     swiftLanguageModes: [.v6]

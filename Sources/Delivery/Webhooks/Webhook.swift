@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A system that is told of account events, as Standard Webhooks has it
 /// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
-package struct Webhook: Sendable, Equatable {
+package struct Webhook: Sendable {
     /// What its deliveries are known by.
     package let url: String
     /// What people read of it.
@@ -12,6 +12,8 @@ package struct Webhook: Sendable, Equatable {
     let endpoint: HTTPEndpoint
     /// What its events are signed with.
     let key: [UInt8]
+    /// Its own, so that it keeps no other waiting.
+    let threads = BlockingThreads(limit: 8)
 
     /// - Throws: `DeliveryError.invalidSetting` for a URL that is none, or a secret that is not `whsec_` and base64.
     package init(
