@@ -12,7 +12,7 @@ extension SQLStore {
         .write,
         """
         WITH account AS (
-            INSERT INTO accounts (application_id, uid, display_name, audit_key) VALUES ($1, $2, $11, $12)
+            INSERT INTO accounts (application_id, uid, display_name, audit_key, locale) VALUES ($1, $2, $11, $12, $26)
             RETURNING uid, audit_key, created_at
         ), identity AS (
             INSERT INTO identities
@@ -56,7 +56,7 @@ extension SQLStore {
                 .json(try JSONValue.object(evidence.profile).jsonText()),
             ] + addresses.binds + [
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
-                .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)),
+                .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
             ])
         var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()

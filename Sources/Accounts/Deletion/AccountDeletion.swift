@@ -57,8 +57,7 @@ package struct AccountDeletion: Sendable {
                 try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
-            let addresses = try await store.verifiedEmails(of: uid, application: application.id)
-            try await store.enqueue(addresses.map { Message(.accountRestored, to: $0) }, application: application.id)
+            try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
 
             let provider = try application.providers.named(proof.provider)
             let evidence = VerifiedIdentity(providerUid: proof.providerUid, methods: proof.methods)
@@ -91,8 +90,6 @@ extension AccountsStore {
         try await announce(
             [AccountEvent(.accountDeleted, of: uid, details: ["receipt": .string(receipt.text)])],
             application: application.id)
-        let addresses = try await verifiedEmails(of: uid, application: application.id)
-        try await enqueue(
-            addresses.map { Message(.accountDeleted, to: $0, until: purgeAfter) }, application: application.id)
+        try await notify(ownerOf: uid, .accountDeleted, until: purgeAfter, application: application.id)
     }
 }

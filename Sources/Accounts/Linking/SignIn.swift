@@ -63,13 +63,12 @@ package struct SignIn: Sendable {
         case .signIn(let identity):
             opened = try await store.openSession(opening, identity: identity, password: nil)
         case .join(let uid, let addresses):
+            // First, since the owner may read another language than whoever has just signed in.
+            try await store.notify(
+                ownerOf: uid, .identityLinked, provider: provider.displayName, application: opening.application)
             opened = try await store.join(opening, to: uid, claiming: addresses)
             try await store.announce(
                 [.identity(.identityLinked, opened.identityID, of: uid, provider: provider)],
-                application: opening.application)
-            let owners = try await store.verifiedEmails(of: uid, application: opening.application)
-            try await store.enqueue(
-                owners.map { Message(.identityLinked, to: $0, provider: provider.displayName) },
                 application: opening.application)
         case .create(let addresses):
             opened = try await store.createAccount(opening, claiming: addresses)

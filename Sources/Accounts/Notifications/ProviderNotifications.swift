@@ -84,10 +84,8 @@ package struct ProviderNotifications: Sendable {
             try await store.announce(
                 [.identity(.identityUnlinked, identity.id, of: identity.uid, provider: provider)],
                 application: application.id)
-            let addresses = try await store.verifiedEmails(of: identity.uid, application: application.id)
-            try await store.enqueue(
-                addresses.map { Message(.identityRemoved, to: $0, provider: provider.displayName) },
-                application: application.id)
+            try await store.notify(
+                ownerOf: identity.uid, .identityRemoved, provider: provider.displayName, application: application.id)
         }
     }
 }
