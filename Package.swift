@@ -82,14 +82,15 @@ let package = Package(
             resources: [
                 .embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
                 .embedInCode("0003_rate_limits.sql"), .embedInCode("0004_one_time_codes.sql"),
-                .embedInCode("0005_text_messages.sql"), .embedInCode("0007_linking.sql"),
+                .embedInCode("0005_text_messages.sql"), .embedInCode("0006_webhooks.sql"),
+                .embedInCode("0007_linking.sql"),
             ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
         room(
             "Delivery",
             imports: [
-                "Accounts", "ProviderKit", "CCurl", .lifecycle, .logging,
+                "Accounts", "ProviderKit", "CCurl", .crypto, .lifecycle, .logging,
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
         room(
@@ -168,7 +169,7 @@ let package = Package(
                 .httpTypes,
                 .logging, .lifecycle,
                 .nioCore,
-                .nioHTTP1, .httpClient,
+                .nioHTTP1, .httpClient, .crypto,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -12,6 +12,7 @@ package enum Migrations {
         Migration(version: 3, name: "rate limits", sql: text(PackageResources._003_rate_limits_sql)),
         Migration(version: 4, name: "one-time codes", sql: text(PackageResources._004_one_time_codes_sql)),
         Migration(version: 5, name: "text messages", sql: text(PackageResources._005_text_messages_sql)),
+        Migration(version: 6, name: "webhooks", sql: text(PackageResources._006_webhooks_sql)),
         Migration(version: 7, name: "linking", sql: text(PackageResources._007_linking_sql)),
     ]
 

@@ -58,6 +58,15 @@ package struct ExpiredRows: Sendable {
         Statement(
             .write,
             """
+            DELETE FROM webhook_deliveries WHERE ctid IN (
+                SELECT ctid FROM webhook_deliveries
+                 WHERE (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+                   AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
+                 LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
             DELETE FROM rate_limits WHERE ctid IN (
                 SELECT ctid FROM rate_limits WHERE full_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
             """),

@@ -48,6 +48,14 @@ extension SQLStore {
         }
     }
 
+    private static let selectLanguages = Statement(
+        .read, "SELECT locale FROM accounts WHERE application_id = $1 AND uid = $2")
+
+    package func languages(of uid: UUID, application: Int32) async throws -> String? {
+        var row = try await run(Self.selectLanguages, [.int4(application), .uuid(uid)]).first
+        return try row?.next(String?.self)
+    }
+
     private static let lockAccount = Statement(
         .write,
         """

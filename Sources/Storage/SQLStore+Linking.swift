@@ -49,11 +49,13 @@ extension SQLStore {
 
     /// Locks whatever the permission rests on, the account first: deletion and a new password lock it too before they
     /// end sessions, so neither side can miss the other.
+    ///
+    /// The languages are noted where no other sign-in holds the account just then: to wait for it would be a deadlock.
     private static let openSession = Statement(
         .write,
         """
         WITH account AS MATERIALIZED (
-            SELECT uid, audit_key FROM accounts
+            SELECT uid, audit_key, locale FROM accounts
              WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
                FOR SHARE
         ), password AS MATERIALIZED (
@@ -74,13 +76,20 @@ extension SQLStore {
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
                     authenticated_at)
-            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $15,
-                   least(coalesce($16, now()), now())
+            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
+                   least(coalesce($17, now()), now())
               FROM account, identity
             RETURNING id, authenticated_at
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
+        ), reader AS MATERIALIZED (
+            SELECT a.uid FROM account, session, accounts a
+             WHERE $15::text IS NOT NULL AND account.locale IS DISTINCT FROM $15
+               AND a.application_id = $1 AND a.uid = account.uid
+               FOR NO KEY UPDATE OF a SKIP LOCKED
+        ), noted AS (
+            UPDATE accounts a SET locale = $15 FROM reader WHERE a.application_id = $1 AND a.uid = reader.uid
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)
@@ -105,7 +114,8 @@ extension SQLStore {
             [.int4(opening.application), .uuid(identity.uid), .uuid(identity.id)] + opening.session.binds
                 + [
                     .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(opening.evidence.displayName),
-                    .json(try JSONValue.object(opening.evidence.profile).jsonText()), .uuid(opening.session.resumes),
+                    .json(try JSONValue.object(opening.evidence.profile).jsonText()),
+                    .text(opening.session.client.languages), .uuid(opening.session.resumes),
                     .timestamp(opening.session.authenticatedAt),
                 ])
         var row = try rows.firstOrConflict()

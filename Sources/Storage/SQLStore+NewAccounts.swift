@@ -6,11 +6,13 @@ internal import ProviderKit
 extension SQLStore {
     /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
     /// vetoes all of it.
+    ///
+    /// The event is told within it too, but no worker is: a notification would make sign-ups commit one by one.
     private static let createAccount = Statement(
         .write,
         """
         WITH account AS (
-            INSERT INTO accounts (application_id, uid, display_name, audit_key) VALUES ($1, $2, $11, $12)
+            INSERT INTO accounts (application_id, uid, display_name, audit_key, locale) VALUES ($1, $2, $11, $12, $26)
             RETURNING uid, audit_key, created_at
         ), identity AS (
             INSERT INTO identities
@@ -30,6 +32,10 @@ extension SQLStore {
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), $4, jsonb_build_object('provider', $13)
               FROM account
+        ), announced AS (
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+            SELECT $1, $23, hook.url, hook.name, 'account.created', uid, jsonb_build_object('provider', $13)
+              FROM account, unnest($24::text[], $25::text[]) AS hook (url, name)
         )
         SELECT created_at FROM account
         """)
@@ -40,6 +46,7 @@ extension SQLStore {
         let (session, evidence) = (opening.session, opening.evidence)
         let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
         let shown = evidence.shown(verified: addresses)
+        let subscribers = subscriptions.subscribers(to: .accountCreated)
         let rows = try await run(
             Self.createAccount,
             [.int4(opening.application), .uuid(uid), .uuid(id)] + session.binds + [
@@ -47,7 +54,10 @@ extension SQLStore {
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
                 .bool(shown.emailVerified), .text(shown.phone?.value),
                 .json(try JSONValue.object(evidence.profile).jsonText()),
-            ] + addresses.binds + [.bool(shown.phoneVerified)])
+            ] + addresses.binds + [
+                .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
+                .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
+            ])
         var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let user = User(

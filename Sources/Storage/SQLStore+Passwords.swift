@@ -10,6 +10,9 @@ extension SQLStore {
         SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, p.hash, coalesce(p.must_change, false), r.hash,
                i.id IS NOT NULL OR EXISTS (
                    SELECT FROM addresses d WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4),
+               coalesce(a.locale, (
+                   SELECT o.locale FROM addresses d JOIN accounts o ON o.application_id = $1 AND o.uid = d.uid
+                    WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4)),
                extract(epoch FROM f.locked_until - now())::float8
           FROM (SELECT) AS always
           LEFT JOIN identities i ON i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
@@ -40,7 +43,8 @@ extension SQLStore {
         }
         return PasswordState(
             identity: identity, hash: try row.nextHash(), mustChange: try row.next(), registration: try row.nextHash(),
-            isTaken: try row.next(), lockedFor: try row.next(Double?.self).map { .seconds($0.rounded(.up)) })
+            isTaken: try row.next(), ownerLanguages: try row.next(),
+            lockedFor: try row.next(Double?.self).map { .seconds($0.rounded(.up)) })
     }
 
     private static let recordFailure = Statement(

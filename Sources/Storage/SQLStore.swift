@@ -11,22 +11,29 @@ package struct SQLStore: TransactionalStore {
     private let database: Database
     private let executor: any Executor
     let sealing: any Sealing
+    /// Asked anew for each event.
+    let subscriptions: any WebhookSubscriptions
     /// Told of each session that a statement ended; in a transaction, once that is committed.
     let onEnded: @Sendable (_ session: UUID, _ application: Int32) -> Void
 
-    package init(database: Database, sealing: any Sealing, revocations: RevocationList) {
-        self.init(database: database, executor: database, sealing: sealing) { session, application in
+    package init(
+        database: Database, sealing: any Sealing, subscriptions: any WebhookSubscriptions, revocations: RevocationList
+    ) {
+        self.init(
+            database: database, executor: database, sealing: sealing, subscriptions: subscriptions
+        ) { session, application in
             revocations.note([session], application: application)
         }
     }
 
     private init(
         database: Database, executor: any Executor, sealing: any Sealing,
-        onEnded: @escaping @Sendable (UUID, Int32) -> Void
+        subscriptions: any WebhookSubscriptions, onEnded: @escaping @Sendable (UUID, Int32) -> Void
     ) {
         self.database = database
         self.executor = executor
         self.sealing = sealing
+        self.subscriptions = subscriptions
         self.onEnded = onEnded
     }
 
@@ -37,7 +44,9 @@ package struct SQLStore: TransactionalStore {
         let result = try await translatingErrors {
             try await database.transaction { transaction in
                 try await body(
-                    SQLStore(database: database, executor: transaction, sealing: sealing, onEnded: ended.append))
+                    SQLStore(
+                        database: database, executor: transaction, sealing: sealing, subscriptions: subscriptions,
+                        onEnded: ended.append))
             }
         }
         for (session, application) in ended.all { onEnded(session, application) }

@@ -13,6 +13,9 @@ package protocol AccountStore: Sendable {
     /// Verified addresses of the account, where notices about it go.
     func verifiedEmails(of uid: UUID, application: Int32) async throws -> [EmailAddress]
 
+    /// What its owner reads, as `Client.languages` has it; nobody has said so of old accounts.
+    func languages(of uid: UUID, application: Int32) async throws -> String?
+
     /// Waits for whoever holds the account, then keeps others from opening sessions of it until the transaction ends.
     /// - Returns: `nil` for an unknown one.
     func lockAccount(_ uid: UUID, application: Int32) async throws -> AccountStatus?

@@ -56,8 +56,8 @@ package struct AccountDeletion: Sendable {
             guard case .deleted? = status,
                 try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
-            let addresses = try await store.verifiedEmails(of: uid, application: application.id)
-            try await store.enqueue(addresses.map { Message(.accountRestored, to: $0) }, application: application.id)
+            try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
+            try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
 
             let provider = try application.providers.named(proof.provider)
             let evidence = VerifiedIdentity(providerUid: proof.providerUid, methods: proof.methods)
@@ -86,8 +86,9 @@ extension AccountsStore {
             of: uid, receipt: receipt, gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
             application: application.id)
         _ = try await endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
-        let addresses = try await verifiedEmails(of: uid, application: application.id)
-        try await enqueue(
-            addresses.map { Message(.accountDeleted, to: $0, until: purgeAfter) }, application: application.id)
+        try await announce(
+            [AccountEvent(.accountDeleted, of: uid, details: ["receipt": .string(receipt.text)])],
+            application: application.id)
+        try await notify(ownerOf: uid, .accountDeleted, until: purgeAfter, application: application.id)
     }
 }

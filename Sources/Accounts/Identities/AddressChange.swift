@@ -109,9 +109,10 @@ package struct AddressChange: Sendable {
             try await store.discard(
                 kind, provider: provider.name, providerUid: identity.providerUid, application: application.id)
         }
+        let languages = try await store.languages(of: caller.uid, application: application.id)
         try await store.enqueue(
             Set(told + old + [target.address]).map {
-                Message(.addressChanged, notifying: $0, provider: provider.displayName)
+                Message(.addressChanged, notifying: $0, provider: provider.displayName, locale: languages)
             },
             application: application.id)
         let current = try await store.identity(ofSession: caller.sessionID, application: application.id)

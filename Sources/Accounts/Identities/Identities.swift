@@ -62,13 +62,15 @@ extension AccountsStore {
     /// Removes an identity of an account that the caller has locked and that keeps others; its owner is told, also at
     /// the address that goes with it.
     func unlink(_ identity: IdentityRecord, of uid: UUID, in application: Application) async throws {
-        let owners = try await verifiedEmails(of: uid, application: application.id)
+        try await notify(
+            ownerOf: uid, .identityRemoved, provider: application.providers.displayName(of: identity.provider),
+            application: application.id)
         _ = try await endSessions(
             .openedBy(identity.id), of: uid, because: .identityRemoved, application: application.id)
         try await revokeTokens(of: identity.id, application: application.id)
         try await removeIdentity(identity.id, of: uid, application: application.id)
-        let provider = application.providers.displayName(of: identity.provider)
-        try await enqueue(
-            owners.map { Message(.identityRemoved, to: $0, provider: provider) }, application: application.id)
+        try await announce(
+            [.identity(.identityUnlinked, identity.id, of: uid, provider: identity.provider)],
+            application: application.id)
     }
 }

@@ -100,12 +100,13 @@ struct VerdictWriter: Sendable {
         _ identity: NewIdentity, _ opening: SessionOpening, to uid: UUID, by provider: ConfiguredProvider,
         store: any AccountsStore
     ) async throws -> KnownIdentity {
+        // First, since the owner may read another language than whoever has just signed in.
+        try await store.notify(
+            ownerOf: uid, .identityLinked, provider: provider.displayName, application: opening.application)
         let added = try await store.add(identity, of: opening, to: uid)
         try await settle(opening, proven: identity.showing, identity: added.id, uid: uid, store)
-        let owners = try await store.verifiedEmails(of: uid, application: opening.application)
-        try await store.enqueue(
-            owners.map { Message(.identityLinked, to: $0, provider: provider.displayName) },
-            application: opening.application)
+        try await store.announce(
+            [.identity(.identityLinked, added.id, of: uid, provider: provider.name)], application: opening.application)
         return added
     }
 

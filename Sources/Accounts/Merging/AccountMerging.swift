@@ -62,13 +62,13 @@ package struct AccountMerging: Sendable {
                 throw AccountsError.invalidToken
             }
             try await refuseStranding(merge, in: application, store: store)
-            let owners = try await store.verifiedEmails(of: merge.survivor, application: application.id)
+            try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
             guard try await store.undo(merge, application: application.id) else { throw AccountsError.mergeNotFound }
             for identity in merge.identities {
                 _ = try await store.endSessions(
                     .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
             }
-            try await store.enqueue(owners.map { Message(.mergeUndone, to: $0) }, application: application.id)
+            try await store.announce([.merge(.accountUnmerged, merge)], application: application.id)
         }
     }
 
@@ -140,14 +140,13 @@ extension AccountsStore {
 
     /// The owner is told wherever mail reaches either account; the absorbed account's sessions end.
     func carryOut(_ plan: MergePlan, in application: Application) async throws -> Merge {
-        let owners =
-            try await verifiedEmails(of: plan.survivor, application: application.id)
-            + verifiedEmails(of: plan.absorbed, application: application.id)
         let merge = try await carryOut(
             plan, id: .v7(), undoWindow: application.policy.undoWindow, application: application.id)
         _ = try await endSessions(.all, of: plan.absorbed, because: .merged, application: application.id)
-        try await enqueue(
-            owners.map { Message(.accountsMerged, to: $0, until: merge.undoUntil) }, application: application.id)
+        try await announce([.merge(.accountMerged, merge)], application: application.id)
+        // All addresses are the survivor's by now.
+        try await notify(
+            ownerOf: plan.survivor, .accountsMerged, until: merge.undoUntil, application: application.id)
         return merge
     }
 }

@@ -76,7 +76,9 @@ package struct PasswordChange: Sendable {
                 .passwordReset, provider: identity.provider, providerUid: subject.providerUid, application: application)
             _ = try await store.endSessions(
                 .allBut(caller.sessionID), of: caller.uid, because: .passwordChanged, application: application)
-            try await store.enqueue([Message(.passwordChanged, to: subject.address)], application: application)
+            let languages = try await store.languages(of: caller.uid, application: application)
+            try await store.enqueue(
+                [Message(.passwordChanged, to: subject.address, locale: languages)], application: application)
         }
     }
 }

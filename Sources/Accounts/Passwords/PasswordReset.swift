@@ -103,7 +103,8 @@ package struct PasswordReset: Sendable {
         let subject = PasswordSubject(providerUid: opening.evidence.providerUid, address: address)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application)
-        try await store.enqueue([Message(.passwordChanged, to: address)], application: application)
+        let languages = try await store.languages(of: identity.uid, application: application)
+        try await store.enqueue([Message(.passwordChanged, to: address, locale: languages)], application: application)
         return identity.uid
     }
 }

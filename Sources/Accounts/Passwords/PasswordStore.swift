@@ -20,18 +20,21 @@ package struct PasswordState: Sendable {
     package var registration: PasswordHash?
     /// Some account has the identity or owns the address.
     package var isTaken: Bool
+    /// What the owner of a taken address reads.
+    package var ownerLanguages: String?
     /// How long the subject is still locked.
     package var lockedFor: Duration?
 
     package init(
         identity: KnownIdentity?, hash: PasswordHash?, mustChange: Bool, registration: PasswordHash?, isTaken: Bool,
-        lockedFor: Duration?
+        ownerLanguages: String?, lockedFor: Duration?
     ) {
         self.identity = identity
         self.hash = hash
         self.mustChange = mustChange
         self.registration = registration
         self.isTaken = isTaken
+        self.ownerLanguages = ownerLanguages
         self.lockedFor = lockedFor
     }
 }

@@ -50,7 +50,10 @@ package struct Registration: Sendable {
                 id: .v7(), provider: configured.name, subject: subject,
                 hash: try await hasher.hash(password, sharingSaltOf: state.hash), displayName: displayName,
                 isDecoy: state.isTaken)
-            try await write(registration, linking: provider, reading: languages, in: application)
+            // A notice is the owner's to read, a confirmation the asker's.
+            try await write(
+                registration, linking: provider, reading: state.isTaken ? state.ownerLanguages : languages,
+                in: application)
         }
         return subject.address
     }
@@ -66,7 +69,7 @@ package struct Registration: Sendable {
             token, id: registration.id, provider: registration.provider, subject: subject)
         let message =
             registration.isDecoy
-            ? Message(.registrationOfTakenAddress, to: subject.address)
+            ? Message(.registrationOfTakenAddress, to: subject.address, locale: languages)
             : Message(
                 .confirmRegistration, to: subject.address, link: provider.link(for: .verification, token: token.text),
                 until: proof.expiry(from: tokens.time.now()), locale: languages)

@@ -6,11 +6,19 @@ package struct Client: Sendable, Equatable {
     package var device: String?
     /// The address behind trusted proxies.
     package var address: String
+    /// What `Accept-Language` says (RFC 9110, 12.5.4), cut short.
+    package let languages: String?
 
-    package init(device: String?, address: String) {
+    /// `languages` are dropped where they can't be what the header may hold, which is visible ASCII and spaces.
+    package init(device: String?, address: String, languages: String? = nil) {
         self.device = device
         self.address = address
+        let isPlausible = languages?.utf8.allSatisfy { (0x20...0x7E).contains($0) } == true
+        self.languages = isPlausible ? languages.map { String($0.prefix(Self.longestLanguages)) } : nil
     }
+
+    /// In bytes.
+    private static let longestLanguages = 200
 }
 
 /// A session to be opened.

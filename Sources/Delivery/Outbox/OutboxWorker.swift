@@ -6,9 +6,8 @@ internal import Synchronization
 
 /// Sends what the outbox holds, several messages at once, until the process shuts down.
 ///
-/// Each channel has its own places: a gateway that stalls delays no mail. It looks for messages when the queue says that some arrived, when one of its places becomes free, and once a tick in
-/// any case. On shutdown it takes no more and finishes what it has taken; what is still not sent after `grace` is
-/// cancelled and comes back when its lease ends.
+/// Each channel has its own places: a gateway that stalls delays no mail. It lives as `WorkerLoop` says; what a shutdown
+/// cancels comes back when its lease ends.
 package final class OutboxWorker: Service {
     package struct Settings: Sendable {
         /// Messages on their way at once, in each channel.
@@ -33,19 +32,6 @@ package final class OutboxWorker: Service {
         var unconfigured: Set<MessageChannel> = []
         /// The channels' shares of `statistics.inFlight`.
         var inFlight: [MessageChannel: Int] = [:]
-    }
-
-    /// What wakes a channel up; one pending wake-up stands for any number of them.
-    private struct Lane: Sendable {
-        let channel: MessageChannel
-        let wakeUps: AsyncStream<Void>
-        let waker: AsyncStream<Void>.Continuation
-
-        init(_ channel: MessageChannel) {
-            self.channel = channel
-            (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            waker.yield()
-        }
     }
 
     let queue: any OutboxQueue
@@ -77,63 +63,20 @@ package final class OutboxWorker: Service {
     }
 
     package func run() async throws {
-        let lanes = MessageChannel.allCases.map { Lane($0) }
-        async let _ = forwardArrivals(to: lanes)
-        async let _ = tick(lanes)
-        await withTaskGroup { group in
-            group.addTask {
-                await withGracefulShutdownHandler {
-                    await withDiscardingTaskGroup { group in
-                        for lane in lanes {
-                            group.addTask { await self.sendMessages(of: lane) }
-                        }
-                    }
-                } onGracefulShutdown: {
-                    for lane in lanes { lane.waker.finish() }
-                }
-            }
-            group.addTask { await self.graceAfterShutdown() }
-            await group.next()
-            group.cancelAll()
+        let loop = WorkerLoop(arrivals: queue.arrivals, tick: settings.tick, grace: settings.grace, clock: clock)
+        let lanes = MessageChannel.allCases.map { channel in
+            { @Sendable in await self.takeMessages(channel).map { self.job($0, in: channel) } }
+        }
+        await loop.run(lanes) {
+            self.logger.warning(
+                "Shutdown leaves messages in doubt", metadata: ["inFlight": "\(self.statistics.inFlight)"])
         }
     }
 
-    private func forwardArrivals(to lanes: [Lane]) async {
-        for await _ in queue.arrivals {
-            for lane in lanes { lane.waker.yield() }
-        }
-    }
-
-    private func tick(_ lanes: [Lane]) async {
-        while (try? await clock.sleep(for: settings.tick)) != nil {
-            for lane in lanes { lane.waker.yield() }
-        }
-    }
-
-    private func graceAfterShutdown() async {
-        do {
-            try await gracefulShutdown()
-            try await clock.sleep(for: settings.grace)
-            logger.warning("Shutdown leaves messages in doubt", metadata: ["inFlight": "\(statistics.inFlight)"])
-        } catch {
-            // Everything was sent in time.
-        }
-    }
-
-    /// Returns when no more wake-ups come and every message taken is dealt with.
-    private func sendMessages(of lane: Lane) async {
-        await withDiscardingTaskGroup { group in
-            for await _ in lane.wakeUps {
-                // A wake-up may still be buffered when the stream is finished.
-                guard !Task.isShuttingDownGracefully else { break }
-                for taken in await takeMessages(lane.channel) {
-                    group.addTask {
-                        await self.deliver(taken)
-                        self.change(inFlight: lane.channel, by: -1)
-                        lane.waker.yield()
-                    }
-                }
-            }
+    private func job(_ taken: TakenMessage, in channel: MessageChannel) -> WorkerLoop.Job {
+        {
+            await self.deliver(taken)
+            self.change(inFlight: channel, by: -1)
         }
     }
 

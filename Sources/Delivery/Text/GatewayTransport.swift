@@ -14,8 +14,8 @@ package struct GatewayTransport: TextTransport {
     }
 
     package func send(_ message: TextMessage) async throws {
-        let exchange = GatewayExchange(
-            gateway: gateway, request: try gateway.request(message), deadline: deadline)
+        let exchange = HTTPExchange(
+            endpoint: gateway.endpoint, request: try gateway.request(message), deadline: deadline)
         try await threads.run { isAbandoned in
             try exchange.perform(isAbandoned: isAbandoned)
         }

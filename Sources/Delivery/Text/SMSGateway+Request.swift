@@ -3,29 +3,24 @@ internal import Foundation
 internal import ProviderKit
 
 extension SMSGateway {
-    /// What is posted for a message.
-    struct Request: Sendable {
-        let contentType: String
-        let body: [UInt8]
-    }
-
     private struct Payload: Encodable {
         let id: String
         let to: String
         let text: String
     }
 
-    func request(_ message: TextMessage) throws -> Request {
+    func request(_ message: TextMessage) throws -> HTTPEndpoint.Request {
         switch form {
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let payload = Payload(id: message.id.text, to: message.to.value, text: message.text)
-            return Request(contentType: "application/json", body: Array(try encoder.encode(payload)))
+            return .init(headers: [("Content-Type", "application/json")], body: Array(try encoder.encode(payload)))
         case .twilio(let from):
             let fields = [("To", message.to.value), ("From", from), ("Body", message.text)]
             let form = fields.map { "\($0)=\(Self.formEncoded($1))" }.joined(separator: "&")
-            return Request(contentType: "application/x-www-form-urlencoded", body: Array(form.utf8))
+            return .init(
+                headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(form.utf8))
         }
     }
 

@@ -9,36 +9,21 @@ package struct SMSGateway: Sendable, Equatable {
         case twilio(from: String)
     }
 
-    /// Without user and password.
-    package let url: String
-    package let user: String?
-    package let password: String?
+    let endpoint: HTTPEndpoint
     package let form: Form
 
     /// Reads the URL, whose user and password are percent-encoded.
     ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
-    package init(url text: String, form: Form, field: String = "delivery.sms.url") throws(DeliveryError) {
-        func refusal(_ reason: String) -> DeliveryError { .invalidSetting(field: field, reason: reason) }
-        guard var url = URLComponents(string: text), url.host?.isEmpty == false,
-            ["http", "https"].contains(url.scheme?.lowercased())
-        else { throw refusal("is not an absolute http or https URL") }
-        user = url.user
-        password = url.password
-        url.user = nil
-        url.password = nil
-        url.fragment = nil
-        guard let address = url.string,
-            ![address, user ?? "", password ?? ""].contains(where: { $0.unicodeScalars.contains { $0.value < 32 } })
-        else { throw refusal("has a control character") }
-        self.url = address
+    package init(url: String, form: Form, field: String = "delivery.sms.url") throws(DeliveryError) {
+        endpoint = try HTTPEndpoint(url, field: field)
         self.form = form
     }
 }
 
 extension SMSGateway: CustomStringConvertible, CustomReflectable {
     /// Neither the login nor a path or query, which may hold a key.
-    package var description: String { URLComponents(string: url)?.host ?? "" }
+    package var description: String { URLComponents(string: endpoint.url)?.host ?? "" }
 
     package var customMirror: Mirror { Mirror(self, children: ["host": description]) }
 }

@@ -41,7 +41,8 @@ struct Seeder: Sendable {
         let sealer = Sealer(rootKey: rootKey)
         let revocations = RevocationList(database: database, channel: ReplicaChannel(database: database)) { .zero }
         keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
-        store = SQLStore(database: database, sealing: sealer, revocations: revocations)
+        store = SQLStore(
+            database: database, sealing: sealer, subscriptions: NoSubscriptions(), revocations: revocations)
         tokens = SessionTokens(
             opaque: DerivedTokens(rootKey: rootKey), access: AccessTokenCodec(keys: keys, time: SystemTime()),
             time: SystemTime())

@@ -44,6 +44,10 @@ extension Backend {
         OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals())
     }
 
+    var events: WebhookDeliveriesTable {
+        WebhookDeliveriesTable(database: database, arrivals: channel.outboxArrivals())
+    }
+
     /// Libraries tell more than an admin wants to read.
     var quietLogger: Logger {
         var logger = logger

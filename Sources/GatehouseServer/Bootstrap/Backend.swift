@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Delivery
 internal import Foundation
 internal import Logging
 internal import Migrations
@@ -20,6 +21,8 @@ struct Backend {
     let store: SQLStore
     /// Set anew when configuration changes the applications.
     let policies: LivePolicies
+    /// Likewise for the webhooks.
+    let webhooks: CurrentWebhooks
 
     enum Schema {
         /// Brought up to date first.
@@ -70,7 +73,9 @@ struct Backend {
         opaque = DerivedTokens(rootKey: rootKey)
         keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
         access = AccessTokenCodec(keys: keys, time: SystemTime())
-        store = SQLStore(database: database, sealing: sealer, revocations: revocations)
+        webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
+        store = SQLStore(
+            database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
     }
 
     /// The configured applications as the database numbers them.

@@ -56,6 +56,13 @@ extension Configuration.Delivery {
     }
 }
 
+extension Webhook {
+    init(_ configured: Configuration.Webhook) throws {
+        try self.init(
+            name: configured.name, url: configured.url, secret: configured.secret.value, events: configured.events)
+    }
+}
+
 extension Configuration.SMS {
     fileprivate var gateway: SMSGateway {
         get throws {

@@ -44,6 +44,20 @@ extension MetricsPage.Gauge {
         ]
     }
 
+    static func webhooks(_ worker: WebhookWorker) -> [MetricsPage.Gauge] {
+        [
+            .init("events_acknowledged_total", type: "counter", help: "Account events that a webhook acknowledged.") {
+                Double(worker.statistics.sent)
+            },
+            .init("events_failed_total", type: "counter", help: "Attempts to post an event that will be repeated.") {
+                Double(worker.statistics.failed)
+            },
+            .init("events_given_up_total", type: "counter", help: "Events that nobody will post again.") {
+                Double(worker.statistics.givenUp)
+            },
+        ]
+    }
+
     /// The figures of the services behind providers, one for each provider of each application.
     static func upstreams(_ statistics: @escaping @Sendable () -> [UpstreamStatistics]) -> [MetricsPage.Gauge] {
         [

@@ -18,6 +18,7 @@ struct RunningServer {
     let site: LiveSite
     let delivery: CurrentDelivery
     let worker: OutboxWorker
+    let webhookWorker: WebhookWorker
     let hashing: HashingPool
     let limits: RateLimiter
     let ports: any ProviderPortsSource
@@ -39,6 +40,8 @@ struct RunningServer {
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(inbox: inbox), composer: try configuration.delivery.composer())
         let worker = OutboxWorker(queue: backend.outbox, delivery: delivery, logger: backend.logger)
+        let webhookWorker = WebhookWorker(
+            queue: backend.events, webhooks: backend.webhooks, logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         let ports = Installation.providers.ports
         ports.report(to: backend.logger)
@@ -48,12 +51,14 @@ struct RunningServer {
         self.limits = limits
         self.delivery = delivery
         self.worker = worker
+        self.webhookWorker = webhookWorker
         self.site = site
         self.ports = ports
         api = try HTTPAPI(
             useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
+                + MetricsPage.Gauge.webhooks(webhookWorker)
                 + MetricsPage.Gauge.upstreams { ports.statistics },
             inbox: inbox)
     }
@@ -73,7 +78,7 @@ struct RunningServer {
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
         var services: [any Service] = [
-            ReplicaService(backend: backend), worker,
+            ReplicaService(backend: backend), worker, webhookWorker,
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }
@@ -104,6 +109,9 @@ struct RunningServer {
         }
         if sections.contains(.rateLimits) {
             limits.replace(policy: configuration.rateLimits)
+        }
+        if sections.contains(.webhooks) {
+            backend.webhooks.replace(with: try configuration.webhooks.map { try Webhook($0) })
         }
         if sections.contains(.delivery) {
             delivery.replace(

@@ -54,7 +54,7 @@ extension Expectation<Configuration> {
             let passwords = table.section("passwords", .passwords)
             let rateLimits = table.read("rateLimits", .rateLimits, default: .standard)
             let delivery = table.section("delivery", .delivery)
-            let webhooks = table.read("webhooks", .list(of: .webhook), default: [])
+            let webhooks = table.read("webhooks", .webhooks, default: [])
             let defaultApplication = table.optional("defaultApplication", .text)
             let applications = applications(
                 table, installed: installed, publicURL: (running?.server ?? server)?.publicURL ?? "",

@@ -116,22 +116,12 @@ extension Configuration {
     }
 
     package struct Webhook: Sendable, Equatable {
-        package enum Event: String, Sendable, CaseIterable {
-            case accountCreated = "account.created"
-            case accountDeleted = "account.deleted"
-            case accountRestored = "account.restored"
-            case accountErased = "account.erased"
-            case accountMerged = "account.merged"
-            case accountUnmerged = "account.unmerged"
-            case identityLinked = "identity.linked"
-            case identityUnlinked = "identity.unlinked"
-        }
-
         /// What people read in an erasure's `processors`: the host, unless the file says otherwise.
         package var name: String
+        /// No two webhooks have the same: it is what their deliveries are known by.
         package var url: String
         /// `whsec_` and base64 (Standard Webhooks).
         package var secret: Secret
-        package var events: Set<Event>
+        package var events: Set<AccountEvent.Kind>
     }
 }

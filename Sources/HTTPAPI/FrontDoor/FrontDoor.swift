@@ -70,7 +70,8 @@ package struct FrontDoor: HTTPResponder {
     private static func client(of request: Request, address: String) -> Client {
         let device = request.headers[.xDeviceName] ?? request.headers[.userAgent]
         return Client(
-            device: device.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) }, address: address)
+            device: device.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) }, address: address,
+            languages: request.headers[.acceptLanguage])
     }
 
     private static let plainCharacters = Set(

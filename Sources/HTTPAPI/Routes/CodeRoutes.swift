@@ -27,7 +27,7 @@ struct CodeRoutes {
             return SentCodeAnswer(
                 try await useCases.codes.begin(
                     body.target, with: configured, by: call.optionalCaller,
-                    reading: call.headers[.acceptLanguage], in: application))
+                    reading: call.client.languages, in: application))
         }
     }
 

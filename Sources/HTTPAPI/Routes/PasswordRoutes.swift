@@ -20,7 +20,7 @@ struct PasswordRoutes {
             let (email, password) = try requireBoth(body.email, body.password)
             let address = try await useCases.registration.register(
                 typed: email, password: password, displayName: body.displayName,
-                reading: call.headers[.acceptLanguage], in: call.application.application)
+                reading: call.client.languages, in: call.application.application)
             return RegistrationAnswer(
                 message: "A mail with a link that confirms the address is on its way", email: address.value)
         }
@@ -64,7 +64,7 @@ struct PasswordRoutes {
             errors: [.providerDisabled, .rateLimited]
         ) { call, body in
             try await useCases.passwordReset.request(
-                typed: body.email, reading: call.headers[.acceptLanguage], in: call.application.application)
+                typed: body.email, reading: call.client.languages, in: call.application.application)
             return MessageAnswer(message: "If the address has an account, a mail with a link is on its way")
         }
     }

@@ -77,6 +77,10 @@ struct ConfigurationProblemTests {
         ),
         ("webhooks: [{ url: x, secret: whsec_AAAA }]", "4: webhooks[0].url: expected an absolute http or https URL"),
         (
+            "webhooks:\n  - { url: \"http://x\", secret: whsec_AAAA }\n  - { url: \"http://x\", secret: whsec_BBBB }",
+            "6: webhooks[1].url: is the URL of another webhook too"
+        ),
+        (
             "webhooks: [{ url: \"http://x\", secret: whsec_AAAA, events: [account.delete] }]",
             "4: webhooks[0].events[0]: expected one of account.created, account.deleted, account.restored, account.erased, account.merged, account.unmerged, identity.linked, identity.unlinked"
         ),

@@ -111,4 +111,35 @@ struct ReloadTests {
             #expect(try await client.send(.GET, "/.well-known/jwks.json")["keys"].array?.count == 2)
         }
     }
+
+    @Test func `webhooks come and go with the file`() async throws {
+        try await WebhookSink.with { sink in
+            try await TestServer.with { server in
+                let client = APIClient(server)
+                let reload = try reload(of: server)
+                let before = try await client.guest()
+                try directory.write(TestServer.yaml(webhooks: "[\(sink.entry("account.created"))]"))
+                await reload.poll()
+                let told = try await client.guest()
+                try await eventually("the event is told") { !sink.posts.isEmpty }
+                #expect(sink.posts.map { $0.data["uid"].string } == [told.uid])
+                #expect(sink.posts[0].isSigned(with: WebhookSink.secret))
+
+                let secret = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                try directory.write(
+                    TestServer.yaml(
+                        webhooks: "[\(sink.entry("account.created").replacing(WebhookSink.secret, with: secret))]"))
+                await reload.poll()
+                _ = try await client.guest()
+                try await eventually("the next event is told") { sink.posts.count == 2 }
+                #expect(sink.posts[1].isSigned(with: secret), "with the secret in force")
+
+                try directory.write(TestServer.yaml())
+                await reload.poll()
+                _ = try await client.guest()
+                #expect(try await server.count("SELECT count(*) FROM webhook_deliveries") == 2)
+                #expect(before.uid != told.uid)
+            }
+        }
+    }
 }

@@ -58,12 +58,13 @@ struct TestServer: Sendable {
     static func with<Result: Sendable>(
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
-        tokens: String = "algorithm: ES256", rateLimits: String = "off", logger: Logger = silence,
+        tokens: String = "algorithm: ES256", rateLimits: String = "off", webhooks: String = "[]",
+        logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
             server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
-            tokens: tokens, rateLimits: rateLimits)
+            tokens: tokens, rateLimits: rateLimits, webhooks: webhooks)
         // A replica is started inside of another server's place.
         if let database { return try await run(yaml, database: database, logger: logger, body) }
         return try await ServerPlaces.shared.withPlace {
@@ -81,7 +82,7 @@ struct TestServer: Sendable {
     static func yaml(
         server: String = "development: true", application: String = "", providers: String = "", others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
-        email: String = "enabled: true", rateLimits: String = "off"
+        email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]"
     ) -> String {
         """
         server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", \(server) }
@@ -90,6 +91,7 @@ struct TestServer: Sendable {
         network: { allowPrivateHosts: true }
         passwords: { \(passwords) }
         rateLimits: \(rateLimits)
+        webhooks: \(webhooks)
         defaultApplication: demo
         applications:
           demo:

@@ -135,12 +135,29 @@ extension Expectation<TemplateOverrides> {
     }
 }
 
+extension Expectation<[Configuration.Webhook]> {
+    /// Their deliveries are known by the URL, so that no two have the same.
+    static var webhooks: Self {
+        Self { located in
+            let one = Expectation<Configuration.Webhook>.webhook
+            guard let hooks = Expectation<[Placed<Configuration.Webhook>]>.list(of: one.placed).read(located)
+            else { return nil }
+            var urls: Set<String> = []
+            for hook in hooks where !urls.insert(hook.value.url).inserted {
+                let place = hook.located.place
+                located.reading.report("is the URL of another webhook too", at: place.key("url", line: place.line))
+            }
+            return hooks.map(\.value)
+        }
+    }
+}
+
 extension Expectation<Configuration.Webhook> {
-    static var webhook: Self {
+    fileprivate static var webhook: Self {
         .table { table in
             let url = table.required("url", .httpURL)
             let secret = table.required("secret", .webhookSecret)
-            let all = Configuration.Webhook.Event.allCases
+            let all = AccountEvent.Kind.allCases
             let events = table.read("events", .list(of: .choice), default: all)
             let name = table.optional("name", .text)
             guard let url, let secret else { return nil }

@@ -1,11 +1,11 @@
 internal import CCurl
 
-/// One message over one connection by libcurl.
+/// One POST over one connection by libcurl.
 ///
-/// The gateway's words are not read: only its status counts.
-struct GatewayExchange: Sendable {
-    let gateway: SMSGateway
-    let request: SMSGateway.Request
+/// The other side's words are not read: only its status counts.
+struct HTTPExchange: Sendable {
+    let endpoint: HTTPEndpoint
+    let request: HTTPEndpoint.Request
     let deadline: Duration
 
     /// Blocks the calling thread.
@@ -16,8 +16,10 @@ struct GatewayExchange: Sendable {
         guard Curl.isReady, let handle = curl_easy_init() else { throw DeliveryError.unreachable(.connection) }
         defer { curl_easy_cleanup(handle) }
         // Without a body to wait for, there is nothing to be asked to continue.
-        var headers = curl_slist_append(nil, "Content-Type: \(request.contentType)")
-        headers = curl_slist_append(headers, "Expect:")
+        var headers = curl_slist_append(nil, "Expect:")
+        for (name, value) in request.headers {
+            headers = curl_slist_append(headers, "\(name): \(value)")
+        }
         defer { curl_slist_free_all(headers) }
         try withoutActuallyEscaping(isAbandoned) { isAbandoned in
             let watch = Watch(isAbandoned)
@@ -45,7 +47,7 @@ struct GatewayExchange: Sendable {
     }
 }
 
-extension GatewayExchange {
+extension HTTPExchange {
     /// What the callbacks share.
     private final class Watch {
         let isAbandoned: () -> Bool
@@ -59,9 +61,9 @@ extension GatewayExchange {
         _ handle: UnsafeMutableRawPointer, headers: UnsafeMutablePointer<curl_slist>?, watch: UnsafeMutableRawPointer
     ) -> CURLcode {
         Curl.apply([
-            { curl_set_string(handle, CURLOPT_URL, gateway.url) },
+            { curl_set_string(handle, CURLOPT_URL, endpoint.url) },
             { curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https") },
-            // A redirect would take numbers and codes to a place that nobody configured.
+            // A redirect would take numbers, codes and signatures to a place that nobody configured.
             { curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0) },
             { curl_set_string(handle, CURLOPT_PROXY, "") },
             // Time-outs by signal would hit any thread of the process.
@@ -72,8 +74,8 @@ extension GatewayExchange {
             { curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2) },
             { curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) },
             { curl_set_string(handle, CURLOPT_USERAGENT, "Gatehouse") },
-            { gateway.user.map { curl_set_string(handle, CURLOPT_USERNAME, $0) } ?? CURLE_OK },
-            { gateway.password.map { curl_set_string(handle, CURLOPT_PASSWORD, $0) } ?? CURLE_OK },
+            { endpoint.user.map { curl_set_string(handle, CURLOPT_USERNAME, $0) } ?? CURLE_OK },
+            { endpoint.password.map { curl_set_string(handle, CURLOPT_PASSWORD, $0) } ?? CURLE_OK },
             { curl_set_list(handle, CURLOPT_HTTPHEADER, headers) },
             { curl_set_long(handle, CURLOPT_POST, 1) },
             { curl_set_size(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)) },

@@ -1,0 +1,100 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+internal import ProviderKit
+
+extension SQLStore {
+    /// One statement for all events of a kind.
+    private static let announce = Statement(
+        .write,
+        """
+        WITH written AS (
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+            SELECT $1, event.id, hook.url, hook.name, $6, event.uid, event.details::jsonb
+              FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS event (id, uid, details),
+                   unnest($5::text[], $7::text[]) AS hook (url, name)
+            RETURNING 1
+        )
+        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM written LIMIT 1) AS any_written
+        """)
+
+    package func announce(_ events: [AccountEvent], application: Int32) async throws {
+        for (kind, events) in Dictionary(grouping: events, by: \.kind) {
+            let subscribers = subscriptions.subscribers(to: kind)
+            guard !subscribers.isEmpty else { continue }
+            _ = try await run(
+                Self.announce,
+                [
+                    .int4(application), .uuids(events.map(\.id)), .uuids(events.map(\.uid)),
+                    .texts(try events.map { try JSONValue.object($0.details).jsonText() }),
+                    .texts(subscribers.map(\.url)), .text(kind.rawValue), .texts(subscribers.map(\.name)),
+                ])
+        }
+    }
+
+    private static let selectDeliveries = Statement(
+        .read,
+        """
+        SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
+          FROM webhook_deliveries
+         WHERE application_id = $1 AND event_id = $2
+         ORDER BY webhook
+        """)
+
+    package func acknowledgements(of event: UUID, application: Int32) async throws -> [EventDelivery] {
+        try await run(Self.selectDeliveries, [.int4(application), .uuid(event)]).map { try $0.eventDelivery() }
+    }
+
+    /// Ids grow with time.
+    private static let selectLastDeliveries = Statement(
+        .read,
+        """
+        SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
+          FROM webhook_deliveries
+         WHERE application_id = $1 AND event_id = (
+               SELECT event_id FROM webhook_deliveries
+                WHERE application_id = $1 AND uid = $2 AND kind = $3
+                ORDER BY event_id DESC
+                LIMIT 1)
+         ORDER BY webhook
+        """)
+
+    package func acknowledgements(
+        ofLast kind: AccountEvent.Kind, about uid: UUID, application: Int32
+    ) async throws -> [EventDelivery] {
+        try await run(Self.selectLastDeliveries, [.int4(application), .uuid(uid), .text(kind.rawValue)])
+            .map { try $0.eventDelivery() }
+    }
+
+    /// What is leased to a worker is not due before its lease ends, whoever is in a hurry.
+    private static let retry = Statement(
+        .write,
+        """
+        WITH due AS (
+            UPDATE webhook_deliveries
+               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
+             WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+            RETURNING 1
+        )
+        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM due LIMIT 1) AS any_due
+        """)
+
+    package func retryUnacknowledged(of event: UUID, application: Int32) async throws {
+        _ = try await run(Self.retry, [.int4(application), .uuid(event)])
+    }
+}
+
+extension Row {
+    fileprivate func eventDelivery() throws -> EventDelivery {
+        var row = self
+        let event: UUID = try row.next()
+        let webhook: String = try row.next()
+        let name: String = try row.next()
+        let acknowledgedAt: Date? = try row.next()
+        let failedAt: Date? = try row.next()
+        return EventDelivery(
+            event: event, webhook: webhook, name: name,
+            status: acknowledgedAt.map { .acknowledged(at: $0) } ?? failedAt.map { .givenUp(at: $0) } ?? .pending,
+            attempts: try row.next(), failure: try row.next())
+    }
+}

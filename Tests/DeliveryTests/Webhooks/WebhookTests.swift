@@ -1,0 +1,66 @@
+import Accounts
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import Delivery
+
+struct WebhookTests {
+    private func webhook(
+        _ url: String = "https://hooks.example/in", secret: String = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    ) throws -> Webhook {
+        try Webhook(name: "hooks", url: url, secret: secret, events: [])
+    }
+
+    /// The example of the specification's reference libraries.
+    @Test func theSignatureIsStandardWebhooks() throws {
+        let signature = try webhook().signature(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: "1614265330",
+            body: Array(#"{"test": 2432232314}"#.utf8))
+        #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test func theBodyIsTheSameAtEachAttemptAndTheSignatureIsNot() throws {
+        let delivery = TakenDelivery(
+            event: .v7(), webhook: "", application: 1, applicationName: "demo", kind: "account.deleted", uid: .v7(),
+            details: ["receipt": "r"], createdAt: Date(timeIntervalSince1970: 1_700_000_000.25), attempts: 0)
+        let webhook = try webhook()
+        let first = try webhook.request(delivery, at: Date(timeIntervalSince1970: 1_700_000_001.9))
+        let second = try webhook.request(delivery, at: Date(timeIntervalSince1970: 1_700_000_002))
+        #expect(first.body == second.body)
+        let uid = delivery.uid.text
+        #expect(
+            String(decoding: first.body, as: UTF8.self)
+                == #"{"data":{"application":"demo","receipt":"r","uid":"\#(uid)"},"#
+                + #""timestamp":"2023-11-14T22:13:20.250Z","type":"account.deleted"}"#)
+        #expect(first.headers.map(\.name) == second.headers.map(\.name))
+        #expect(first.headers[1].value == delivery.event.text && second.headers[1].value == delivery.event.text)
+        #expect(first.headers[2].value == "1700000001" && second.headers[2].value == "1700000002")
+        #expect(first.headers[3].value != second.headers[3].value)
+    }
+
+    @Test(arguments: ["", "whsec_", "whsec_!", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
+    func onlySecretsInTheirForm(secret: String) {
+        #expect(throws: DeliveryError.self) { try webhook(secret: secret) }
+    }
+
+    @Test func aDumpShowsNoSecret() throws {
+        let webhook = try webhook("https://user:hunter2@hooks.example/hunter2")
+        var dump = ""
+        Swift.dump(webhook, to: &dump)
+        let shown = "\(webhook) \(String(reflecting: webhook)) \(dump)"
+        #expect(!shown.contains("hunter2") && !shown.contains("MfKQ"), "\(shown)")
+    }
+
+    /// Longer than the 72 hours that an erasure waits.
+    @Test func retriesGoOnForFourDays() {
+        let policy = RetryPolicy.webhooks
+        func delay(_ hours: Int, attempts: Int = 1000) -> Duration? {
+            policy.delay(
+                after: .gatewayDeferred(status: 500), attempts: attempts, age: .seconds(hours * 3600), fraction: 0.999)
+        }
+        #expect(delay(95).map { $0 > .seconds(3500) && $0 <= .seconds(3600) } == true)
+        #expect(delay(96) == nil)
+        #expect(delay(0, attempts: 0).map { $0 <= .seconds(5) } == true)
+    }
+}

@@ -1,0 +1,169 @@
+import Accounts
+import Delivery
+import Foundation
+import GatehouseTesting
+import Logging
+import Postgres
+import ProviderKit
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// Receivers that fail, hang or vanish, and workers that die.
+struct WebhookFaultTests {
+    private func announce(_ count: Int = 1, at server: TestServer) async throws -> [AccountEvent] {
+        let events = (0..<count).map { _ in AccountEvent(.accountErased, of: .v7()) }
+        try await server.backend.store.announce(events, application: try await server.application().id)
+        return events
+    }
+
+    private func delivery(_ event: AccountEvent, at server: TestServer) async throws -> EventDelivery {
+        let deliveries = try await server.backend.store.acknowledgements(
+            of: event.id, application: try await server.application().id)
+        return try #require(deliveries.first)
+    }
+
+    @Test(arguments: [500, 404, 410, 301])
+    func `what is refused comes again with the same id and body`(status: Int) async throws {
+        try await WebhookSink.with { _, number in
+            .status(number == 0 ? status : 200)
+        } _: { sink in
+            try await TestServer.with(webhooks: "[\(sink.entry("account.erased"))]") { server in
+                let event = try #require(try await announce(at: server).first)
+                try await eventually("the refusal is seen") {
+                    try await delivery(event, at: server).failure == "http-\(status)"
+                }
+                #expect(try await delivery(event, at: server).status == .pending)
+                try await server.backend.store.retryUnacknowledged(
+                    of: event.id, application: try await server.application().id)
+                try await eventually("it is acknowledged") {
+                    if case .acknowledged = try await delivery(event, at: server).status { true } else { false }
+                }
+                #expect(sink.posts.count == 2)
+                #expect(sink.posts.allSatisfy { $0.isSigned(with: WebhookSink.secret) })
+                #expect(sink.posts.map(\.id) == [event.id.text, event.id.text])
+                #expect(sink.posts[0].body == sink.posts[1].body)
+                let acknowledged = try await delivery(event, at: server)
+                #expect(acknowledged.attempts == 2 && acknowledged.failure == nil)
+                // What is acknowledged is not asked for again.
+                try await server.backend.store.retryUnacknowledged(
+                    of: event.id, application: try await server.application().id)
+                #expect(try await delivery(event, at: server) == acknowledged)
+            }
+        }
+    }
+
+    @Test func `a redirect is not followed`() async throws {
+        try await WebhookSink.with { other in
+            let target = other.url
+            try await WebhookSink.with { _, _ in
+                .redirect(to: target)
+            } _: { sink in
+                try await TestServer.with(webhooks: "[\(sink.entry("account.erased"))]") { server in
+                    let event = try #require(try await announce(at: server).first)
+                    try await eventually("the refusal is seen") {
+                        try await delivery(event, at: server).failure == "http-307"
+                    }
+                    #expect(other.posts.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `a webhook that hangs delays neither another nor a mail`() async throws {
+        try await WebhookSink.with { _, _ in
+            .hang
+        } _: { hanging in
+            try await WebhookSink.with { healthy in
+                let hooks = "[\(hanging.entry("account.erased")), \(healthy.entry("account.erased"))]"
+                try await TestServer.with(webhooks: hooks) { server in
+                    let client = APIClient(server)
+                    let events = try await announce(30, at: server)
+                    try await eventually("it hangs in all its places") { hanging.posts.count == 4 }
+                    let told = try await eventually("the other hears of everything") {
+                        healthy.posts.count == events.count
+                    }
+                    _ = try await client.register(at: server)
+                    #expect(hanging.posts.count == 4, "nothing was answered there yet")
+                    print("30 events beside a hanging webhook took \(told.milliseconds) ms")
+                    hanging.release()
+                    try await eventually("then it hears of everything too") {
+                        Set(hanging.posts.map(\.id)) == Set(events.map(\.id.text))
+                    }
+                    #expect(hanging.posts.count == events.count)
+                }
+            }
+        }
+    }
+
+    @Test func `a worker killed between the answer and its mark leaves at most that one in doubt`() async throws {
+        let database = try await TemporaryPostgres.database()
+        try await WebhookSink.with { _, number in
+            number == 0 ? .hang : .status(200)
+        } _: { sink in
+            let hook = sink.entry("account.created")
+            var file = ServerFile(database: database)
+            file.delivery = "webhooks: [\(hook)]"
+            try await ProcessDirectory.with { directory in
+                try await file.serve(in: directory) { process, client in
+                    _ = try await client.guest()
+                    try await eventually("the event is on its way") { sink.posts.count == 1 }
+                    #expect(try await process.end(by: SIGKILL) == -SIGKILL)
+                }
+            }
+            sink.release()
+            try await TestServer.with(database: database, webhooks: "[\(hook)]") { server in
+                // The lease ends.
+                try await server.execute("UPDATE webhook_deliveries SET due_at = now(), leased_until = now()")
+                try await eventually("it is acknowledged") {
+                    try await server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL") == 1
+                }
+                _ = try await APIClient(server).guest()
+                try await eventually("another one follows") { Set(sink.posts.map(\.id)).count == 2 }
+                #expect(sink.posts.count == 3)
+                #expect(sink.posts[0].id == sink.posts[1].id && sink.posts[0].body == sink.posts[1].body)
+                #expect(sink.posts.allSatisfy { $0.isSigned(with: WebhookSink.secret) })
+            }
+        }
+    }
+
+    @Test func `deliveries of a webhook that is no longer configured end visibly`() async throws {
+        try await WebhookSink.with { _, _ in
+            .status(500)
+        } _: { sink in
+            try await TestServer.with(webhooks: "[\(sink.entry("account.erased"))]") { server in
+                let event = try #require(try await announce(at: server).first)
+                try await eventually("the refusal is seen") {
+                    try await delivery(event, at: server).failure == "http-500"
+                }
+                server.backend.webhooks.replace(with: [])
+                // Another replica may still know it for a while.
+                let queue = server.backend.events
+                let early = try await queue.giveUp(allBut: [], overdue: .seconds(300), reason: "not-configured")
+                #expect(early == 0)
+                try await server.execute("UPDATE webhook_deliveries SET due_at = now() - interval '6 minutes'")
+                let known = try await queue.giveUp(allBut: [sink.url], overdue: .seconds(300), reason: "not-configured")
+                #expect(known == 0)
+                try await eventually("the worker gives it up") {
+                    if case .givenUp = try await delivery(event, at: server).status { true } else { false }
+                }
+                #expect(try await delivery(event, at: server).failure == "not-configured")
+                #expect(try await announce(at: server).count == 1)
+                #expect(try await server.count("SELECT count(*) FROM webhook_deliveries") == 1)
+            }
+        }
+    }
+
+    @Test func `without a subscriber nothing is asked of the database`() async throws {
+        try await TestServer.with { server in
+            let nowhere = Database(.init(url: server.databaseURL), logger: Logger(label: "nowhere"))
+            let store = SQLStore(
+                database: nowhere, sealing: server.backend.sealer, subscriptions: NoSubscriptions(),
+                revocations: server.backend.revocations)
+            // It was never started: any statement would fail or wait.
+            try await store.announce([AccountEvent(.accountMerged, of: .v7())], application: 1)
+        }
+    }
+}
