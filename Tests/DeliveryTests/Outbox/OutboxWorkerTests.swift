@@ -186,7 +186,7 @@ struct OutboxWorkerTests {
         let errors = logs.lines.filter { $0.level == .error }
         #expect(errors.count == 1)
         #expect(errors.first?.text.contains(message.id.text) == true)
-        #expect(!logs.lines.contains { $0.text.contains("ada") || $0.text.contains("mail.example") })
+        #expect(!logs.lines.contains { $0.text.contains("ada@") || $0.text.contains("mail.example") })
         #expect(!logs.lines.contains { $0.text.contains("token") })
     }
 
