@@ -59,10 +59,11 @@ package struct AccountDeletion: Sendable {
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
             try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
 
-            let provider = try application.providers.named(proof.provider)
-            let evidence = VerifiedIdentity(providerUid: proof.providerUid, methods: proof.methods)
+            // What was proven may not be one of its identities: an address of the account's was enough.
             let session = tokens.newSession(methods: proof.methods, client: client, in: application)
-            return try await signIn.open(session, with: evidence, of: provider, in: application, store: store)
+            return try await store.open(session, of: uid, in: application) {
+                $0.provider == proof.provider && $0.providerUid == proof.providerUid
+            }
         }
         return try await signIn.finish(outcome, in: application)
     }

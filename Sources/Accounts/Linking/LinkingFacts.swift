@@ -38,6 +38,23 @@ extension AccountsStore {
         return AskingAccount(uid: caller.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
+    /// A session of an account that the caller has locked, by the identity that fits, else by any that could sign in.
+    func open(
+        _ session: NewSession, of uid: UUID, in application: Application, by fits: (IdentityRecord) -> Bool
+    ) async throws -> SignInOutcome {
+        let identities = try await identities(of: uid, application: application.id)
+        let identity =
+            identities.first(where: fits) ?? identities.first(where: application.providers.canSignIn(with:))
+            ?? identities.first
+        guard let identity else { throw StoreConflict() }
+        let opening = SessionOpening(
+            session: session, evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: session.methods),
+            provider: identity.provider, application: application.id)
+        let known = KnownIdentity(id: identity.id, uid: uid, status: .live)
+        return .opened(
+            try await openSession(opening, identity: known, password: nil), refreshToken: session.refreshToken)
+    }
+
     /// Locks several accounts as everybody does it, in the order of their uids.
     func lockAccounts(_ uids: Set<UUID>, application: Int32) async throws {
         for uid in uids.sorted(by: { $0.text < $1.text }) {

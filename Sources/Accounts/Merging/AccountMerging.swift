@@ -98,23 +98,14 @@ package struct AccountMerging: Sendable {
         _ merge: Merge, proof: Proof?, by caller: Caller, from client: Client, store: any AccountsStore
     ) async throws -> SignInOutcome {
         let application = caller.application
-        let identities = try await store.identities(of: merge.survivor, application: application.id)
         let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
-        let own = identities.first { identity in
+        var session = tokens.newSession(methods: proof?.methods ?? [], client: client, in: application)
+        session.resumes = caller.sessionID
+        return try await store.open(session, of: merge.survivor, in: application) { identity in
             merge.survivor == caller.uid
                 ? identity.id == current
                 : identity.provider == proof?.provider && identity.providerUid == proof?.providerUid
         }
-        guard let identity = own ?? identities.first else { throw StoreConflict() }
-        var session = tokens.newSession(
-            methods: proof?.methods ?? [], client: client, in: application)
-        session.resumes = caller.sessionID
-        let opening = SessionOpening(
-            session: session, evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: session.methods),
-            provider: identity.provider, application: application.id)
-        let opened = try await store.openSession(
-            opening, identity: KnownIdentity(id: identity.id, uid: merge.survivor, status: .live), password: nil)
-        return .opened(opened, refreshToken: session.refreshToken)
     }
 
     private func refuseStranding(

@@ -19,8 +19,8 @@ package struct RedirectFlows: Sendable {
         self.opaque = opaque
     }
 
-    /// With a caller the provider is asked to have the person prove anew who they are; `linking` ties the flow to the
-    /// caller's session.
+    /// With a caller the flow is for authenticating anew: the provider is asked to have the person prove again who they
+    /// are. With `linking` it is tied to the caller's session instead, which alone may finish it.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
     package func begin(
         _ request: AuthorizationRequest, with configured: ConfiguredProvider, by caller: Caller? = nil,
@@ -30,7 +30,7 @@ package struct RedirectFlows: Sendable {
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
         let url = try await provider.authorizationURL(
-            for: flow(state, with: configured, isFresh: caller != nil, in: application))
+            for: flow(state, with: configured, isFresh: caller != nil && !linking, in: application))
         let browser = request.isBrowserDriven ? opaque.make() : nil
         try await store.begin(
             NewRedirectFlow(

@@ -100,7 +100,9 @@ extension APIClient.Answer {
 
 extension APIClient {
     /// Signs in with evidence that `ScriptedProvider` believes.
-    func present(_ evidence: VerifiedIdentity) async throws -> Answer {
-        try await post("/auth/scripted", ["provider": "scripted", "proof": .string(evidence.proof)])
+    func present(_ evidence: VerifiedIdentity, to provider: String? = nil) async throws -> Answer {
+        var body: [String: JSONValue] = ["proof": .string(try evidence.proof)]
+        body["provider"] = provider.map { .string($0) }
+        return try await post("/auth/scripted", .object(body))
     }
 }

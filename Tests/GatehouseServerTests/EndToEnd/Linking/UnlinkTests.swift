@@ -58,6 +58,20 @@ struct UnlinkTests {
         }
     }
 
+    @Test func `an account comes back by an address of its own, too`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.newcomer("ada", email: APIClient.newAddress())
+            #expect(try await client.delete("/auth/account", bearer: person.accessToken).status == 204)
+            let code = try await client.challenge("email", person.email, at: server)
+            let refused = try await client.post("/auth/email/otp/verify", .object(code))
+            expectError(refused, 403, "ACCOUNT_DELETED")
+            let restored = try await client.post(
+                "/auth/account/restore", ["restoreToken": refused.json["error"]["details"]["restoreToken"]])
+            #expect(restored["user"]["id"].string == person.uid, "\(restored.text)")
+            #expect(try await server.count("SELECT count(*) FROM accounts") == 1)
+        }
+    }
+
     @Test func `nobody is left with identities that can't sign in`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted, mode: linkOnly }") { server, client in
             let person = try await client.newcomer("ada")
