@@ -19,8 +19,10 @@ package struct RedirectFlows: Sendable {
         self.opaque = opaque
     }
 
-    /// With a caller the flow is for authenticating anew: the provider is asked to have the person prove again who they
-    /// are. With `linking` it is tied to the caller's session instead, which alone may finish it.
+    /// Sets out to sign in, or with a caller to authenticate anew, or with `linking` to link.
+    ///
+    /// Authenticating anew asks the provider to have the person prove again who they are; linking ties the flow to the
+    /// caller's session, which alone may finish it.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
     package func begin(
         _ request: AuthorizationRequest, with configured: ConfiguredProvider, by caller: Caller? = nil,

@@ -35,7 +35,8 @@ extension APIClient {
 
     /// A person who signed up by `ScriptedProvider`.
     func newcomer(_ subject: String = UUID().uuidString, email: String? = nil) async throws -> Person {
-        try Person(try await present(.somebody(subject, email: email), to: "scripted"), email: email ?? "", password: "")
+        let answer = try await present(.somebody(subject, email: email), to: "scripted")
+        return try Person(answer, email: email ?? "", password: "")
     }
 
     /// The ticket of a conflict.
