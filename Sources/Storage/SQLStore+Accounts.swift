@@ -34,17 +34,21 @@ extension SQLStore {
         return try await user(uid, application: application)
     }
 
-    private static let selectVerifiedEmails = Statement(
+    private static let selectNoticeAddresses = Statement(
         .read,
         """
-        SELECT address FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = 'email' AND NOT is_silent
+        SELECT kind, address FROM addresses d
+         WHERE application_id = $1 AND uid = $2 AND NOT is_silent
+           AND (kind = 'email' OR NOT EXISTS (
+                   SELECT FROM addresses e
+                    WHERE e.application_id = $1 AND e.uid = $2 AND e.kind = 'email' AND NOT e.is_silent))
          ORDER BY verified_at
         """)
 
-    package func verifiedEmails(of uid: UUID, application: Int32) async throws -> [EmailAddress] {
-        try await run(Self.selectVerifiedEmails, [.int4(application), .uuid(uid)]).compactMap { row in
+    package func noticeAddresses(of uid: UUID, application: Int32) async throws -> [Address] {
+        try await run(Self.selectNoticeAddresses, [.int4(application), .uuid(uid)]).compactMap { row in
             var row = row
-            return EmailAddress(try row.next(String.self))
+            return try row.nextAddress()
         }
     }
 

@@ -10,8 +10,8 @@ package protocol AccountStore: Sendable {
         of uid: UUID, displayName: String?, metadata: JSONValue?, application: Int32
     ) async throws -> User?
 
-    /// Verified addresses of the account, where notices about it go.
-    func verifiedEmails(of uid: UUID, application: Int32) async throws -> [EmailAddress]
+    /// Where notices about the account go: its verified e-mail addresses, or where it has none its numbers.
+    func noticeAddresses(of uid: UUID, application: Int32) async throws -> [Address]
 
     /// What its owner reads, as `Client.languages` has it; nobody has said so of old accounts.
     func languages(of uid: UUID, application: Int32) async throws -> String?

@@ -96,7 +96,7 @@ package struct AddressChange: Sendable {
         by caller: Caller, store: any AccountsStore
     ) async throws -> ListedIdentity {
         let application = caller.application
-        let told = try await store.verifiedEmails(of: caller.uid, application: application.id).map(Address.email)
+        let told = try await store.noticeAddresses(of: caller.uid, application: application.id)
         let old = [identity.email.map(Address.email), identity.phone.map(Address.phone)].compactMap { $0 }
         try await writer.displace(new.displacing, in: application, store: store)
         try await store.changeAddress(

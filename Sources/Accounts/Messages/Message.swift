@@ -69,9 +69,11 @@ package struct Message: Sendable, Codable, Equatable {
     }
 
     /// A notice wherever it reaches the person, be it by text.
-    package init(_ topic: MessageTopic, notifying address: Address, provider: String?, locale: String?) {
+    package init(
+        _ topic: MessageTopic, notifying address: Address, until: Date? = nil, provider: String?, locale: String?
+    ) {
         self.init(
-            topic: topic, address: address, code: nil, link: nil, until: nil, provider: provider, locale: locale)
+            topic: topic, address: address, code: nil, link: nil, until: until, provider: provider, locale: locale)
     }
 
     private init(

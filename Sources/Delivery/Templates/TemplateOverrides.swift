@@ -122,8 +122,11 @@ extension MessageTopic {
     /// It goes to phone numbers too.
     var canBeText: Bool {
         switch self {
-        case .signInCode, .confirmAddress, .addressChanged: true
-        default: false
+        case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accountsMerged,
+            .mergeUndone, .accountDeleted, .accountRestored:
+            true
+        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordChanged, .confirmLink:
+            false
         }
     }
 

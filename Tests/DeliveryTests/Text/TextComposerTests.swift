@@ -28,15 +28,31 @@ struct TextComposerTests {
     }
 
     /// Anything else would need two or three messages (3GPP TS 23.038).
+    private static let alphabet = """
+        @£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§\
+        ¿abcdefghijklmnopqrstuvwxyzäöñüà
+        """
+
     @Test(arguments: ["en", "fr", "de", "es"])
     func oneMessageOfTheDefaultAlphabet(language: String) throws {
-        let alphabet = """
-            @£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§\
-            ¿abcdefghijklmnopqrstuvwxyzäöñüà
-            """
         let text = try text(language, application: String(repeating: "x", count: 60))
-        #expect(text.allSatisfy { alphabet.contains($0) })
+        #expect(text.allSatisfy { Self.alphabet.contains($0) })
         #expect(text.count <= 160)
+    }
+
+    @Test(
+        arguments: [
+            MessageTopic.addressChanged, .identityLinked, .identityRemoved, .accountsMerged, .mergeUndone,
+            .accountDeleted, .accountRestored,
+        ], ["en", "fr", "de", "es"])
+    func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
+        for application in [String(repeating: "x", count: 60), "Route 66"] {
+            let message = Message(
+                topic, notifying: .phone(try Samples.number()), until: Date(), provider: "4 me", locale: language)
+            let text = try composer.text(message, application: application)
+            #expect(text.allSatisfy { Self.alphabet.contains($0) && !$0.isNumber }, "\(text)")
+            #expect(text.count <= 160 && text.hasSuffix(".") && !text.contains("\n"), "\(text)")
+        }
     }
 
     @Test func theLanguagesDiffer() throws {

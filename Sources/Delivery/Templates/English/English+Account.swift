@@ -31,6 +31,10 @@ extension English {
             <p>It will be erased, and nobody can bring it back then.</p>
             {{/until}}
             <p><strong>If it was not you,</strong> sign in soon, restore the account and choose a new password.</p>
+            """,
+        sms: """
+            {{#application}}Your account at {{application}} is being deleted.{{/application}}\
+            {{^application}}Your account is being deleted.{{/application}} If it was not you, sign in and restore it.
             """)
 
     static let accountRestored = TemplateSource(
@@ -52,5 +56,9 @@ extension English {
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you, somebody else may be in your account.</strong> Ask for a new password where
             you sign in: that signs everybody out.</p>
+            """,
+        sms: """
+            {{#application}}Your account at {{application}} is back.{{/application}}\
+            {{^application}}Your account is back.{{/application}} If it was not you, sign in and check it.
             """)
 }

@@ -19,6 +19,10 @@ extension English {
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you, somebody else can read your mail or uses your {{provider}} account.</strong>
             Secure both, then remove {{provider}} from your account's settings.</p>
+            """,
+        sms: """
+            {{#application}}Your account at {{application}} has a further way to sign in.{{/application}}\
+            {{^application}}Your account has a further way to sign in.{{/application}} If it was not you, sign in and check it.
             """)
 
     static let identityRemoved = TemplateSource(
@@ -41,5 +45,9 @@ extension English {
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you,</strong> sign in and look at your account's settings, and at your
             {{provider}} account's.</p>
+            """,
+        sms: """
+            {{#application}}Your account at {{application}} has one way less to sign in.{{/application}}\
+            {{^application}}Your account has one way less to sign in.{{/application}} If it was not you, sign in and check it.
             """)
 }

@@ -21,6 +21,10 @@ extension English {
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you, somebody else can read your mail or is in one of the accounts.</strong> Sign
             in, undo the merge and choose new passwords, for your mailbox too.</p>
+            """,
+        sms: """
+            {{#application}}Your accounts at {{application}} are one now.{{/application}}\
+            {{^application}}Your accounts are one now.{{/application}} If it was not you, sign in and undo it.
             """)
 
     static let mergeUndone = TemplateSource(
@@ -44,5 +48,9 @@ extension English {
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you, somebody else may be in your accounts.</strong> Ask for a new password where
             you sign in: that signs everybody out. Then choose a new password for your mailbox too.</p>
+            """,
+        sms: """
+            {{#application}}Your accounts at {{application}} are two again.{{/application}}\
+            {{^application}}Your accounts are two again.{{/application}} If it was not you, sign in and check them.
             """)
 }

@@ -34,6 +34,10 @@ extension French {
             {{/until}}
             <p><strong>Si ce n'était pas vous,</strong> connectez-vous sans tarder, rétablissez le compte et
             choisissez un nouveau mot de passe.</p>
+            """,
+        sms: """
+            {{#application}}Votre compte {{application}} sera supprimé.{{/application}}\
+            {{^application}}Votre compte sera supprimé.{{/application}} Si ce n'était pas vous, connectez-vous et rétablissez-le.
             """)
 
     static let accountRestored = TemplateSource(
@@ -56,5 +60,9 @@ extension French {
             <p>Si c'était vous, vous n'avez rien à faire.</p>
             <p><strong>Si ce n'était pas vous, quelqu'un d'autre a peut-être accès à votre compte.</strong> Demandez
             un nouveau mot de passe à l'endroit où vous vous connectez\u{A0}: cela déconnecte tout le monde.</p>
+            """,
+        sms: """
+            {{#application}}Votre compte {{application}} est rétabli.{{/application}}\
+            {{^application}}Votre compte est rétabli.{{/application}} Si ce n'était pas vous, connectez-vous et vérifiez.
             """)
 }

@@ -20,6 +20,10 @@ extension French {
             <p><strong>Si ce n'était pas vous, quelqu'un d'autre lit vos e-mails ou utilise votre compte
             {{provider}}.</strong> Sécurisez les deux, puis retirez {{provider}} dans les réglages de votre
             compte.</p>
+            """,
+        sms: """
+            {{#application}}Votre compte {{application}} a un accès de plus.{{/application}}\
+            {{^application}}Votre compte a un accès de plus.{{/application}} Si ce n'était pas vous, connectez-vous et vérifiez.
             """)
 
     static let identityRemoved = TemplateSource(
@@ -42,5 +46,9 @@ extension French {
             <p>Si c'était vous, vous n'avez rien à faire.</p>
             <p><strong>Si ce n'était pas vous,</strong> connectez-vous et vérifiez les réglages de votre compte, ainsi
             que ceux de votre compte {{provider}}.</p>
+            """,
+        sms: """
+            {{#application}}Votre compte {{application}} a un accès de moins.{{/application}}\
+            {{^application}}Votre compte a un accès de moins.{{/application}} Si ce n'était pas vous, connectez-vous et vérifiez.
             """)
 }

@@ -24,6 +24,10 @@ extension French {
             <p><strong>Si ce n'était pas vous, quelqu'un d'autre lit vos e-mails ou a accès à l'un des
             comptes.</strong> Connectez-vous, annulez la fusion et choisissez de nouveaux mots de passe, pour votre
             messagerie aussi.</p>
+            """,
+        sms: """
+            {{#application}}Vos deux comptes {{application}} ont été réunis.{{/application}}\
+            {{^application}}Vos deux comptes ont été réunis.{{/application}} Si ce n'était pas vous, connectez-vous et annulez.
             """)
 
     static let mergeUndone = TemplateSource(
@@ -49,5 +53,9 @@ extension French {
             <p><strong>Si ce n'était pas vous, quelqu'un d'autre a peut-être accès à vos comptes.</strong> Demandez un
             nouveau mot de passe à l'endroit où vous vous connectez\u{A0}: cela déconnecte tout le monde. Puis
             changez aussi le mot de passe de votre messagerie.</p>
+            """,
+        sms: """
+            {{#application}}Vos comptes {{application}} sont de nouveau séparés.{{/application}}\
+            {{^application}}Vos comptes sont de nouveau séparés.{{/application}} Si ce n'était pas vous, connectez-vous et vérifiez.
             """)
 }

@@ -34,6 +34,10 @@ extension German {
             {{/until}}
             <p><strong>Wenn Sie das nicht waren,</strong> melden Sie sich bald an, stellen Sie das Konto wieder her
             und wählen Sie ein neues Passwort.</p>
+            """,
+        sms: """
+            {{#application}}Ihr Konto bei {{application}} wird gelöscht.{{/application}}\
+            {{^application}}Ihr Konto wird gelöscht.{{/application}} Waren Sie das nicht, melden Sie sich an und holen es zurück.
             """)
 
     static let accountRestored = TemplateSource(
@@ -57,5 +61,9 @@ extension German {
             <p>Wenn Sie das waren, müssen Sie nichts tun.</p>
             <p><strong>Wenn Sie das nicht waren, hat womöglich jemand anderes Zugang zu Ihrem Konto.</strong>
             Fordern Sie dort, wo Sie sich anmelden, ein neues Passwort an: Damit werden alle abgemeldet.</p>
+            """,
+        sms: """
+            {{#application}}Ihr Konto bei {{application}} ist wieder da.{{/application}}\
+            {{^application}}Ihr Konto ist wieder da.{{/application}} Waren Sie das nicht, melden Sie sich an und prüfen es.
             """)
 }

@@ -20,6 +20,10 @@ extension German {
             <p><strong>Wenn Sie das nicht waren, kann jemand anderes Ihre E-Mails lesen oder Ihr Konto bei
             {{provider}} benutzen.</strong> Sichern Sie beides und entfernen Sie dann {{provider}} in den
             Einstellungen Ihres Kontos.</p>
+            """,
+        sms: """
+            {{#application}}Ihr Konto bei {{application}} hat eine weitere Anmeldung.{{/application}}\
+            {{^application}}Ihr Konto hat eine weitere Anmeldung.{{/application}} Waren Sie das nicht, melden Sie sich an und prüfen es.
             """)
 
     static let identityRemoved = TemplateSource(
@@ -44,5 +48,9 @@ extension German {
             <p>Wenn Sie das waren, müssen Sie nichts tun.</p>
             <p><strong>Wenn Sie das nicht waren,</strong> melden Sie sich an und sehen Sie in den Einstellungen Ihres
             Kontos nach, und auch in denen Ihres Kontos bei {{provider}}.</p>
+            """,
+        sms: """
+            {{#application}}Ihr Konto bei {{application}} hat eine Anmeldung weniger.{{/application}}\
+            {{^application}}Ihr Konto hat eine Anmeldung weniger.{{/application}} Waren Sie das nicht, melden Sie sich an und prüfen es.
             """)
 }

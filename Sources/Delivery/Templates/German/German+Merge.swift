@@ -25,6 +25,10 @@ extension German {
             <p><strong>Wenn Sie das nicht waren, kann jemand anderes Ihre E-Mails lesen oder hat Zugang zu einem der
             Konten.</strong> Melden Sie sich an, machen Sie die Zusammenlegung rückgängig und wählen Sie neue
             Passwörter, auch für Ihr Postfach.</p>
+            """,
+        sms: """
+            {{#application}}Ihre Konten bei {{application}} sind jetzt eines.{{/application}}\
+            {{^application}}Ihre Konten sind jetzt eines.{{/application}} Waren Sie das nicht, melden Sie sich an und machen es rückgängig.
             """)
 
     static let mergeUndone = TemplateSource(
@@ -50,5 +54,9 @@ extension German {
             <p><strong>Wenn Sie das nicht waren, hat womöglich jemand anderes Zugang zu Ihren Konten.</strong>
             Fordern Sie dort, wo Sie sich anmelden, ein neues Passwort an: Damit werden alle abgemeldet. Ändern Sie
             danach auch das Passwort Ihres Postfachs.</p>
+            """,
+        sms: """
+            {{#application}}Ihre Konten bei {{application}} sind wieder getrennt.{{/application}}\
+            {{^application}}Ihre Konten sind wieder getrennt.{{/application}} Waren Sie das nicht, melden Sie sich an und prüfen sie.
             """)
 }

@@ -32,6 +32,10 @@ extension Spanish {
             {{/until}}
             <p><strong>Si no ha sido usted,</strong> inicie sesión pronto, recupere la cuenta y elija una nueva
             contraseña.</p>
+            """,
+        sms: """
+            {{#application}}Su cuenta de {{application}} se va a borrar.{{/application}}\
+            {{^application}}Su cuenta se va a borrar.{{/application}} Si no ha sido usted, entre y recupérela.
             """)
 
     static let accountRestored = TemplateSource(
@@ -54,5 +58,9 @@ extension Spanish {
             <p>Si ha sido usted, no tiene que hacer nada.</p>
             <p><strong>Si no ha sido usted, puede que otra persona tenga acceso a su cuenta.</strong> Pida una nueva
             contraseña donde inicia sesión: así se cierran todas las sesiones.</p>
+            """,
+        sms: """
+            {{#application}}Su cuenta de {{application}} vuelve a estar activa.{{/application}}\
+            {{^application}}Su cuenta vuelve a estar activa.{{/application}} Si no ha sido usted, entre y revise.
             """)
 }

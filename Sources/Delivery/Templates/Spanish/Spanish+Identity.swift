@@ -19,6 +19,10 @@ extension Spanish {
             <p>Si ha sido usted, no tiene que hacer nada.</p>
             <p><strong>Si no ha sido usted, otra persona puede leer su correo o usa su cuenta de
             {{provider}}.</strong> Proteja ambos y después quite {{provider}} en los ajustes de su cuenta.</p>
+            """,
+        sms: """
+            {{#application}}Su cuenta de {{application}} tiene otra forma de entrar.{{/application}}\
+            {{^application}}Su cuenta tiene otra forma de entrar.{{/application}} Si no ha sido usted, entre y revise.
             """)
 
     static let identityRemoved = TemplateSource(
@@ -41,5 +45,9 @@ extension Spanish {
             <p>Si ha sido usted, no tiene que hacer nada.</p>
             <p><strong>Si no ha sido usted,</strong> inicie sesión y revise los ajustes de su cuenta, y también los de
             su cuenta de {{provider}}.</p>
+            """,
+        sms: """
+            {{#application}}Su cuenta de {{application}} tiene una forma menos de entrar.{{/application}}\
+            {{^application}}Su cuenta tiene una forma menos de entrar.{{/application}} Si no ha sido usted, entre y revise.
             """)
 }

@@ -23,6 +23,10 @@ extension Spanish {
             <p>Si ha sido usted, no tiene que hacer nada.</p>
             <p><strong>Si no ha sido usted, otra persona puede leer su correo o tiene acceso a una de las
             cuentas.</strong> Inicie sesión, deshaga la fusión y elija nuevas contraseñas, también para su correo.</p>
+            """,
+        sms: """
+            {{#application}}Sus cuentas de {{application}} ya son una sola.{{/application}}\
+            {{^application}}Sus cuentas ya son una sola.{{/application}} Si no ha sido usted, entre y anule el cambio.
             """)
 
     static let mergeUndone = TemplateSource(
@@ -47,5 +51,9 @@ extension Spanish {
             <p><strong>Si no ha sido usted, puede que otra persona tenga acceso a sus cuentas.</strong> Pida una nueva
             contraseña donde inicia sesión: así se cierran todas las sesiones. Después cambie también la contraseña
             de su correo.</p>
+            """,
+        sms: """
+            {{#application}}Sus cuentas de {{application}} vuelven a ser dos.{{/application}}\
+            {{^application}}Sus cuentas vuelven a ser dos.{{/application}} Si no ha sido usted, entre y revise.
             """)
 }

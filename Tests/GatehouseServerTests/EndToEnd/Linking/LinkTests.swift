@@ -38,6 +38,17 @@ struct LinkTests {
         }
     }
 
+    @Test func `whoever has nothing but a number is told by text`() async throws {
+        try await TestServer.linking { server, client in
+            let code = try await client.challenge("phone", "+33612345678", at: server)
+            let person = try Person(
+                try await client.post("/auth/phone/otp/verify", .object(code)), email: "", password: "")
+            #expect(try await client.link(.somebody("ada"), bearer: person.accessToken).status == 200)
+            let texts = try await client.mails(to: "+33612345678", at: server, count: 2)
+            #expect(texts.contains { $0.text.contains("further way to sign in") }, "\(texts.map(\.text))")
+        }
+    }
+
     @Test func `linking one's own identity again is authenticating again`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada")
