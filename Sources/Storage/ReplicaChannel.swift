@@ -2,15 +2,17 @@ internal import Foundation
 package import Postgres
 internal import Synchronization
 
-/// What replicas tell each other over one LISTEN connection: sessions that ended, messages to send, keys that changed.
+/// What replicas tell each other over one LISTEN connection: sessions that ended or came back, messages to send, keys
+/// that changed.
 ///
-/// The payload is `ended:APPLICATION:SESSION`, `outbox` or `keys`; statements send it with `pg_notify`, so that it is
+/// The payload is `ended:APPLICATION:SESSION`, `revived:APPLICATION:SESSION`, `outbox` or `keys`; statements send it with `pg_notify`, so that it is
 /// heard exactly when what it tells about is committed.
 package final class ReplicaChannel: Sendable {
     enum Event: Sendable, Equatable {
         /// Whatever was sent before is lost.
         case connected
         case ended(application: Int32, session: UUID)
+        case revived(application: Int32, session: UUID)
         case outbox
         case keys
     }
@@ -81,11 +83,14 @@ extension ReplicaChannel.Event {
             switch (parts.first, parts.count) {
             case ("outbox", 1): self = .outbox
             case ("keys", 1): self = .keys
-            case ("ended", 3):
+            case ("ended", 3), ("revived", 3):
                 guard let application = Int32(parts[1]), let session = UUID(uuidString: String(parts[2])) else {
                     return nil
                 }
-                self = .ended(application: application, session: session)
+                self =
+                    parts[0] == "ended"
+                    ? .ended(application: application, session: session)
+                    : .revived(application: application, session: session)
             default: return nil
             }
         }

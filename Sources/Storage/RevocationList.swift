@@ -16,6 +16,8 @@ package final class RevocationList: Revocations {
     private struct State {
         /// When each was noted.
         var ended: [Key: ContinuousClock.Instant] = [:]
+        /// When the channel connected last: what was noted before may have come back unheard.
+        var connectedAt = ContinuousClock.now
         /// Grows with each connection; a load is good only for the connection that it was begun for.
         var connection = 0
         var loadedConnection = 0
@@ -38,10 +40,15 @@ package final class RevocationList: Revocations {
         channel.onEvent { [weak self] event in
             switch event {
             case .connected:
-                self?.state.withLock { $0.connection += 1 }
+                self?.state.withLock { state in
+                    state.connection += 1
+                    state.connectedAt = .now
+                }
                 continuation.yield()
             case .ended(let application, let session):
                 self?.note([session], application: application)
+            case .revived(let application, let session):
+                self?.forget(session, application: application)
             case .outbox, .keys:
                 break
             }
@@ -84,6 +91,12 @@ package final class RevocationList: Revocations {
         }
     }
 
+    private func forget(_ session: UUID, application: Int32) {
+        state.withLock { state in
+            state.ended[Key(application: application, session: session)] = nil
+        }
+    }
+
     /// A token may have been signed an instant after its session ended.
     private static let margin: Duration = .seconds(60)
 
@@ -95,14 +108,20 @@ package final class RevocationList: Revocations {
         guard let rows = try? await database.execute(Self.selectEnded, [.interval(retention() + Self.margin)]) else {
             return false
         }
+        var loaded: Set<Key> = []
         for row in rows {
             var row = row
             guard let application = try? row.next(Int32.self), let session = try? row.next(UUID.self) else {
                 return false
             }
             note([session], application: application)
+            loaded.insert(Key(application: application, session: session))
         }
-        state.withLock { $0.loadedConnection = connection }
+        state.withLock { state in
+            let connectedAt = state.connectedAt
+            state.ended = state.ended.filter { $0.value >= connectedAt || loaded.contains($0.key) }
+            state.loadedConnection = connection
+        }
         return true
     }
 

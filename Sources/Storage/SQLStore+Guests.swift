@@ -65,42 +65,60 @@ extension SQLStore {
         _ = try await run(Self.noteSuccessor, [.int4(application), .uuid(session), .uuid(uid)])
     }
 
+    /// Of identities that are the number, those by which somebody is signed in become a guest's.
     private static let displace = Statement(
         .write,
         """
         WITH freed AS (
             DELETE FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = $3 AND address = $4
+        ), concerned AS MATERIALIZED (
+            SELECT i.id, i.provider, i.provider_uid = $4 AS is_number,
+                   EXISTS (SELECT FROM sessions s JOIN refresh_tokens t
+                               ON t.application_id = s.application_id AND t.session_id = s.id AND t.expires_at > now()
+                            WHERE s.application_id = $1 AND s.uid = $2 AND s.identity_id = i.id
+                              AND s.ended_at IS NULL AND s.expires_at > now()) AS is_in_use
+              FROM identities i
+             WHERE i.application_id = $1 AND i.uid = $2 AND i.phone = $4 AND i.phone_verified
         ), gone AS (
-            DELETE FROM identities
-             WHERE application_id = $1 AND uid = $2 AND provider_uid = $4 AND phone = $4 AND phone_verified
-            RETURNING id, provider, uid
-        ), shown AS (
-            UPDATE identities SET phone = NULL, phone_verified = false
-             WHERE application_id = $1 AND uid = $2 AND provider_uid <> $4 AND phone = $4
+            DELETE FROM identities i USING concerned c
+             WHERE i.application_id = $1 AND i.id = c.id AND c.is_number AND NOT c.is_in_use
+            RETURNING i.id
+        ), kept AS (
+            UPDATE identities i
+               SET phone = NULL, phone_verified = false, is_guest = i.is_guest OR c.is_number,
+                   provider = CASE WHEN c.is_number THEN 'anonymous' ELSE i.provider END,
+                   provider_uid = CASE WHEN c.is_number THEN i.id::text ELSE i.provider_uid END
+              FROM concerned c
+             WHERE i.application_id = $1 AND i.id = c.id AND (c.is_in_use OR NOT c.is_number)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'number.recycled', sha256(a.audit_key || uuid_send(a.uid)),
-                   jsonb_build_object('provider', gone.provider)
-              FROM gone JOIN accounts a ON a.application_id = $1 AND a.uid = gone.uid
+                   jsonb_build_object('provider', c.provider, 'guest', c.is_in_use)
+              FROM concerned c JOIN accounts a ON a.application_id = $1 AND a.uid = $2
+             WHERE c.is_number
         )
-        SELECT id FROM gone
+        SELECT EXISTS (SELECT FROM identities i
+                        WHERE i.application_id = $1 AND i.uid = $2
+                          AND NOT EXISTS (SELECT FROM gone WHERE gone.id = i.id))
         """)
 
-    package func displace(_ owner: AddressOwner, application: Int32) async throws -> [UUID] {
+    package func displace(_ owner: AddressOwner, application: Int32) async throws -> Displacement {
         let binds: [Bind] = [
             .int4(application), .uuid(owner.uid), .text(owner.address.kind.rawValue), .text(owner.address.value),
         ]
-        return try await run(Self.displace, binds).map { row in
-            var row = row
-            return try row.next()
-        }
+        var row = try await run(Self.displace, binds).firstOrConflict()
+        return try row.next(Bool.self) ? .inUse : .stranded
     }
 
     private static let refreshNumber = Statement(
         .write,
         """
-        UPDATE identities SET last_used_at = now()
-         WHERE application_id = $1 AND uid = $2 AND phone = $3 AND phone_verified
+        WITH shown AS (
+            UPDATE identities SET last_used_at = now()
+             WHERE application_id = $1 AND uid = $2 AND phone = $3 AND phone_verified
+        )
+        UPDATE addresses SET verified_at = now()
+         WHERE application_id = $1 AND uid = $2 AND kind = 'phone' AND address = $3
         """)
 
     package func refresh(number: String, of uid: UUID, application: Int32) async throws {

@@ -47,6 +47,8 @@ extension SQLStore {
         return state
     }
 
+    /// A proof of an address ends the registrations that wait for it.
+    ///
     /// Locks whatever the permission rests on, the account first: deletion and a new password lock it too before they
     /// end sessions, so neither side can miss the other.
     ///
@@ -56,7 +58,8 @@ extension SQLStore {
         """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key, locale FROM accounts
-             WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
+             WHERE application_id = $1 AND uid = $2
+               AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
         ), password AS MATERIALIZED (
             SELECT p.identity_id FROM passwords p, account
@@ -66,7 +69,7 @@ extension SQLStore {
                FOR SHARE OF p
         ), identity AS (
             UPDATE identities i
-               SET last_used_at = now(), display_name = coalesce(i.display_name, $13),
+               SET last_used_at = CASE WHEN $18 THEN now() ELSE last_used_at END, display_name = coalesce(i.display_name, $13),
                    profile = CASE WHEN $14::jsonb = '{}' THEN i.profile ELSE $14::jsonb END
               FROM account
              WHERE i.application_id = $1 AND i.id = $3 AND i.uid = account.uid
@@ -90,6 +93,9 @@ extension SQLStore {
                FOR NO KEY UPDATE OF a SKIP LOCKED
         ), noted AS (
             UPDATE accounts a SET locale = $15 FROM reader WHERE a.application_id = $1 AND a.uid = reader.uid
+        ), discarded AS (
+            DELETE FROM registrations
+             WHERE application_id = $1 AND address = ANY ($19::text[]) AND EXISTS (SELECT FROM session)
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)
@@ -116,7 +122,8 @@ extension SQLStore {
                     .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(opening.evidence.displayName),
                     .json(try JSONValue.object(opening.evidence.profile).jsonText()),
                     .text(opening.session.client.languages), .uuid(opening.session.resumes),
-                    .timestamp(opening.session.authenticatedAt),
+                    .timestamp(opening.session.authenticatedAt), .bool(opening.session.provesIdentity),
+                    .texts(opening.evidence.proven.compactMap(\.email?.value)),
                 ])
         var row = try rows.firstOrConflict()
         let user = try row.nextUser()
@@ -139,7 +146,8 @@ extension SQLStore {
         """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts
-             WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
+             WHERE application_id = $1 AND uid = $2
+               AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR UPDATE
         ), identity AS (
             INSERT INTO identities

@@ -110,7 +110,8 @@ extension SQLStore {
         }
     }
 
-    /// What was taken over goes again only where it is still as it was taken.
+    /// What was taken over goes again only where it is still as it was taken; an address goes with the identities that
+    /// show it, and stays with one that stays.
     private static let undoMerge = Statement(
         .write,
         """
@@ -118,23 +119,46 @@ extension SQLStore {
             UPDATE merges SET undone_at = now()
              WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND undo_until > now()
             RETURNING survivor, absorbed, merged_at, identities, parked, address_kinds, addresses, filled
-        ), moved AS (
-            UPDATE identities i SET uid = u.absorbed
+        ), leaving AS MATERIALIZED (
+            SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, u.absorbed
+              FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
+               AND i.id = ANY (u.identities)
+        ), staying AS MATERIALIZED (
+            SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified
+              FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
+               AND NOT i.id = ANY (u.identities)
+        ), owned AS (
+            UPDATE addresses d SET uid = u.absorbed
               FROM undone u
-             WHERE i.application_id = $1 AND i.uid = u.survivor AND i.id = ANY (u.identities)
+             WHERE d.application_id = $1 AND d.uid = u.survivor
+               AND NOT EXISTS (SELECT FROM staying i
+                                WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                   OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified)
+               AND (EXISTS (SELECT FROM leaving i
+                             WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified)
+                    OR EXISTS (SELECT FROM unnest(u.address_kinds, u.addresses) AS moved (kind, address)
+                                WHERE moved.kind = d.kind AND moved.address = d.address))
+        ), moved AS (
+            UPDATE identities i
+               SET uid = l.absorbed,
+                   email_verified = i.email_verified AND NOT EXISTS (
+                       SELECT FROM staying o WHERE o.email = i.email AND o.email_verified),
+                   phone_verified = i.phone_verified AND NOT EXISTS (
+                       SELECT FROM staying o WHERE o.phone = i.phone AND o.phone_verified)
+              FROM leaving l
+             WHERE i.application_id = $1 AND i.id = l.id
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u
              WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
+               AND NOT EXISTS (SELECT FROM staying)
         ), repointed AS (
             UPDATE sessions s SET identity_id = u.parked[1]
               FROM undone u
              WHERE s.application_id = $1 AND s.uid = u.survivor AND cardinality(u.parked) > 0
-               AND s.identity_id = ANY (u.identities) AND s.created_at < u.merged_at AND s.ended_at IS NULL
-        ), owned AS (
-            UPDATE addresses d SET uid = u.absorbed
-              FROM undone u, unnest(u.address_kinds, u.addresses) AS moved (kind, address)
-             WHERE d.application_id = $1 AND d.uid = u.survivor AND d.kind = moved.kind AND d.address = moved.address
+               AND NOT EXISTS (SELECT FROM staying)
+               AND s.identity_id = ANY (u.identities) AND s.created_at <= u.merged_at AND s.ended_at IS NULL
         ), survivor AS (
             UPDATE accounts a
                SET display_name = CASE WHEN a.display_name = u.filled ->> 'displayName' THEN NULL ELSE a.display_name END,
@@ -159,6 +183,19 @@ extension SQLStore {
 
     package func undo(_ merge: Merge, application: Int32) async throws -> Bool {
         try await run(Self.undoMerge, [.int4(application), .uuid(merge.id)]).first != nil
+    }
+
+    private static let revive = Statement(
+        .write,
+        """
+        UPDATE sessions SET ended_at = NULL, end_reason = NULL, successor_uid = NULL
+         WHERE application_id = $1 AND uid = $2 AND end_reason = 'merged' AND ended_at = $3 AND expires_at > now()
+        RETURNING id, pg_notify('gatehouse', 'revived:' || $1::text || ':' || id::text)
+        """)
+
+    package func reviveSessions(of merge: Merge, application: Int32) async throws {
+        let binds: [Bind] = [.int4(application), .uuid(merge.absorbed), .timestamp(merge.mergedAt)]
+        _ = try await run(Self.revive, binds)
     }
 
     private static let resolve = Statement(

@@ -76,14 +76,14 @@ extension SQLStore {
           FROM identities i
           LEFT JOIN passwords p ON p.application_id = i.application_id AND p.identity_id = i.id
          WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3
-         ORDER BY p.hash IS NULL, i.created_at
+         ORDER BY i.provider_uid IS DISTINCT FROM $4, p.hash IS NULL, i.created_at
          LIMIT 1
         """)
 
     package func passwordIdentity(
-        of uid: UUID, provider: String, application: Int32
+        of uid: UUID, provider: String, preferring providerUid: String?, application: Int32
     ) async throws -> PasswordIdentity? {
-        let binds: [Bind] = [.int4(application), .uuid(uid), .text(provider)]
+        let binds: [Bind] = [.int4(application), .uuid(uid), .text(provider), .text(providerUid)]
         guard var row = try await run(Self.selectPasswordIdentity, binds).first else { return nil }
         return PasswordIdentity(
             id: try row.next(), providerUid: try row.next(),

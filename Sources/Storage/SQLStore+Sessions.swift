@@ -104,6 +104,7 @@ extension SQLStore {
         try await run(Self.lockSession, [.int4(application), .uuid(session), .uuid(uid)]).first != nil
     }
 
+    /// With all sessions go the tickets that lead into the account.
     private static let endSessions = Statement(
         .write,
         """
@@ -113,6 +114,10 @@ extension SQLStore {
                AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
                AND identity_id = coalesce($6, identity_id)
             RETURNING id
+        ), tickets AS (
+            DELETE FROM proofs
+             WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
+               AND $4::uuid IS NULL AND $6::uuid IS NULL
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), e.id, jsonb_build_object('reason', $3)

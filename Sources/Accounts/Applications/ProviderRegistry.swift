@@ -132,6 +132,14 @@ package struct ProviderRegistry: Sendable {
         configured.first { $0.name == name }?.displayName ?? name
     }
 
+    /// Whoever reads the mail of an address that an account owns can sign in to it.
+    var provesEmail: Bool {
+        configured.contains { provider in
+            guard provider.mode == .open || provider.mode == .existing else { return false }
+            return (provider.provider as? any ChallengeProvider).map { type(of: $0).targetField == "email" } ?? false
+        }
+    }
+
     /// How long an unused phone number still proves its owner alone: numbers are given to other people.
     package var phoneIdleLimit: Duration {
         configured.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)

@@ -54,11 +54,9 @@ package struct AddressChange: Sendable {
             let provider = try application.providers.named(identity.provider)
             let target = try await codes.prove(addressChange: presented, of: identity, in: application, store: store)
             let evidence = target.evidence
-            let accounts = try await store.facts(about: evidence, of: provider, in: application).accounts
-            try await store.lockAccounts(accounts.union([caller.uid]), application: application.id)
-            let asking = try await store.lockedAsking(caller)
-            let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
-            guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
+            guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: caller) else {
+                throw AccountsError.invalidToken
+            }
 
             let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
             switch verdict.outcome {

@@ -60,17 +60,12 @@ package struct IdentityLinking: Sendable {
         if let successor = caller.successor {
             return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
         }
-        let accounts = try await store.facts(about: evidence, of: provider, in: application).accounts
-        try await store.lockAccounts(accounts.union([caller.uid]), application: application.id)
-        guard let asking = try await store.lockedAskingIfLive(caller) else {
+        guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: caller) else {
             // The same call, sent twice: the other one has just moved the guest.
             guard let successor = try await store.successor(ofGuest: caller.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
             return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
         }
-        let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
-        // What was seen before the locks may have moved to yet another account meanwhile.
-        guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
         return try await writer.write(
             decide(evidence, state: state, policy: policy), opening, by: provider, in: application, asked: caller,
             store: store)

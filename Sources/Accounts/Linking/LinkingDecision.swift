@@ -59,7 +59,8 @@ private func link(
                 policy: policy)
     }
     let identity = evidence.new(for: asking.uid, in: state)
-    return asking.isGuest
+    // What can't sign in makes nobody permanent: the guest stays one beside it.
+    return asking.isGuest && policy.mode != .linkOnly
         ? LinkingVerdict(.guestUpgrade, .upgrade(identity, guest: asking.uid))
         : LinkingVerdict(.linkAsked, .link(identity, to: asking.uid))
 }
@@ -84,7 +85,7 @@ private func conflict(
 private func closed(_ status: AccountStatus, uid: UUID) -> LinkingVerdict? {
     switch status {
     case .live: nil
-    // An alias has no identities and owns nothing: no proof leads here.
+    // An alias has no identities and owns nothing: evidence never names one.
     case .disabled, .absorbed: LinkingVerdict(.accountDisabled, .disabled)
     case .deleted(let purgeAfter): LinkingVerdict(.accountDeleted, .deleted(uid: uid, purgeAfter: purgeAfter))
     }

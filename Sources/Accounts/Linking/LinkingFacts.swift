@@ -14,11 +14,19 @@ extension AccountsStore {
             application: application.id)
         state.asking = asking
         for index in state.owners.indices where state.owners[index].isIdle {
-            let owner = state.owners[index]
-            state.owners[index].hasOtherWay = try await identities(of: owner.uid, application: application.id)
-                .contains { !$0.rests(on: owner.address) && application.providers.canSignIn(with: $0) }
+            state.owners[index].hasOtherWay = try await hasOtherWay(than: state.owners[index], in: application)
         }
         return state
+    }
+
+    /// By an identity that does not rest on the address, or by a code to an e-mail address that it owns beside it.
+    private func hasOtherWay(than owner: AddressOwner, in application: Application) async throws -> Bool {
+        let identities = try await identities(of: owner.uid, application: application.id)
+        if identities.contains(where: { !$0.rests(on: owner.address) && application.providers.canSignIn(with: $0) }) {
+            return true
+        }
+        guard application.policy.automaticLinking == .verified, application.providers.provesEmail else { return false }
+        return try await noticeAddresses(of: owner.uid, application: application.id).contains { $0.kind == .email }
     }
 
     /// The account that asks for a link, locked, as is its session.
@@ -38,7 +46,9 @@ extension AccountsStore {
         return AskingAccount(uid: caller.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
-    /// A session of an account that the caller has locked, by the identity that fits, else by any that could sign in.
+    /// A session of an account that the caller has locked, by the identity that fits, else by the first that could sign in.
+    ///
+    /// That counts as no use of the identity: it was not proven now.
     func open(
         _ session: NewSession, of uid: UUID, in application: Application, by fits: (IdentityRecord) -> Bool
     ) async throws -> SignInOutcome {
@@ -47,6 +57,8 @@ extension AccountsStore {
             identities.first(where: fits) ?? identities.first(where: application.providers.canSignIn(with:))
             ?? identities.first
         guard let identity else { throw StoreConflict() }
+        var session = session
+        session.provesIdentity = false
         let opening = SessionOpening(
             session: session, evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: session.methods),
             provider: identity.provider, application: application.id)
@@ -56,10 +68,28 @@ extension AccountsStore {
     }
 
     /// Locks several accounts as everybody does it, in the order of their uids.
-    func lockAccounts(_ uids: Set<UUID>, application: Int32) async throws {
+    @discardableResult
+    func lockAccounts(_ uids: Set<UUID>, application: Int32) async throws -> [UUID: AccountStatus] {
+        var statuses: [UUID: AccountStatus] = [:]
         for uid in uids.sorted(by: { $0.text < $1.text }) {
-            _ = try await lockAccount(uid, application: application)
+            statuses[uid] = try await lockAccount(uid, application: application)
         }
+        return statuses
+    }
+
+    /// Everything that bears on evidence once the accounts that it may lead to are locked, and the asking one with them;
+    /// `nil` where the session that asks has ended.
+    /// - Throws: `StoreConflict` where the evidence leads elsewhere by then.
+    func lockedFacts(
+        about evidence: VerifiedIdentity, of provider: ConfiguredProvider, askedBy caller: Caller
+    ) async throws -> LinkingState? {
+        let application = caller.application
+        let accounts = try await facts(about: evidence, of: provider, in: application).accounts
+        try await lockAccounts(accounts.union([caller.uid]), application: application.id)
+        guard let asking = try await lockedAskingIfLive(caller) else { return nil }
+        let state = try await facts(about: evidence, of: provider, in: application, asking: asking)
+        guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
+        return state
     }
 }
 

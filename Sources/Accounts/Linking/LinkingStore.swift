@@ -63,11 +63,17 @@ package protocol LinkingStore: Sendable {
     /// Remembers where a guest, whose session has ended, went.
     func note(successor uid: UUID, ofGuest session: UUID, application: Int32) async throws
 
-    /// Takes a phone number, and the identities that are that number, from an account that the caller has locked.
-    ///
-    /// - Returns: the identities that went, which opened sessions that are to be ended.
-    func displace(_ owner: AddressOwner, application: Int32) async throws -> [UUID]
+    /// Takes a phone number from an account that the caller has locked; identities that are that number go, or become a
+    /// guest's where somebody is still signed in by them.
+    func displace(_ owner: AddressOwner, application: Int32) async throws -> Displacement
 
     /// A number proves its owner again, who has signed in in another way.
     func refresh(number: String, of uid: UUID, application: Int32) async throws
+}
+
+/// What is left of an account that lost its number.
+package enum Displacement: Sendable {
+    /// A session, or another identity.
+    case inUse
+    case stranded
 }

@@ -26,8 +26,10 @@ package struct SignIn: Sendable {
             guard !verdict.isOneStatement || evidence.writesBesideSession else {
                 return try await write(verdict, opening, by: provider, in: application, store: store)
             }
-            return try await store.transaction {
-                try await write(verdict, opening, by: provider, in: application, store: $0)
+            return try await store.transaction { store in
+                try await write(
+                    lockedVerdict(on: evidence, of: provider, in: application, store: store), opening, by: provider,
+                    in: application, store: store)
             }
         }
         return try await finish(outcome, in: application)
@@ -38,7 +40,7 @@ package struct SignIn: Sendable {
         _ session: NewSession, with evidence: VerifiedIdentity, of provider: ConfiguredProvider,
         in application: Application, store: any AccountsStore
     ) async throws -> SignInOutcome {
-        let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
+        let verdict = try await lockedVerdict(on: evidence, of: provider, in: application, store: store)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: provider.name, application: application.id)
         return try await write(verdict, opening, by: provider, in: application, store: store)
@@ -51,6 +53,19 @@ package struct SignIn: Sendable {
         decide(
             evidence, state: try await store.facts(about: evidence, of: provider, in: application),
             policy: LinkingPolicy(provider, in: application))
+    }
+
+    /// The same with the accounts locked that it changes beside opening a session.
+    func lockedVerdict(
+        on evidence: VerifiedIdentity, of provider: ConfiguredProvider, in application: Application,
+        store: any AccountsStore
+    ) async throws -> LinkingVerdict {
+        let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
+        guard let changed = verdict.changedAccount else { return verdict }
+        _ = try await store.lockAccount(changed, application: application.id)
+        let again = try await self.verdict(on: evidence, of: provider, in: application, store: store)
+        guard again.changedAccount == changed else { throw StoreConflict() }
+        return again
     }
 
     func write(

@@ -100,11 +100,11 @@ struct VerdictWriter: Sendable {
         _ identity: NewIdentity, _ opening: SessionOpening, to uid: UUID, by provider: ConfiguredProvider,
         store: any AccountsStore
     ) async throws -> KnownIdentity {
-        // First, since the owner may read another language than whoever has just signed in.
-        try await store.notify(
-            ownerOf: uid, .identityLinked, provider: provider.displayName, application: opening.application)
         let added = try await store.add(identity, of: opening, to: uid)
         try await settle(opening, proven: identity.showing, identity: added.id, uid: uid, store)
+        // Before the session is opened: the owner may read another language than whoever opens it.
+        try await store.notify(
+            ownerOf: uid, .identityLinked, provider: provider.displayName, application: opening.application)
         try await store.announce(
             [.identity(.identityLinked, added.id, of: uid, provider: provider.name)], application: opening.application)
         return added
@@ -138,7 +138,9 @@ struct VerdictWriter: Sendable {
         try await store.note(successor: uid, ofGuest: guest.sessionID, application: application.id)
     }
 
-    /// A number that has a new owner leaves the account of its old one, which has no other way in and so is deleted.
+    /// A number that has a new owner leaves the account of its old one.
+    ///
+    /// Whoever is still signed in there goes on as a guest; an account that nobody can use any more is deleted.
     func displace(
         _ owner: AddressOwner?, in application: Application, store: any AccountsStore
     ) async throws {
@@ -146,10 +148,7 @@ struct VerdictWriter: Sendable {
         guard try await store.lockAccount(owner.uid, application: application.id) == .live else {
             throw StoreConflict()
         }
-        for identity in try await store.displace(owner, application: application.id) {
-            _ = try await store.endSessions(
-                .openedBy(identity), of: owner.uid, because: .numberRecycled, application: application.id)
-        }
+        guard try await store.displace(owner, application: application.id) == .stranded else { return }
         try await store.beginDeletion(of: owner.uid, receipt: UUID(), in: application)
     }
 }
@@ -168,6 +167,15 @@ extension LinkingVerdict {
         case .enter(.known), .secondProof, .deleted, .disabled, .refuse: true
         case .create(let identity): identity.claiming.isEmpty && identity.displacing == nil
         case .enter(.joining), .link, .upgrade, .replaceGuest, .conflict: false
+        }
+    }
+
+    /// The account that a sign-in changes beside opening a session: the one that it joins, or that loses its number.
+    var changedAccount: UUID? {
+        switch outcome {
+        case .enter(.joining(_, let uid)): uid
+        case .create(let identity): identity.displacing?.uid
+        default: nil
         }
     }
 }

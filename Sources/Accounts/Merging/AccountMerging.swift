@@ -49,12 +49,13 @@ package struct AccountMerging: Sendable {
     /// Both accounts as they were, apart from what has been removed since.
     ///
     /// - Throws: `AccountsError.mergeNotFound` for one that is not the caller's, too old, or undone;
-    ///   `AccountsError.lastUsableIdentity` where the survivor would have no way left to sign in.
+    ///   `AccountsError.lastUsableIdentity` where one of the two would have no way left to sign in.
     package func undo(_ id: UUID, by caller: Caller) async throws {
         let application = caller.application
         try await store.wholeDecision { store in
             let merges = try await store.merges(of: caller.uid, application: application.id)
-            guard let merge = merges.first(where: { $0.id == id && $0.survivor == caller.uid }) else {
+            guard let merge = merges.first(where: { $0.id == id && $0.survivor == caller.uid && $0.undoneAt == nil })
+            else {
                 throw AccountsError.mergeNotFound
             }
             try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
@@ -64,6 +65,9 @@ package struct AccountMerging: Sendable {
             try await refuseStranding(merge, in: application, store: store)
             try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
             guard try await store.undo(merge, application: application.id) else { throw AccountsError.mergeNotFound }
+            if merge.identities.isEmpty {
+                try await store.reviveSessions(of: merge, application: application.id)
+            }
             for identity in merge.identities {
                 _ = try await store.endSessions(
                     .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
@@ -76,12 +80,13 @@ package struct AccountMerging: Sendable {
         _ proof: Proof?, survivor: SurvivorChoice?, by caller: Caller, store: any AccountsStore
     ) async throws -> MergePlan {
         let application = caller.application.id
-        guard let other = proof?.uid, other != caller.uid else { throw AccountsError.invalidToken }
-        try await store.lockAccounts([caller.uid, other], application: application)
-        guard try await store.lockAccount(other, application: application) == .live else {
-            throw AccountsError.invalidToken
-        }
+        guard let proof, let other = proof.uid, other != caller.uid else { throw AccountsError.invalidToken }
+        let statuses = try await store.lockAccounts([caller.uid, other], application: application)
+        guard statuses[other] == .live else { throw AccountsError.invalidToken }
         _ = try await store.lockedAsking(caller)
+        let theirs = try await store.mergeSide(other, application: application)
+        // What was proven may have left that account since: then it proves nothing about it.
+        guard theirs.has(proof) else { throw AccountsError.invalidToken }
         let wished: UUID? =
             switch survivor {
             case .current: caller.uid
@@ -89,8 +94,7 @@ package struct AccountMerging: Sendable {
             case nil: nil
             }
         return MergePlan(
-            try await store.mergeSide(caller.uid, application: application),
-            try await store.mergeSide(other, application: application), survivor: wished)
+            try await store.mergeSide(caller.uid, application: application), theirs, survivor: wished)
     }
 
     /// A session of the survivor, by an identity that was its own before: it outlives that the merge is undone.
@@ -101,6 +105,10 @@ package struct AccountMerging: Sendable {
         let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
         var session = tokens.newSession(methods: proof?.methods ?? [], client: client, in: application)
         session.resumes = caller.sessionID
+        // A ticket proves the other account, and nothing new about the caller's own.
+        if merge.survivor == caller.uid {
+            session.authenticatedAt = Date(timeIntervalSince1970: TimeInterval(caller.authenticatedAt))
+        }
         return try await store.open(session, of: merge.survivor, in: application) { identity in
             merge.survivor == caller.uid
                 ? identity.id == current
@@ -111,12 +119,22 @@ package struct AccountMerging: Sendable {
     private func refuseStranding(
         _ merge: Merge, in application: Application, store: any AccountsStore
     ) async throws {
-        let remaining = try await store.identities(of: merge.survivor, application: application.id)
-            .filter { !merge.identities.contains($0.id) }
-        // A guest that absorbed an account becomes a guest again.
-        guard !merge.parked.isEmpty || remaining.contains(where: application.providers.canSignIn(with:)) else {
+        let identities = try await store.identities(of: merge.survivor, application: application.id)
+        let usable = identities.filter(application.providers.canSignIn(with:))
+        // A guest goes on by its sessions: the survivor that gave up being one, and one that was absorbed.
+        let survivorLives = !merge.parked.isEmpty || usable.contains { !merge.identities.contains($0.id) }
+        let absorbedLives = merge.identities.isEmpty || usable.contains { merge.identities.contains($0.id) }
+        guard survivorLives, absorbedLives else {
             throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
         }
+    }
+}
+
+extension MergeSide {
+    /// Whether the proof is of one of its identities, or of an address that it owns.
+    fileprivate func has(_ proof: Proof) -> Bool {
+        identities.contains { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
+            || addresses.contains { $0.value == proof.providerUid }
     }
 }
 

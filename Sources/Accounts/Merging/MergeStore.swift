@@ -45,6 +45,9 @@ package protocol MergeStore: Sendable {
     /// - Returns: `false` where the time for it is over, or it has been undone.
     func undo(_ merge: Merge, application: Int32) async throws -> Bool
 
+    /// Gives an absorbed guest its sessions back, which are all that it had: those that the merge ended.
+    func reviveSessions(of merge: Merge, application: Int32) async throws
+
     /// The account that a uid stands for now: itself, or whatever absorbed it in the end.
     func resolve(_ uid: UUID, application: Int32) async throws -> UUID
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProviderKit
 
 /// A new password for somebody who is signed in.
@@ -40,7 +41,9 @@ package struct PasswordChange: Sendable {
     private func passwordIdentity(of caller: Caller) async throws -> Identity {
         let (configured, _) = try caller.application.providers.passwordProvider()
         let stored = try await store.passwordIdentity(
-            of: caller.uid, provider: configured.name, application: caller.application.id)
+            of: caller.uid, provider: configured.name,
+            preferring: caller.provider == configured.name ? caller.providerUid : nil,
+            application: caller.application.id)
         guard let stored, let address = stored.email else { throw AccountsError.identityNotFound }
         return Identity(
             stored: stored, subject: PasswordSubject(providerUid: stored.providerUid, address: address),
@@ -72,13 +75,21 @@ package struct PasswordChange: Sendable {
                 hash, of: identity.stored.id, replacing: checked ? identity.stored.hash : nil, application: application)
             try await store.evictUnprovenClaims(
                 on: [.email(subject.address)], owner: caller.uid, application: application)
-            try await store.discard(
-                .passwordReset, provider: identity.provider, providerUid: subject.providerUid, application: application)
-            _ = try await store.endSessions(
-                .allBut(caller.sessionID), of: caller.uid, because: .passwordChanged, application: application)
-            let languages = try await store.languages(of: caller.uid, application: application)
-            try await store.enqueue(
-                [Message(.passwordChanged, to: subject.address, locale: languages)], application: application)
+            try await store.concludePasswordChange(
+                of: caller.uid, subject: subject, provider: identity.provider, keeping: caller.sessionID,
+                application: application)
         }
+    }
+}
+
+extension AccountsStore {
+    /// What a new password ends: links that would set another, and every session but that one; the owner is told.
+    func concludePasswordChange(
+        of uid: UUID, subject: PasswordSubject, provider: String, keeping session: UUID, application: Int32
+    ) async throws {
+        try await discard(
+            .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
+        _ = try await endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
+        try await notify(ownerOf: uid, .passwordChanged, application: application)
     }
 }

@@ -32,6 +32,7 @@ package struct PasswordLinking: Sendable {
         by caller: Caller, reading languages: String?
     ) async throws -> EmailAddress {
         let application = caller.application
+        guard caller.successor == nil else { throw AccountsError.invalidToken }
         guard let provider = configured.provider as? any PasswordProvider else {
             throw AccountsError.unsupportedProvider(configured.name)
         }
@@ -77,6 +78,8 @@ package struct PasswordLinking: Sendable {
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw StoreConflict() }
             let provider = try application.providers.named(proof.provider)
+            let isOwn =
+                try await store.heldIdentity(proof.provider, proof.providerUid, application.id)?.uid == caller.uid
             let evidence = ChallengeTarget(providerUid: proof.providerUid, address: .email(address)).evidence
             let outcome = try await linking.link(
                 evidence, of: provider, onConflict: joining.onConflict, by: caller, from: client, store: store)
@@ -84,6 +87,11 @@ package struct PasswordLinking: Sendable {
             if case .opened(let opened, _) = outcome, opened.user.uid == caller.uid {
                 try await store.setPassword(
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)
+                if isOwn {
+                    try await store.concludePasswordChange(
+                        of: caller.uid, subject: PasswordSubject(providerUid: proof.providerUid, address: address),
+                        provider: proof.provider, keeping: opened.grant.sessionID, application: application.id)
+                }
             }
             return outcome
         }

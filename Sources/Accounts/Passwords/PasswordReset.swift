@@ -103,8 +103,7 @@ package struct PasswordReset: Sendable {
         let subject = PasswordSubject(providerUid: opening.evidence.providerUid, address: address)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application)
-        let languages = try await store.languages(of: identity.uid, application: application)
-        try await store.enqueue([Message(.passwordChanged, to: address, locale: languages)], application: application)
+        try await store.notify(ownerOf: identity.uid, .passwordChanged, application: application)
         return identity.uid
     }
 }

@@ -113,7 +113,10 @@ package protocol PasswordStore: Sendable {
     /// The account that the registration is to join; `nil` for one that opens an account, or is gone.
     func registrationJoins(_ proof: Proof, application: Int32) async throws -> NewRegistration.Joining?
 
-    func passwordIdentity(of uid: UUID, provider: String, application: Int32) async throws -> PasswordIdentity?
+    /// Of several, the one of that subject; else the first that has a password.
+    func passwordIdentity(
+        of uid: UUID, provider: String, preferring providerUid: String?, application: Int32
+    ) async throws -> PasswordIdentity?
 
     /// The same password under newer parameters.
     /// - Throws: `StoreConflict` when it is another by now, or a decoy shares its salt.

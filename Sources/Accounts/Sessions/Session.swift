@@ -33,6 +33,8 @@ package struct NewSession: Sendable {
     package let sessionLifetime: Duration
     /// The session whose bearer asked for this one.
     package var resumes: UUID?
+    /// The identity that it is opened by was proven for it.
+    package var provesIdentity = true
     /// When the person proved to a provider who they are, where that was not now.
     package var authenticatedAt: Date?
 

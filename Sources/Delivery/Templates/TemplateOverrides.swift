@@ -123,9 +123,9 @@ extension MessageTopic {
     var canBeText: Bool {
         switch self {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accountsMerged,
-            .mergeUndone, .accountDeleted, .accountRestored:
+            .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged:
             true
-        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordChanged, .confirmLink:
+        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .confirmLink:
             false
         }
     }

@@ -82,7 +82,8 @@ extension Seeder {
             session: session, evidence: evidence, provider: Self.provider, application: application.id)
         let opened = try await store.createAccount(opening, with: NewIdentity(claiming: [.email(address)]))
         let uid = opened.user.uid
-        let identity = try await store.passwordIdentity(of: uid, provider: Self.provider, application: application.id)
+        let identity = try await store.passwordIdentity(
+            of: uid, provider: Self.provider, preferring: nil, application: application.id)
         guard let identity else { throw BenchError("an account has no identity") }
         try await store.setPassword(passwordHash, of: identity.id, replacing: nil, application: application.id)
         let signedIn = try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)

@@ -26,8 +26,8 @@ struct Endpoint: Sendable {
     var query: [Parameter] = []
     /// What each call takes one of, for its client's address, before the bearer is looked at.
     var limit: RateLimit?
-    /// Counts with the calls of its provider's own route, where that is limited.
-    var sharesLimitOfProvider = false
+    /// The provider with whose own route it counts, where that is limited.
+    var limitedProvider: (@Sendable (Parameters, ByteBuffer) -> String?)?
     /// Which bodies count, where not all do.
     var isLimited: @Sendable (ByteBuffer) -> Bool = { _ in true }
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
@@ -37,6 +37,8 @@ struct Endpoint: Sendable {
     /// A GET that changes something is no question that HEAD may ask too (RFC 9110, 9.2.1).
     var answersHEAD = true
     var answer: Answer
+    /// Further ones, for other bodies.
+    var otherAnswers: [Answer] = []
     /// Those that are its own, beside what every endpoint of its access can answer.
     var errors: [ErrorCode]
     let handle: Handler

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 
 /// Serves one endpoint: the contract's checks in the contract's order, then its handler.
 struct EndpointResponder: HTTPResponder {
@@ -15,7 +16,7 @@ struct EndpointResponder: HTTPResponder {
         let body = try await RequestBody.collect(
             request, as: endpoint.bodyForm)
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
-        if let limit = limit(of: context, visit: visit), endpoint.isLimited(body) {
+        if let limit = limit(of: body, parameters: context.parameters, visit: visit) {
             try await limits.spend(limit, of: visit.client, in: visit.application.application)
         }
         let caller = try await caller(of: request, visit: visit)
@@ -27,12 +28,14 @@ struct EndpointResponder: HTTPResponder {
         return try await endpoint.handle(call, body)
     }
 
-    private func limit(of context: RequestState, visit: Visit) -> RateLimit? {
-        guard endpoint.sharesLimitOfProvider, let name = context.parameters.get("provider") else {
-            return endpoint.limit
+    private func limit(of body: ByteBuffer, parameters: Parameters, visit: Visit) -> RateLimit? {
+        if let name = endpoint.limitedProvider?(parameters, body),
+            let provider = try? visit.application.application.providers.named(name),
+            let limit = provider.directRoute.flatMap({ RateLimit(rawValue: $0) })
+        {
+            return limit
         }
-        let provider = try? visit.application.application.providers.named(name)
-        return provider?.directRoute.flatMap { RateLimit(rawValue: $0) }
+        return endpoint.isLimited(body) ? endpoint.limit : nil
     }
 
     private func caller(of request: Request, visit: Visit) async throws -> Caller? {

@@ -67,14 +67,21 @@ extension OperationWriter {
         let errors = Dictionary(grouping: operation.errors, by: \.status).map { status, errors in
             (String(status), response(status: status, codes: Set(errors.map(\.code)).sorted()))
         }
-        let answers = operation.answers.map { (String($0.status), response($0)) }
+        let answers = Dictionary(grouping: operation.answers, by: \.status).map { status, answers in
+            (String(status), response(answers))
+        }
         return Dictionary(errors + answers) { _, answer in answer }
     }
 
-    private func response(_ answer: OperationDescription.Answer) -> JSONValue {
-        var json: [String: JSONValue] = ["description": .string(answer.description)]
-        json["content"] = answer.contentType.map { content($0, answer.schema.map(components.json(of:))) }
-        json["headers"] = headers(answer.headers)
+    /// All answers of one status: what the request asks for decides which of them comes.
+    private func response(_ answers: [OperationDescription.Answer]) -> JSONValue {
+        var json: [String: JSONValue] = [
+            "description": .string(answers.map(\.description).joined(separator: "; or "))
+        ]
+        let schemas = answers.compactMap { $0.schema.map(components.json(of:)) }
+        let schema: JSONValue? = schemas.count > 1 ? .object(["anyOf": .array(schemas)]) : schemas.first
+        json["content"] = answers.lazy.compactMap(\.contentType).first.map { content($0, schema) }
+        json["headers"] = headers(answers.reduce(into: [:]) { $0.merge($1.headers) { first, _ in first } })
         return .object(json)
     }
 

@@ -23,16 +23,10 @@ struct DocumentRoute {
 
 extension Endpoint {
     var operation: OperationDescription {
-        let success =
-            answer.body.map {
-                OperationDescription.Answer(
-                    status: answer.status.code, description: answer.description, of: $0, headers: answer.headers)
-            }
-            ?? OperationDescription.Answer(
-                status: answer.status.code, description: answer.description, headers: answer.headers)
-        return OperationDescription(
+        OperationDescription(
             method: method.rawValue, path: path, summary: summary, tag: tag, access: access.description, body: body,
-            parameters: query.map { .init($0.name, required: $0.isRequired, help: $0.help) }, answers: [success],
+            parameters: query.map { .init($0.name, required: $0.isRequired, help: $0.help) },
+            answers: ([answer] + otherAnswers).map(\.documented),
             errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue) })
     }
 
@@ -48,13 +42,21 @@ extension Endpoint {
             case .bearer, .optionalBearer: [.invalidToken]
             case .recent: [.invalidToken, .tokenTooOld]
             }
-        let ofLimit: [ErrorCode] = limit == nil ? [] : [.rateLimited]
+        let ofLimit: [ErrorCode] = limit == nil && limitedProvider == nil ? [] : [.rateLimited]
         let all = Set(errors + general + ofAPI + ofBody + ofBearer + ofLimit)
         return ErrorCode.allCases.filter(all.contains)
     }
 
     private var tag: String {
         path.hasPrefix(base) ? "accounts" : "server"
+    }
+}
+
+extension Endpoint.Answer {
+    fileprivate var documented: OperationDescription.Answer {
+        body.map {
+            OperationDescription.Answer(status: status.code, description: description, of: $0, headers: headers)
+        } ?? OperationDescription.Answer(status: status.code, description: description, headers: headers)
     }
 }
 

@@ -24,11 +24,17 @@ struct IdentityRoutes {
     private var link: Endpoint {
         Endpoint(
             method: .post, path: base + "/auth/identities/{identity}",
-            summary:
-                "Links an identity of that provider; an address with a password is answered 202 and mailed a token",
-            access: .recent, body: ProofBody.self, limit: .register, isLimited: Self.hasPassword,
-            admitsFormerGuests: true,
+            summary: "Links an identity of that provider", access: .recent, body: ProofBody.self, limit: .register,
+            limitedProvider: { parameters, body in
+                Self.hasPassword(body) ? nil : parameters.get("identity")
+            },
+            isLimited: Self.hasPassword, admitsFormerGuests: true,
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
+            otherAnswers: [
+                .init(
+                    status: .accepted, body: RegistrationAnswer.self,
+                    description: "An address with a password: a token is mailed that links it")
+            ],
             errors: [
                 .identityInUse, .secondProofRequired, .invalidCredentials, .invalidState, .providerDisabled,
                 .unsupportedProvider, .accountDisabled, .accountDeleted, .missingEmailOrPassword, .tooWeakPassword,
@@ -47,7 +53,7 @@ struct IdentityRoutes {
             case .password(let email, let password):
                 let address = try await useCases.passwordLinking.begin(
                     typed: email, password: password, with: configured, onConflict: onConflict, by: caller,
-                    reading: call.headers[.acceptLanguage])
+                    reading: call.client.languages)
                 return .json(
                     RegistrationAnswer(
                         message: "A mail with a link that confirms the address is on its way", email: address.value),
@@ -60,7 +66,7 @@ struct IdentityRoutes {
         .post(
             "/auth/identities/{identity}/authorize",
             "Where a browser goes to link an identity of that provider to this session's account", access: .recent,
-            takes: AuthorizationBody.self, answers: DepartureAnswer.self,
+            limit: .redirect, takes: AuthorizationBody.self, answers: DepartureAnswer.self,
             errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled]
         ) { call, body in
             let caller = try call.caller
@@ -75,7 +81,9 @@ struct IdentityRoutes {
         Endpoint(
             method: .post, path: base + "/auth/reauthenticate",
             summary: "Opens a session with a fresh proof of one of the account's own identities", access: .bearer,
-            body: ProofBody.self, limit: .login, isLimited: Self.hasPassword,
+            body: ProofBody.self, limit: .login,
+            limitedProvider: { _, body in Self.hasPassword(body) ? nil : Self.fields(body)?.provider },
+            isLimited: Self.hasPassword,
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
@@ -108,7 +116,7 @@ struct IdentityRoutes {
             SentCodeAnswer(
                 try await useCases.addressChange.begin(
                     of: call.identityID, typed: { $0 == "phone" ? body.phone : body.email },
-                    reading: call.headers[.acceptLanguage], by: call.caller))
+                    reading: call.client.languages, by: call.caller))
         }
     }
 
@@ -148,7 +156,11 @@ struct IdentityRoutes {
 
     /// Passwords cost a hash each: such bodies count, whatever else is wrong with them.
     @Sendable private static func hasPassword(_ buffer: ByteBuffer) -> Bool {
-        (try? RequestBody.decode(ProofBody.self, from: buffer))?.password != nil
+        fields(buffer)?.password != nil
+    }
+
+    private static func fields(_ buffer: ByteBuffer) -> ProofBody? {
+        try? RequestBody.decode(ProofBody.self, from: buffer)
     }
 }
 

@@ -16,8 +16,9 @@ struct MergeRoutes {
             method: .post, path: base + "/auth/merge",
             summary: "Merges this account with the one that the ticket is for; with dryRun, tells what would happen",
             access: .recent, body: MergeBody.self,
-            answer: .init(status: .ok, body: MergeAnswer.self, description: "A session of the survivor; or the plan"),
-            errors: [.invalidToken]
+            answer: .init(status: .ok, body: MergeAnswer.self, description: "A session of the survivor"),
+            otherAnswers: [.init(status: .ok, body: MergePlanPayload.self, description: "With dryRun, the plan")],
+            errors: [.invalidToken, .accountDisabled]
         ) { call, buffer in
             let body = try RequestBody.decode(MergeBody.self, from: buffer)
             let caller = try call.caller

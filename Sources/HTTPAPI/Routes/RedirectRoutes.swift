@@ -103,7 +103,7 @@ struct RedirectRoutes {
 
     private var nativeToken: Endpoint {
         var endpoint = acceptsNativeToken
-        endpoint.sharesLimitOfProvider = true
+        endpoint.limitedProvider = { parameters, _ in parameters.get("provider") }
         return endpoint
     }
 

@@ -43,7 +43,7 @@ struct TextComposerTests {
     @Test(
         arguments: [
             MessageTopic.addressChanged, .identityLinked, .identityRemoved, .accountsMerged, .mergeUndone,
-            .accountDeleted, .accountRestored,
+            .accountDeleted, .accountRestored, .passwordChanged,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
         for application in [String(repeating: "x", count: 60), "Route 66"] {

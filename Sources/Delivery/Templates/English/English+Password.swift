@@ -44,5 +44,9 @@ extension English {
             <p>If it was you, there is nothing that you need to do.</p>
             <p><strong>If it was not you, somebody else may be in your account.</strong> Ask for a new password where
             you sign in: that signs everybody out. Then choose a new password for your mailbox too.</p>
+            """,
+        sms: """
+            {{#application}}Your password at {{application}} was changed.{{/application}}\
+            {{^application}}Your password was changed.{{/application}} If it was not you, ask for a new one.
             """)
 }

@@ -49,5 +49,9 @@ extension French {
             <p><strong>Si ce n'était pas vous, quelqu'un d'autre a peut-être accès à votre compte.</strong> Demandez
             un nouveau mot de passe à l'endroit où vous vous connectez\u{A0}: cela déconnecte tout le monde. Puis
             changez aussi le mot de passe de votre messagerie.</p>
+            """,
+        sms: """
+            {{#application}}Votre mot de passe {{application}} a été changé.{{/application}}\
+            {{^application}}Votre mot de passe a été changé.{{/application}} Si ce n'était pas vous, demandez-en un nouveau.
             """)
 }

@@ -50,5 +50,9 @@ extension German {
             <p><strong>Wenn Sie das nicht waren, hat womöglich jemand anderes Zugang zu Ihrem Konto.</strong>
             Fordern Sie dort, wo Sie sich anmelden, ein neues Passwort an: Damit werden alle abgemeldet. Ändern Sie
             danach auch das Passwort Ihres Postfachs.</p>
+            """,
+        sms: """
+            {{#application}}Ihr Passwort bei {{application}} wurde geändert.{{/application}}\
+            {{^application}}Ihr Passwort wurde geändert.{{/application}} Waren Sie das nicht, fordern Sie ein neues an.
             """)
 }

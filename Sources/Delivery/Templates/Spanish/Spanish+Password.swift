@@ -48,5 +48,9 @@ extension Spanish {
             <p><strong>Si no ha sido usted, puede que otra persona tenga acceso a su cuenta.</strong> Pida una nueva
             contraseña donde inicia sesión: así se cierran todas las sesiones. Después cambie también la contraseña
             de su correo.</p>
+            """,
+        sms: """
+            {{#application}}La clave de su cuenta de {{application}} ha cambiado.{{/application}}\
+            {{^application}}La clave de su cuenta ha cambiado.{{/application}} Si no ha sido usted, pida otra nueva.
             """)
 }

@@ -176,3 +176,108 @@ struct MergeTests {
         }
     }
 }
+
+/// What happens between a merge and its undoing, and to tickets whose proof has gone.
+struct MergeAftermathTests {
+    @Test func `a ticket dies with what it proved, and with the other account's sessions`() async throws {
+        try await TestServer.linking { server, client in
+            let mallory = try await client.newcomer("mallory")
+            let victim = try await client.register(at: server)
+            func ticket() async throws -> String {
+                let code = try await client.challenge("email", victim.email, at: server, bearer: mallory.accessToken)
+                let refused = try await client.post(
+                    "/auth/identities/email", .object(code), bearer: mallory.accessToken)
+                expectError(refused, 409, "IDENTITY_IN_USE")
+                return refused.json["error"]["details"]["mergeToken"].string ?? ""
+            }
+            let first = try await ticket()
+            #expect(
+                try await client.reset(client.forget(at: server, victim.email), to: APIClient.otherPassword).status
+                    == 204)
+            expectError(
+                try await client.merge(first, bearer: mallory.accessToken), 401, "INVALID_TOKEN", "after a reset")
+
+            let again = try Person(
+                try await client.login(victim.email, APIClient.otherPassword), email: "", password: "")
+            _ = try await client.link(.somebody("ada"), bearer: again.accessToken)
+            try await server.execute(
+                "UPDATE proofs SET created_at = created_at - interval '2 minutes' WHERE kind = 'code'")
+            let second = try await ticket()
+            let id = try await client.identityID(of: "email", bearer: again.accessToken)
+            let ada = try Person(try await client.present(.somebody("ada")), email: "", password: "")
+            #expect(try await client.delete("/auth/identities/\(id)", bearer: ada.accessToken).status == 200)
+            expectError(
+                try await client.merge(second, bearer: mallory.accessToken), 401, "INVALID_TOKEN", "after an unlink")
+        }
+    }
+
+    @Test func `an address goes with the identity that shows it`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.newcomer("ada")
+            let eve = try await client.register(at: server)
+            let code = try await client.challenge("email", eve.email, at: server, bearer: ada.accessToken)
+            let refused = try await client.post("/auth/identities/email", .object(code), bearer: ada.accessToken)
+            let merged = try await client.merge(
+                refused.json["error"]["details"]["mergeToken"].string ?? "", bearer: ada.accessToken)
+            #expect(merged["user"]["id"].string == ada.uid, "\(merged.text)")
+            let bearer = merged["accessToken"].string ?? ""
+            let id = try await client.identityID(of: "email", bearer: bearer)
+            let address = APIClient.newAddress()
+            let asked = try await client.post(
+                "/auth/identities/\(id)/address", ["email": .string(address)], bearer: bearer)
+            let sent = try await client.sentCode(to: address, at: server)
+            let changed = try await client.post(
+                "/auth/identities/\(id)/address/verify", ["challengeId": asked["challengeId"], "code": .string(sent)],
+                bearer: bearer)
+            #expect(changed.status == 200, "\(changed.text)")
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: bearer).status == 204)
+            let back = try await client.present(.somebody("google", email: address))
+            #expect(back["user"]["id"].string == eve.uid, "its new address is eve's: \(back.text)")
+            #expect(try await client.get("/auth/me", bearer: bearer)["email"] == .null)
+        }
+    }
+
+    @Test func `an account without a way in is not brought back`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            let ids = try await client.identities(bearer: ada.accessToken)
+            let id = try #require(ids.first { $0["providerUid"] == "eve" }?["id"].string)
+            #expect(try await client.delete("/auth/identities/\(id)", bearer: ada.accessToken).status == 200)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            expectError(try await client.post(undo, bearer: ada.accessToken), 409, "LAST_USABLE_IDENTITY")
+        }
+    }
+
+    @Test func `a guest that was absorbed has its sessions again, on every replica`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
+            _ = try await client.patch("/auth/me", ["metadata": ["score": 7]], bearer: guest.accessToken)
+            #expect(
+                try await client.link(.somebody("ada"), bearer: guest.accessToken, onConflict: "merge").status == 200)
+            expectError(try await client.get("/auth/me", bearer: guest.accessToken), 401, "INVALID_TOKEN")
+            let merges = try await client.get("/auth/merges", bearer: ada.accessToken)
+            let id = try #require(merges["merges"].array?.first?["id"].string)
+            #expect(try await client.post("/auth/merges/\(id)/undo", bearer: ada.accessToken).status == 204)
+            _ = try await eventually("the guest is back") {
+                try await client.get("/auth/me", bearer: guest.accessToken)["metadata"] == ["score": 7]
+            }
+            #expect(try await client.refresh(guest.refreshToken).status == 200)
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken)["metadata"] == [:])
+        }
+    }
+
+    @Test func `a surviving guest keeps the session that the merge answered with`() async throws {
+        try await TestServer.linking { server, client in
+            let (_, guest) = (try await client.newcomer("ada"), try await client.guest())
+            let ticket = try await client.ticket(.somebody("ada"), bearer: guest.accessToken)
+            let merged = try await client.merge(ticket, bearer: guest.accessToken, survivor: "current")
+            let bearer = merged["accessToken"].string ?? ""
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: bearer).status == 204)
+            #expect(try await client.get("/auth/me", bearer: bearer)["isAnonymous"] == true)
+        }
+    }
+}

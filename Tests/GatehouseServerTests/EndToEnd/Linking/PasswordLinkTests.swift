@@ -139,6 +139,38 @@ struct PasswordLinkTests {
         }
     }
 
+    @Test func `of two passwords the one of the session's address changes`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let email = APIClient.newAddress()
+            #expect(try await ask(client, email, bearer: person.accessToken).status == 202)
+            let token = try await client.mailedToken(to: email, at: server)
+            let linked = try await verify(client, token, bearer: person.accessToken)
+            let body: JSONValue = [
+                "currentPassword": .string(APIClient.password), "password": .string(APIClient.otherPassword),
+            ]
+            #expect(
+                try await client.put("/auth/change-password", body, bearer: linked["accessToken"].string).status == 204)
+            #expect(try await client.login(email, APIClient.otherPassword).status == 200)
+            #expect(try await client.login(person.email).status == 200, "the other stays")
+        }
+    }
+
+    @Test func `a password for one's own address is a new password`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server, password: APIClient.otherPassword)
+            let other = try Person(
+                try await client.login(person.email, APIClient.otherPassword), email: "", password: "")
+            #expect(try await ask(client, person.email, bearer: person.accessToken).status == 202)
+            _ = try await client.mails(to: person.email, at: server, count: 2)
+            let token = try await client.mailedToken(to: person.email, at: server)
+            #expect(try await verify(client, token, bearer: person.accessToken).status == 200)
+            expectError(try await client.get("/auth/me", bearer: other.accessToken), 401, "INVALID_TOKEN")
+            #expect(try await client.login(person.email).status == 200)
+            _ = try await client.mails(to: person.email, at: server, count: 3)
+        }
+    }
+
     @Test func `a password authenticates anew, for its own account alone`() async throws {
         try await TestServer.linking { server, client in
             let (person, other) = (try await client.register(at: server), try await client.register(at: server))

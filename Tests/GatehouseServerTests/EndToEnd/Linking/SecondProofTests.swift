@@ -62,16 +62,35 @@ struct SecondProofTests {
         }
     }
 
-    @Test func `without another way in, the number leaves the old account`() async throws {
+    @Test(arguments: [true, false])
+    func `without another way in, the number leaves the old account`(isSignedIn: Bool) async throws {
         try await TestServer.linking { server, client in
             let old = try Person(try await signIn(client, at: server), email: "", password: "")
+            if !isSignedIn {
+                #expect(try await client.post("/auth/logout", [:], bearer: old.accessToken).status == 204)
+            }
             try await age(server)
             let new = try await signIn(client, at: server)
             #expect(new.status == 200 && new["isNewAccount"] == true, "\(new.text)")
             #expect(new["user"]["id"].string != old.uid && new["user"]["phone"].string == Self.number)
-            expectError(try await client.get("/auth/me", bearer: old.accessToken), 401, "INVALID_TOKEN")
-            expectError(try await client.refresh(old.refreshToken), 401, "INVALID_REFRESH_TOKEN")
-            #expect(try await server.count("SELECT count(*) FROM accounts WHERE deleted_at IS NOT NULL") == 1)
+            let deleted = try await server.count("SELECT count(*) FROM accounts WHERE deleted_at IS NOT NULL")
+            #expect(deleted == (isSignedIn ? 0 : 1), "nobody can use it any more")
+            guard isSignedIn else { return }
+            let me = try await client.get("/auth/me", bearer: old.accessToken)
+            #expect(me["phone"] == .null && me["isAnonymous"] == true, "whoever is signed in goes on: \(me.text)")
+            #expect(try await client.link(.somebody("ada"), bearer: old.accessToken)["user"]["id"].string == old.uid)
+            #expect(try await client.refresh(old.refreshToken).status == 200)
+        }
+    }
+
+    @Test func `an address of its own is another way in`() async throws {
+        try await TestServer.linking(providers: "other: { kind: scripted, mode: linkOnly }") { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            let linked = try await client.link(
+                .somebody("ada", email: APIClient.newAddress()), bearer: person.accessToken, provider: "other")
+            #expect(linked.status == 200, "\(linked.text)")
+            try await age(server)
+            expectError(try await signIn(client, at: server), 403, "SECOND_PROOF_REQUIRED")
         }
     }
 
