@@ -59,12 +59,28 @@ package struct AccountDeletion: Sendable {
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
             try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
 
-            let provider = try application.providers.named(proof.provider)
-            let evidence = VerifiedIdentity(providerUid: proof.providerUid, methods: proof.methods)
-            let session = tokens.newSession(methods: proof.methods, client: client, in: application)
-            return try await signIn.open(session, with: evidence, of: provider, in: application, store: store)
+            return try await open(uid, as: proof, from: client, in: application, store: store)
         }
         return try await signIn.finish(outcome, in: application)
+    }
+
+    /// A session of the account by the identity that was proven, or, where that was about to join, by its oldest: it
+    /// joins at its next sign-in, with its addresses.
+    private func open(
+        _ uid: UUID, as proof: Proof, from client: Client, in application: Application, store: any AccountsStore
+    ) async throws -> SignInOutcome {
+        let identities = try await store.identities(of: uid, application: application.id)
+        let proven = identities.first { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
+        guard let identity = proven ?? identities.first else { throw AccountsError.invalidToken }
+        let provider = try application.providers.named(proof.provider)
+        let opening = SessionOpening(
+            session: tokens.newSession(methods: proof.methods, client: client, in: application),
+            evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: proof.methods),
+            provider: identity.provider, application: application.id)
+        let known = LinkingState(identity: KnownIdentity(id: identity.id, uid: uid, status: .live))
+        return try await signIn.write(
+            decide(opening.evidence, state: known, policy: LinkingPolicy(provider, in: application)), opening,
+            by: provider, in: application, store: store)
     }
 
     /// - Throws: `AccountsError.receiptNotFound`.
