@@ -59,7 +59,9 @@ extension SQLStore {
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'account.merged', sha256(audit_key || uuid_send(uid)),
-                   jsonb_build_object('merge', $2::uuid, 'role', CASE WHEN uid = $3 THEN 'survivor' ELSE 'absorbed' END)
+                   jsonb_build_object(
+                       'merge', $2::uuid, 'role', CASE WHEN uid = $3 THEN 'survivor' ELSE 'absorbed' END,
+                       'moved', (SELECT count(*) FROM moved), 'parked', (SELECT count(*) FROM parked))
               FROM (SELECT * FROM survivor UNION ALL SELECT * FROM absorbed) both_sides
         )
         INSERT INTO merges
@@ -110,7 +112,8 @@ extension SQLStore {
         }
     }
 
-    /// What was taken over goes again only where it is still as it was taken.
+    /// What was taken over goes again only where it is still as it was taken; an address goes with an identity that
+    /// shows it, also one that it was given meanwhile.
     private static let undoMerge = Statement(
         .write,
         """
@@ -122,10 +125,12 @@ extension SQLStore {
             UPDATE identities i SET uid = u.absorbed
               FROM undone u
              WHERE i.application_id = $1 AND i.uid = u.survivor AND i.id = ANY (u.identities)
+            RETURNING i.id
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u
              WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
+            RETURNING i.id
         ), repointed AS (
             UPDATE sessions s SET identity_id = u.parked[1]
               FROM undone u
@@ -133,8 +138,17 @@ extension SQLStore {
                AND s.identity_id = ANY (u.identities) AND s.created_at < u.merged_at AND s.ended_at IS NULL
         ), owned AS (
             UPDATE addresses d SET uid = u.absorbed
-              FROM undone u, unnest(u.address_kinds, u.addresses) AS moved (kind, address)
-             WHERE d.application_id = $1 AND d.uid = u.survivor AND d.kind = moved.kind AND d.address = moved.address
+              FROM undone u
+             WHERE d.application_id = $1 AND d.uid = u.survivor
+               AND EXISTS (SELECT FROM identities i
+                            WHERE i.application_id = $1 AND i.uid = u.survivor AND i.id = ANY (u.identities)
+                              AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                   OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))
+               AND ((d.kind, d.address) IN (SELECT * FROM unnest(u.address_kinds, u.addresses))
+                    OR NOT EXISTS (SELECT FROM identities i
+                                    WHERE i.application_id = $1 AND i.uid = u.survivor AND i.id <> ALL (u.identities)
+                                      AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                           OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified)))
         ), survivor AS (
             UPDATE accounts a
                SET display_name = CASE WHEN a.display_name = u.filled ->> 'displayName' THEN NULL ELSE a.display_name END,
@@ -151,14 +165,43 @@ extension SQLStore {
             RETURNING a.uid, a.audit_key
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'account.unmerged', sha256(audit_key || uuid_send(uid)), jsonb_build_object('merge', $2::uuid)
-              FROM (SELECT * FROM survivor UNION ALL SELECT * FROM absorbed) both_sides
+            SELECT $1, 'account.unmerged', sha256(audit_key || uuid_send(uid)),
+                   jsonb_build_object(
+                       'merge', $2::uuid, 'role', role,
+                       'moved', (SELECT count(*) FROM moved), 'parked', (SELECT count(*) FROM unparked))
+              FROM (SELECT *, 'survivor' AS role FROM survivor
+                    UNION ALL SELECT *, 'absorbed' FROM absorbed) both_sides
         )
         SELECT survivor FROM undone
         """)
 
+    /// What joined by an address that has gone back shows one that is not its account's any more.
+    private static let showAsUnproven = Statement(
+        .write,
+        """
+        WITH shown AS (
+            SELECT i.id,
+                   i.email_verified AND EXISTS (
+                       SELECT FROM addresses d
+                        WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = i.email AND d.uid = i.uid
+                   ) AS email_verified,
+                   i.phone_verified AND EXISTS (
+                       SELECT FROM addresses d
+                        WHERE d.application_id = $1 AND d.kind = 'phone' AND d.address = i.phone AND d.uid = i.uid
+                   ) AS phone_verified
+              FROM identities i
+             WHERE i.application_id = $1 AND i.uid IN ($2, $3)
+        )
+        UPDATE identities i SET email_verified = shown.email_verified, phone_verified = shown.phone_verified
+          FROM shown
+         WHERE i.application_id = $1 AND i.id = shown.id
+           AND (i.email_verified, i.phone_verified) <> (shown.email_verified, shown.phone_verified)
+        """)
+
     package func undo(_ merge: Merge, application: Int32) async throws -> Bool {
-        try await run(Self.undoMerge, [.int4(application), .uuid(merge.id)]).first != nil
+        guard try await run(Self.undoMerge, [.int4(application), .uuid(merge.id)]).first != nil else { return false }
+        _ = try await run(Self.showAsUnproven, [.int4(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
+        return true
     }
 
     private static let resolve = Statement(

@@ -49,7 +49,7 @@ package struct AccountMerging: Sendable {
     /// Both accounts as they were, apart from what has been removed since.
     ///
     /// - Throws: `AccountsError.mergeNotFound` for one that is not the caller's, too old, or undone;
-    ///   `AccountsError.lastUsableIdentity` where the survivor would have no way left to sign in.
+    ///   `AccountsError.lastUsableIdentity` where one of them would have no way left to sign in.
     package func undo(_ id: UUID, by caller: Caller) async throws {
         let application = caller.application
         try await store.wholeDecision { store in
@@ -61,9 +61,9 @@ package struct AccountMerging: Sendable {
             guard try await store.lockSession(caller.sessionID, of: caller.uid, application: application.id) else {
                 throw AccountsError.invalidToken
             }
-            try await refuseStranding(merge, in: application, store: store)
             try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
             guard try await store.undo(merge, application: application.id) else { throw AccountsError.mergeNotFound }
+            try await refuseStranding(merge, in: application, store: store)
             for identity in merge.identities {
                 _ = try await store.endSessions(
                     .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
@@ -117,14 +117,16 @@ package struct AccountMerging: Sendable {
         return .opened(opened, refreshToken: session.refreshToken)
     }
 
+    /// Judged once they have parted, since what was removed or joined meanwhile may be all that either had.
     private func refuseStranding(
         _ merge: Merge, in application: Application, store: any AccountsStore
     ) async throws {
-        let remaining = try await store.identities(of: merge.survivor, application: application.id)
-            .filter { !merge.identities.contains($0.id) }
-        // A guest that absorbed an account becomes a guest again.
-        guard !merge.parked.isEmpty || remaining.contains(where: application.providers.canSignIn(with:)) else {
-            throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
+        for uid in [merge.survivor, merge.absorbed] {
+            let identities = try await store.identities(of: uid, application: application.id)
+            // A guest that absorbed an account, or was absorbed, becomes a guest again.
+            guard identities.contains(where: { $0.isGuest || application.providers.canSignIn(with: $0) }) else {
+                throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
+            }
         }
     }
 }
