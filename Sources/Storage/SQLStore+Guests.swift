@@ -25,6 +25,10 @@ extension SQLStore {
         ), named AS (
             UPDATE accounts SET display_name = coalesce(display_name, $8), updated_at = now()
              WHERE application_id = $1 AND uid = $2
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id)
+            SELECT $1, 'guest.upgraded', sha256(a.audit_key || uuid_send(a.uid)), $4
+              FROM dropped JOIN accounts a ON a.application_id = $1 AND a.uid = $2
         )
         SELECT used.created_at, used.display_name, used.profile::text, kept.authenticated_at
           FROM kept, used
@@ -58,7 +62,13 @@ extension SQLStore {
     private static let noteSuccessor = Statement(
         .write,
         """
-        UPDATE sessions SET successor_uid = $3 WHERE application_id = $1 AND id = $2 AND ended_at IS NOT NULL
+        WITH moved AS (
+            UPDATE sessions SET successor_uid = $3 WHERE application_id = $1 AND id = $2 AND ended_at IS NOT NULL
+            RETURNING id, uid
+        )
+        INSERT INTO audit_events (application_id, event, account, session_id)
+        SELECT $1, 'guest.moved', sha256(a.audit_key || uuid_send(a.uid)), moved.id
+          FROM moved JOIN accounts a ON a.application_id = $1 AND a.uid = moved.uid
         """)
 
     package func note(successor uid: UUID, ofGuest session: UUID, application: Int32) async throws {

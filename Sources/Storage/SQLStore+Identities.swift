@@ -216,9 +216,14 @@ extension SQLStore {
                    phone = CASE WHEN phone = ANY ($4) AND NOT phone_verified THEN NULL ELSE phone END
              WHERE application_id = $1 AND uid IS DISTINCT FROM $3
                AND (email = ANY ($2) AND NOT email_verified OR phone = ANY ($4) AND NOT phone_verified)
-            RETURNING id, uid
+            RETURNING id, uid, provider
         ), forgotten AS (
             DELETE FROM passwords p USING evicted e WHERE p.application_id = $1 AND p.identity_id = e.id
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'identity.address-evicted', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', e.provider)
+              FROM evicted e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
         )
         SELECT id, uid FROM evicted
         """)

@@ -59,7 +59,9 @@ extension SQLStore {
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'account.merged', sha256(audit_key || uuid_send(uid)),
-                   jsonb_build_object('merge', $2::uuid, 'role', CASE WHEN uid = $3 THEN 'survivor' ELSE 'absorbed' END)
+                   jsonb_build_object(
+                       'merge', $2::uuid, 'role', CASE WHEN uid = $3 THEN 'survivor' ELSE 'absorbed' END,
+                       'moved', (SELECT count(*) FROM moved), 'parked', (SELECT count(*) FROM parked))
               FROM (SELECT * FROM survivor UNION ALL SELECT * FROM absorbed) both_sides
         )
         INSERT INTO merges
@@ -110,8 +112,8 @@ extension SQLStore {
         }
     }
 
-    /// What was taken over goes again only where it is still as it was taken; an address goes with the identities that
-    /// show it, and stays with one that stays.
+    /// What was taken over goes again only where it is still as it was taken; an address goes with an identity that
+    /// shows it, also one that it was given meanwhile, and stays where only one that stays shows it.
     private static let undoMerge = Statement(
         .write,
         """
@@ -127,32 +129,31 @@ extension SQLStore {
             SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified
               FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
                AND NOT i.id = ANY (u.identities)
+        ), shown AS MATERIALIZED (
+            SELECT d.kind, d.address,
+                   EXISTS (SELECT FROM unnest(u.address_kinds, u.addresses) AS recorded (kind, address)
+                            WHERE recorded.kind = d.kind AND recorded.address = d.address) AS came_along,
+                   EXISTS (SELECT FROM leaving i
+                            WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
+                               OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified) AS leaves,
+                   EXISTS (SELECT FROM staying i
+                            WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
+                               OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified) AS stays
+              FROM undone u JOIN addresses d ON d.application_id = $1 AND d.uid = u.survivor
         ), owned AS (
             UPDATE addresses d SET uid = u.absorbed
-              FROM undone u
-             WHERE d.application_id = $1 AND d.uid = u.survivor
-               AND NOT EXISTS (SELECT FROM staying i
-                                WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
-                                   OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified)
-               AND (EXISTS (SELECT FROM leaving i
-                             WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
-                                OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified)
-                    OR EXISTS (SELECT FROM unnest(u.address_kinds, u.addresses) AS moved (kind, address)
-                                WHERE moved.kind = d.kind AND moved.address = d.address))
+              FROM undone u, shown s
+             WHERE d.application_id = $1 AND d.uid = u.survivor AND d.kind = s.kind AND d.address = s.address
+               AND (s.leaves AND NOT s.stays OR s.came_along AND (s.leaves OR NOT s.stays))
         ), moved AS (
-            UPDATE identities i
-               SET uid = l.absorbed,
-                   email_verified = i.email_verified AND NOT EXISTS (
-                       SELECT FROM staying o WHERE o.email = i.email AND o.email_verified),
-                   phone_verified = i.phone_verified AND NOT EXISTS (
-                       SELECT FROM staying o WHERE o.phone = i.phone AND o.phone_verified)
-              FROM leaving l
-             WHERE i.application_id = $1 AND i.id = l.id
+            UPDATE identities i SET uid = l.absorbed FROM leaving l WHERE i.application_id = $1 AND i.id = l.id
+            RETURNING i.id
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u
              WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
                AND NOT EXISTS (SELECT FROM staying)
+            RETURNING i.id
         ), repointed AS (
             UPDATE sessions s SET identity_id = u.parked[1]
               FROM undone u
@@ -175,14 +176,43 @@ extension SQLStore {
             RETURNING a.uid, a.audit_key
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'account.unmerged', sha256(audit_key || uuid_send(uid)), jsonb_build_object('merge', $2::uuid)
-              FROM (SELECT * FROM survivor UNION ALL SELECT * FROM absorbed) both_sides
+            SELECT $1, 'account.unmerged', sha256(audit_key || uuid_send(uid)),
+                   jsonb_build_object(
+                       'merge', $2::uuid, 'role', role,
+                       'moved', (SELECT count(*) FROM moved), 'parked', (SELECT count(*) FROM unparked))
+              FROM (SELECT *, 'survivor' AS role FROM survivor
+                    UNION ALL SELECT *, 'absorbed' FROM absorbed) both_sides
         )
         SELECT survivor FROM undone
         """)
 
+    /// What joined by an address that has gone back shows one that is not its account's any more.
+    private static let showAsUnproven = Statement(
+        .write,
+        """
+        WITH shown AS (
+            SELECT i.id,
+                   i.email_verified AND EXISTS (
+                       SELECT FROM addresses d
+                        WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = i.email AND d.uid = i.uid
+                   ) AS email_verified,
+                   i.phone_verified AND EXISTS (
+                       SELECT FROM addresses d
+                        WHERE d.application_id = $1 AND d.kind = 'phone' AND d.address = i.phone AND d.uid = i.uid
+                   ) AS phone_verified
+              FROM identities i
+             WHERE i.application_id = $1 AND i.uid IN ($2, $3)
+        )
+        UPDATE identities i SET email_verified = shown.email_verified, phone_verified = shown.phone_verified
+          FROM shown
+         WHERE i.application_id = $1 AND i.id = shown.id
+           AND (i.email_verified, i.phone_verified) <> (shown.email_verified, shown.phone_verified)
+        """)
+
     package func undo(_ merge: Merge, application: Int32) async throws -> Bool {
-        try await run(Self.undoMerge, [.int4(application), .uuid(merge.id)]).first != nil
+        guard try await run(Self.undoMerge, [.int4(application), .uuid(merge.id)]).first != nil else { return false }
+        _ = try await run(Self.showAsUnproven, [.int4(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
+        return true
     }
 
     private static let revive = Statement(

@@ -6,7 +6,7 @@ package import ProviderKit
 /// Pure, so that a verdict can be tested by cases, explained to a person and replayed by an admin.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
-    if let idle = state.idleOwner(of: evidence) {
+    if let idle = state.idleOwner(of: evidence, policy: policy) {
         guard !idle.hasOtherWay else { return LinkingVerdict(.numberIdle, .secondProof(idle)) }
         return decide(evidence, state: state.without(idle), policy: policy).displacing(idle)
     }
@@ -97,12 +97,20 @@ extension LinkingState {
         return owners.filter { proven.contains($0.address) }
     }
 
-    /// The live account, not the asking one, whose idle number is all that the evidence proves.
-    fileprivate func idleOwner(of evidence: VerifiedIdentity) -> AddressOwner? {
-        owners.first { owner in
-            owner.isIdle && owner.status == .live && owner.uid != asking?.uid
-                && owner.address.phone?.value == evidence.providerUid && evidence.proven.contains(owner.address)
-        }
+    /// The account, not the asking one, that an idle number alone leads to.
+    ///
+    /// Such a number is no right proof: where another way in remains, not even of an account that is not live, which
+    /// would offer its restore token.
+    fileprivate func idleOwner(of evidence: VerifiedIdentity, policy: LinkingPolicy) -> AddressOwner? {
+        let owners = owners(provenBy: evidence)
+        guard let owner = owners.first, owners.allSatisfy({ $0.isIdle && $0.uid == owner.uid }),
+            owner.uid != asking?.uid, owner.status == .live || owner.hasOtherWay
+        else { return nil }
+        let leadsThere =
+            owner.address.phone?.value == evidence.providerUid
+            ? identity == nil || identity?.uid == owner.uid
+            : identity == nil && asking == nil && policy.automatic == .verified
+        return leadsThere ? owner : nil
     }
 
     /// The rows as they will be once the number has left the account.

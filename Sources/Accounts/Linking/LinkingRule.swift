@@ -60,7 +60,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .guestMerge: "The identity has an account, which absorbs the guest"
         case .reauthenticationForeign: "The proof is not of an identity of this account"
         case .lastUsableIdentity: "Nothing that would remain can sign in at the moment"
-        case .undoStrands: "Without what it absorbed the account would have no way to sign in"
+        case .undoStrands: "Apart, one of the two accounts would have no way to sign in"
         }
     }
 

@@ -62,9 +62,9 @@ package struct AccountMerging: Sendable {
             guard try await store.lockSession(caller.sessionID, of: caller.uid, application: application.id) else {
                 throw AccountsError.invalidToken
             }
-            try await refuseStranding(merge, in: application, store: store)
             try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
             guard try await store.undo(merge, application: application.id) else { throw AccountsError.mergeNotFound }
+            try await refuseStranding(merge, in: application, store: store)
             if merge.identities.isEmpty {
                 try await store.reviveSessions(of: merge, application: application.id)
             }
@@ -116,16 +116,16 @@ package struct AccountMerging: Sendable {
         }
     }
 
+    /// Judged once they have parted, since what was removed or joined meanwhile may be all that either had.
     private func refuseStranding(
         _ merge: Merge, in application: Application, store: any AccountsStore
     ) async throws {
-        let identities = try await store.identities(of: merge.survivor, application: application.id)
-        let usable = identities.filter(application.providers.canSignIn(with:))
-        // A guest goes on by its sessions: the survivor that gave up being one, and one that was absorbed.
-        let survivorLives = !merge.parked.isEmpty || usable.contains { !merge.identities.contains($0.id) }
-        let absorbedLives = merge.identities.isEmpty || usable.contains { merge.identities.contains($0.id) }
-        guard survivorLives, absorbedLives else {
-            throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
+        for uid in [merge.survivor, merge.absorbed] {
+            let identities = try await store.identities(of: uid, application: application.id)
+            // A guest that absorbed an account, or was absorbed, becomes a guest again.
+            guard identities.contains(where: { $0.isGuest || application.providers.canSignIn(with: $0) }) else {
+                throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
+            }
         }
     }
 }

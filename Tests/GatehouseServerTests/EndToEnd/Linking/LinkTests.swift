@@ -169,4 +169,19 @@ struct LinkTests {
             #expect(try await client.identities(bearer: person.accessToken).count == 1)
         }
     }
+
+    @Test func `who was about to join an account in its grace period restores that one`() async throws {
+        try await TestServer.linking { _, client in
+            let ada = try await client.newcomer("ada", email: "ada@example.com")
+            #expect(try await client.delete("/auth/account", bearer: ada.accessToken).status == 204)
+            let refused = try await client.present(.somebody("other", email: "ada@example.com"))
+            expectError(refused, 403, "ACCOUNT_DELETED")
+            let token = refused.json["error"]["details"]["restoreToken"]
+            let restored = try await client.post("/auth/account/restore", ["restoreToken": token])
+            #expect(restored.status == 200 && restored["isNewAccount"] == false, "\(restored.text)")
+            #expect(restored["user"]["id"].string == ada.uid && restored["user"]["authProviders"] == ["scripted"])
+            let joined = try await client.present(.somebody("other", email: "ada@example.com"))
+            #expect(joined["user"]["id"].string == ada.uid && joined["isNewAccount"] == false, "\(joined.text)")
+        }
+    }
 }

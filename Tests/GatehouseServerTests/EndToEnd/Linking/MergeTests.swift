@@ -105,6 +105,38 @@ struct MergeTests {
         }
     }
 
+    @Test func `undoing strands the absorbed account no more`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, _) = (try await client.register(at: server), try await client.newcomer("eve"))
+            let merged = try await client.merge(
+                client.ticket(.somebody("eve"), bearer: ada.accessToken), bearer: ada.accessToken)
+            let id = try await client.identityID(of: "scripted", bearer: ada.accessToken)
+            #expect(try await client.delete("/auth/identities/\(id)", bearer: ada.accessToken).status == 200)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            expectError(try await client.post(undo, bearer: ada.accessToken), 409, "LAST_USABLE_IDENTITY")
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200, "nothing has changed")
+        }
+    }
+
+    @Test func `an address goes back with who proved it, and nobody else shows it as theirs`() async throws {
+        try await TestServer.linking { server, client in
+            let address = APIClient.newAddress()
+            let (ada, eve) = (
+                try await client.register(at: server), try await client.newcomer("eve", email: address)
+            )
+            let merged = try await client.merge(
+                client.ticket(.somebody("eve"), bearer: ada.accessToken), bearer: ada.accessToken)
+            let joined = try await client.present(.somebody("third", email: address))
+            #expect(joined["user"]["id"].string == ada.uid, "\(joined.text)")
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: ada.accessToken).status == 204)
+            let shown = try await client.identities(bearer: ada.accessToken)
+            #expect(shown.count == 2 && shown.allSatisfy { $0["emailVerified"].bool == ($0["provider"] == "email") })
+            let back = try await client.present(.somebody("eve"))
+            #expect(back["user"]["id"].string == eve.uid && back["user"]["email"].string == address, "\(back.text)")
+        }
+    }
+
     @Test func `the other account survives where that is asked for`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))

@@ -118,4 +118,31 @@ struct SecondProofTests {
             #expect(answer.status == 200 && answer["user"]["id"].string == person.uid, "\(answer.text)")
         }
     }
+
+    @Test func `an idle number is no way into a deleted account that has another`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            _ = try await client.link(.somebody("ada"), bearer: person.accessToken)
+            #expect(try await client.delete("/auth/account", bearer: person.accessToken).status == 204)
+            expectError(try await signIn(client, at: server), 403, "ACCOUNT_DELETED", "while it is in use")
+            try await age(server)
+            let refused = try await signIn(client, at: server)
+            expectError(refused, 403, "SECOND_PROOF_REQUIRED")
+            #expect(refused.json["error"]["details"]["restoreToken"] == .null)
+            expectError(try await client.present(.somebody("ada")), 403, "ACCOUNT_DELETED", "the other way")
+        }
+    }
+
+    @Test func `an idle number that another source vouches for joins nothing either`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            _ = try await client.link(.somebody("ada"), bearer: person.accessToken)
+            let number = try #require(PhoneNumber(Self.number))
+            let claim = AddressClaim(address: .phone(number), isVerified: true, isAuthoritative: true)
+            try await age(server)
+            let vouched = try await client.present(VerifiedIdentity(providerUid: "eve", addresses: [claim]))
+            expectError(vouched, 403, "SECOND_PROOF_REQUIRED")
+            #expect(try await client.present(.somebody("eve"))["isNewAccount"] == true, "it was not joined")
+        }
+    }
 }

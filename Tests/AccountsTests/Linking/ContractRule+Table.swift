@@ -1,0 +1,160 @@
+import Accounts
+import Foundation
+import ProviderKit
+
+extension ContractRule {
+    /// The contract, the first rule that applies.
+    ///
+    /// Written from its sections 1 to 5 alone, and slower than what it judges: it asks the accounts themselves.
+    static let all = refusals + idleNumbers + deadAccounts + knownIdentities + links + newcomers
+
+    private static let refusals = [
+        ContractRule("a provider that is off does nothing") {
+            $0.situation.mode == .off
+        } then: { _ in
+            .refused(.providerOff)
+        },
+        ContractRule("one for linking only signs nobody in") {
+            $0.situation.mode == .linkOnly && !$0.hasSession
+        } then: { _ in
+            .refused(.providerLinkOnly)
+        },
+    ]
+
+    private static let idleNumbers = [
+        ContractRule("an idle number goes along with another sign-in of that account") {
+            $0.idleNumber != nil && !$0.isOnlyWay
+        } then: { judged in
+            judged.idleNumber.map { LinkingVerdict(.numberIdle, .secondProof($0)) } ?? .refused(.numberIdle)
+        },
+        ContractRule("if it has none, the number leaves the old account: for the guest who asks") {
+            $0.isOnlyWay && $0.isAskedByGuest
+        } then: {
+            LinkingVerdict(.numberRecycled, .upgrade($0.recycled, guest: $0.caller))
+        },
+        ContractRule("if it has none, the number leaves the old account: for whoever asks") {
+            $0.isOnlyWay && $0.hasSession
+        } then: {
+            LinkingVerdict(.numberRecycled, .link($0.recycled, to: $0.caller))
+        },
+        ContractRule("the new uid of a recycled number is a sign-up") {
+            $0.isOnlyWay && $0.situation.mode == .existing
+        } then: { _ in
+            .refused(.providerNoSignUp)
+        },
+        ContractRule("if it has none, the proof opens a new uid and the number leaves the old account") {
+            $0.isOnlyWay
+        } then: {
+            LinkingVerdict(.numberRecycled, .create($0.recycled))
+        },
+    ]
+
+    private static let deadAccounts = [
+        ContractRule("proof that would have reached or joined an account in its grace period is told so") {
+            $0.leads(to: .deleted)
+        } then: { judged in
+            LinkingVerdict(.accountDeleted, .deleted(uid: judged.destination ?? UUID(), purgeAfter: World.purge))
+        },
+        ContractRule("an admin disabled it") {
+            $0.leads(to: .disabled)
+        } then: { _ in
+            LinkingVerdict(.accountDisabled, .disabled)
+        },
+    ]
+
+    private static let knownIdentities = [
+        ContractRule("owned by A, no session: sign in to A") {
+            $0.a != nil && !$0.hasSession
+        } then: {
+            LinkingVerdict(.identityKnown, .enter($0.known))
+        },
+        ContractRule("owned by A, S is A's: re-authentication") {
+            $0.isOwnedByCaller
+        } then: {
+            LinkingVerdict(.identityOwn, .enter($0.known))
+        },
+        ContractRule("owned by A, S is a guest's: `switch` signs in to A and ends the guest") {
+            $0.a != nil && $0.mayGuestMove && $0.situation.onConflict == .switch
+        } then: {
+            LinkingVerdict(.guestSwitch, .replaceGuest(by: $0.known, isAbsorbed: false))
+        },
+        ContractRule("owned by A, S is a guest's: with `merge` the guest is absorbed by A") {
+            $0.a != nil && $0.mayGuestMove && $0.situation.onConflict == .merge
+        } then: {
+            LinkingVerdict(.guestMerge, .replaceGuest(by: $0.known, isAbsorbed: true))
+        },
+        ContractRule("owned by A, S is another account's, or a guest's that keeps: 409") {
+            $0.a != nil
+        } then: {
+            LinkingVerdict(.identityInUse, .conflict(with: $0.a ?? UUID()))
+        },
+    ]
+
+    private static let links = [
+        ContractRule("a guest may go where the proven address would sign in to") {
+            $0.addressOfAnother != nil && $0.mayGuestMove && $0.mayJoinByAddress
+        } then: {
+            LinkingVerdict(
+                $0.situation.onConflict == .merge ? .guestMerge : .guestSwitch,
+                .replaceGuest(
+                    by: $0.joining($0.addressOfAnother ?? UUID()), isAbsorbed: $0.situation.onConflict == .merge))
+        },
+        ContractRule("proving another account's address by code while signed in is IDENTITY_IN_USE") {
+            $0.addressOfAnother != nil
+        } then: {
+            LinkingVerdict(.addressInUse, .conflict(with: $0.addressOfAnother ?? UUID()))
+        },
+        ContractRule("unknown, link asked by a guest: it becomes permanent") {
+            $0.isAskedByGuest
+        } then: {
+            LinkingVerdict(.guestUpgrade, .upgrade($0.identity(of: $0.caller), guest: $0.caller))
+        },
+        ContractRule("unknown, link asked by S: I joins S's account, without what another account owns") {
+            $0.hasSession
+        } then: {
+            LinkingVerdict(.linkAsked, .link($0.identity(of: $0.caller), to: $0.caller))
+        },
+    ]
+
+    private static let newcomers = [
+        ContractRule("exactly one live account owns the verified address: I joins it") {
+            $0.onlyOwner != nil && $0.mayJoinByAddress
+        } then: {
+            LinkingVerdict(.addressOwned, .enter($0.joining($0.onlyOwner ?? UUID())))
+        },
+        ContractRule("`existing`: no sign-up") {
+            $0.situation.mode == .existing
+        } then: { _ in
+            .refused(.providerNoSignUp)
+        },
+        ContractRule("evidence whose addresses point at several accounts joins none") {
+            $0.owners.count > 1
+        } then: {
+            LinkingVerdict(.addressOfSeveral, .create($0.identity()))
+        },
+        ContractRule("`never` makes a new account") {
+            $0.onlyOwner != nil
+        } then: {
+            LinkingVerdict(.addressNotJoined, .create($0.identity()))
+        },
+        ContractRule("nobody owns the verified address: new account, which does") {
+            !$0.proven.isEmpty
+        } then: {
+            LinkingVerdict(.addressProven, .create($0.identity()))
+        },
+        ContractRule("an unverified address claims nothing") {
+            !$0.evidence.addresses.isEmpty
+        } then: { _ in
+            LinkingVerdict(.addressUnproven, .create(NewIdentity()))
+        },
+        ContractRule("otherwise: new account") { _ in
+            true
+        } then: { _ in
+            LinkingVerdict(.identityNew, .create(NewIdentity()))
+        },
+    ]
+}
+
+extension LinkingVerdict {
+    fileprivate static func refused(_ rule: LinkingRule) -> LinkingVerdict { LinkingVerdict(rule, .refuse) }
+}

@@ -1,0 +1,111 @@
+import Accounts
+import Foundation
+import ProviderKit
+
+/// A rule of the contract, in its words.
+struct ContractRule: Sendable {
+    let words: String
+    let applies: @Sendable (Judgement) -> Bool
+    let verdict: @Sendable (Judgement) -> LinkingVerdict
+
+    init(
+        _ words: String, when applies: @Sendable @escaping (Judgement) -> Bool,
+        then verdict: @Sendable @escaping (Judgement) -> LinkingVerdict
+    ) {
+        self.words = words
+        self.applies = applies
+        self.verdict = verdict
+    }
+}
+
+/// What the contract calls things, found out anew each time, account by account.
+struct Judgement {
+    let situation: Situation
+    let evidence: VerifiedIdentity
+    let world: World
+
+    init(_ situation: Situation) {
+        self.situation = situation
+        evidence = situation.evidence
+        world = situation.world
+    }
+
+    /// The first rule that applies.
+    var expected: (rule: ContractRule, verdict: LinkingVerdict)? {
+        ContractRule.all.first { $0.applies(self) }.map { ($0, $0.verdict(self)) }
+    }
+
+    var hasSession: Bool { world.asking != nil }
+    var isAskedByGuest: Bool { situation.session == .guest }
+    /// It signs in there, which a provider for linking only does not do.
+    var mayGuestMove: Bool {
+        isAskedByGuest && situation.onConflict != .keep && situation.mode != .linkOnly
+    }
+    var mayJoinByAddress: Bool { situation.automatic == .verified }
+
+    /// "Owned by A".
+    var a: UUID? { world.accounts.first { $0.value.knows }?.key }
+    var isOwnedByCaller: Bool { a != nil && a == world.asking }
+
+    /// "A verified address from a source trusted for it".
+    var proven: [Address] { evidence.addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address) }
+    var free: [Address] { proven.filter { address in !world.accounts.values.contains { $0.owns.contains(address) } } }
+    func owned(by uid: UUID?) -> [Address] {
+        guard let uid else { return [] }
+        return proven.filter { world.accounts[uid]?.owns.contains($0) == true }
+    }
+    var owners: Set<UUID> { Set(world.accounts.keys.filter { !owned(by: $0).isEmpty }) }
+    var onlyOwner: UUID? { owners.count == 1 ? owners.first : nil }
+
+    /// Somebody else's address, proven by code or mailed token while signed in.
+    var addressOfAnother: UUID? {
+        guard situation.provesAddress, a == nil, hasSession, let onlyOwner, onlyOwner != world.asking else {
+            return nil
+        }
+        return onlyOwner
+    }
+
+    /// The account that the proof leads to: it reaches A, or joins the one that owns the address, or meets it.
+    var destination: UUID? {
+        if let a { return a }
+        if hasSession { return addressOfAnother }
+        return mayJoinByAddress ? onlyOwner : nil
+    }
+    func leads(to status: Situation.Status) -> Bool {
+        destination.flatMap { world.accounts[$0] }?.status == status.accountStatus
+    }
+
+    /// The number that all of it rests on, if it has been idle for too long.
+    ///
+    /// It is no right proof, and so no way to the account's restore token either; but until erasure an account that has
+    /// no other way keeps its number.
+    var idleNumber: AddressOwner? {
+        guard let owner = onlyOwner, owner != world.asking, let account = world.accounts[owner],
+            restsOnAddress(of: owner), owned(by: owner).allSatisfy(account.idle.contains),
+            let number = owned(by: owner).first, account.status == .live || account.hasOtherWay
+        else { return nil }
+        return AddressOwner(
+            address: number, uid: owner, status: account.status, isIdle: true, hasOtherWay: account.hasOtherWay)
+    }
+    /// A code for the number proves nothing else; other evidence comes to the owner only by joining.
+    private func restsOnAddress(of owner: UUID) -> Bool {
+        situation.provesAddress ? a == nil || a == owner : !hasSession && a == nil && mayJoinByAddress
+    }
+    var isOnlyWay: Bool { idleNumber?.hasOtherWay == false }
+
+    // What the verdicts write.
+
+    var known: Entry { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
+    var caller: UUID { world.asking ?? UUID() }
+    /// With what nobody owns, and showing what is the account's by then.
+    func identity(of uid: UUID? = nil) -> NewIdentity {
+        let shown = Set(free + owned(by: uid))
+        return NewIdentity(claiming: free, showing: proven.filter(shown.contains))
+    }
+    /// The number leaves the account that had it.
+    var recycled: NewIdentity {
+        let claimed = free + (idleNumber.map { [$0.address] } ?? [])
+        return NewIdentity(claiming: proven.filter(claimed.contains), displacing: idleNumber)
+    }
+    func joining(_ uid: UUID) -> Entry { .joining(identity(of: uid), uid: uid) }
+}

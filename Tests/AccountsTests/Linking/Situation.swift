@@ -1,0 +1,156 @@
+import Accounts
+import Foundation
+import ProviderKit
+
+/// One combination of everything that bears on a linking decision.
+struct Situation: CustomStringConvertible {
+    enum Session: CaseIterable { case none, own, other, guest }
+    enum Claim: CaseIterable { case none, unverified, verified, firstOfTwoVerified }
+    enum Status: CaseIterable { case live, disabled, deleted }
+    /// Whether the owner's number has been used lately, or else whether its account can be signed in to without it.
+    enum Use: CaseIterable { case recent, idle, idleAndOnlyWay }
+    /// Who owns the addresses of the evidence.
+    enum Owner: CaseIterable {
+        case nobody
+        /// Somebody shows the address, and never proved it.
+        case unverified
+        case one
+        /// Of two addresses, one is somebody's and one is free.
+        case oneOfTwo
+        case several
+        /// The account that asks.
+        case asking
+        /// Of two addresses, one is the asking account's and one is somebody else's.
+        case askingAndAnother
+        /// The account that owns the identity.
+        case itself
+    }
+
+    var isKnown = false
+    var session = Session.none
+    var claim = Claim.none
+    var isTrusted = true
+    var owner = Owner.nobody
+    var status = Status.live
+    var ownerStatus = Status.live
+    var use = Use.recent
+    var mode = ProviderMode.open
+    var automatic = ApplicationPolicy.AutomaticLinking.verified
+    var onConflict = ConflictChoice.keep
+    var provesAddress = false
+
+    var description: String {
+        """
+        identity \(isKnown ? "of a \(status) account" : "unknown"), session \(session), address \(claim) \
+        \(isTrusted ? "trusted" : "not trusted"), owner \(owner) \(ownerStatus) \(use), mode \(mode), \
+        automatic \(automatic), onConflict \(onConflict), proves an address: \(provesAddress)
+        """
+    }
+
+    /// Whether the parts can be true together, and none is told twice in other words.
+    private var isPossible: Bool {
+        let hasOwner = ![.nobody, .unverified].contains(owner)
+        let hasOther = [.one, .oneOfTwo, .several, .askingAndAnother].contains(owner)
+        return [
+            isKnown || status == .live,
+            // Whoever asks is live, and who owns the identity decides whose session it is.
+            session != .own || (isKnown && status == .live),
+            session != .none || onConflict == .keep,
+            // A guest owns nothing.
+            ![.asking, .askingAndAnother].contains(owner) || [.own, .other].contains(session),
+            owner != .itself || (isKnown && session != .own),
+            hasOther || ownerStatus == .live,
+            hasOwner || use == .recent,
+            claim != .none || (owner == .nobody && isTrusted && !provesAddress),
+            // A code proves the one address that it was sent to.
+            !provesAddress || (claim == .verified && isTrusted && addresses.count == 1),
+        ].allSatisfy(\.self)
+    }
+
+    static var all: [Situation] {
+        let situations = [Situation()]
+            .varied(\.isKnown, [false, true]).varied(\.session, Session.allCases).varied(\.status, Status.allCases)
+            .varied(\.onConflict, ConflictChoice.allCases).varied(\.claim, Claim.allCases)
+            .varied(\.isTrusted, [true, false]).varied(\.owner, Owner.allCases).varied(\.use, Use.allCases)
+            .varied(\.ownerStatus, Status.allCases).varied(\.provesAddress, [false, true])
+        return situations.filter(\.isPossible)
+            .varied(\.mode, ProviderMode.allCases).varied(\.automatic, [.verified, .never])
+    }
+
+    var evidence: VerifiedIdentity {
+        VerifiedIdentity(
+            // Such an identity is the address itself.
+            providerUid: provesAddress ? addresses[0].value : World.subject,
+            addresses: addresses.enumerated().map { index, address in
+                AddressClaim(
+                    address: address, isVerified: claim == .verified || (claim == .firstOfTwoVerified && index == 0),
+                    isAuthoritative: isTrusted)
+            })
+    }
+
+    var policy: LinkingPolicy {
+        LinkingPolicy(mode: mode, automatic: automatic, provesAddress: provesAddress, onConflict: onConflict)
+    }
+
+    /// Only numbers are ever idle.
+    private var addresses: [Address] {
+        guard claim != .none else { return [] }
+        let first = use == .recent ? World.address : World.number
+        let isPair = [.oneOfTwo, .several, .askingAndAnother].contains(owner) || claim == .firstOfTwoVerified
+        return isPair ? [first, World.secondAddress] : [first]
+    }
+
+    /// The accounts as they are.
+    var world: World {
+        var world = World()
+        if isKnown { world.accounts[World.knower] = World.Account(status: status.accountStatus, knows: true) }
+        switch session {
+        case .none: break
+        case .own: world.asking = World.knower
+        case .other: world.add(World.asker)
+        case .guest: world.add(World.asker, isGuest: true)
+        }
+        let (first, second) = (addresses.first, addresses.last)
+        switch owner {
+        case .nobody: break
+        case .unverified:
+            world.accounts[World.stranger] = World.Account(shows: addresses)
+        case .one, .oneOfTwo:
+            world.own(first, World.owner, ownerStatus, use)
+        case .several:
+            world.own(first, World.owner, ownerStatus, use)
+            world.own(second, World.stranger, .live, .recent)
+        case .asking:
+            world.own(first, world.asking, .live, use)
+        case .askingAndAnother:
+            world.own(first, world.asking, .live, use)
+            world.own(second, World.owner, ownerStatus, .recent)
+        case .itself:
+            world.own(first, World.knower, status, use)
+        }
+        return world
+    }
+}
+
+extension Situation.Status {
+    var accountStatus: AccountStatus {
+        switch self {
+        case .live: .live
+        case .disabled: .disabled
+        case .deleted: .deleted(purgeAfter: World.purge)
+        }
+    }
+}
+
+extension [Situation] {
+    /// Every situation with every value.
+    fileprivate func varied<Value>(_ part: WritableKeyPath<Situation, Value>, _ values: [Value]) -> [Situation] {
+        flatMap { situation in
+            values.map { value in
+                var varied = situation
+                varied[keyPath: part] = value
+                return varied
+            }
+        }
+    }
+}

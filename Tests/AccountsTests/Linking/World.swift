@@ -1,0 +1,72 @@
+import Accounts
+import Foundation
+import ProviderKit
+
+/// A handful of accounts, with what each has proven.
+struct World {
+    struct Account {
+        var status = AccountStatus.live
+        var isGuest = false
+        /// The identity that the evidence names is its own.
+        var knows = false
+        var owns: [Address] = []
+        /// Addresses that it shows without a proof.
+        var shows: [Address] = []
+        var idle: Set<Address> = []
+        var hasOtherWay = false
+    }
+
+    static let (knower, asker, owner, stranger) = (UUID(), UUID(), UUID(), UUID())
+    static let identity = UUID()
+    static let subject = "subject"
+    static let purge = Date(timeIntervalSince1970: 2_000_000_000)
+    static let address = Address(email: "ada@example.com")
+    static let secondAddress = Address(email: "ada@example.org")
+    static let number = Address(phone: "+33612345678")
+
+    var accounts: [UUID: Account] = [:]
+    var asking: UUID?
+
+    mutating func add(_ asker: UUID, isGuest: Bool = false) {
+        accounts[asker] = Account(isGuest: isGuest)
+        asking = asker
+    }
+
+    mutating func own(_ address: Address?, _ uid: UUID?, _ status: Situation.Status, _ use: Situation.Use) {
+        guard let address, let uid else { return }
+        var account = accounts[uid] ?? Account()
+        account.status = status.accountStatus
+        account.owns.append(address)
+        if use != .recent { account.idle.insert(address) }
+        account.hasOtherWay = use == .idle
+        accounts[uid] = account
+    }
+
+    /// What the rows would say of the evidence.
+    func state(about evidence: VerifiedIdentity) -> LinkingState {
+        let knower = accounts.first { $0.value.knows }
+        let owners = evidence.addresses.compactMap { claim in
+            accounts.first { $0.value.owns.contains(claim.address) }.map { uid, account in
+                AddressOwner(
+                    address: claim.address, uid: uid, status: account.status,
+                    isIdle: account.idle.contains(claim.address), hasOtherWay: account.hasOtherWay)
+            }
+        }
+        return LinkingState(
+            identity: knower.map { KnownIdentity(id: Self.identity, uid: $0.key, status: $0.value.status) },
+            owners: owners,
+            asking: asking.map { AskingAccount(uid: $0, isGuest: accounts[$0]?.isGuest == true) })
+    }
+}
+
+extension Address {
+    fileprivate init(email text: String) {
+        guard let address = EmailAddress(text) else { preconditionFailure("no address: \(text)") }
+        self = .email(address)
+    }
+
+    fileprivate init(phone text: String) {
+        guard let number = PhoneNumber(text) else { preconditionFailure("no number: \(text)") }
+        self = .phone(number)
+    }
+}

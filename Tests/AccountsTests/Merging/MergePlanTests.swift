@@ -1,0 +1,126 @@
+import Accounts
+import Foundation
+import ProviderKit
+import Testing
+
+/// What becomes of two accounts, in every combination of what each of them has.
+struct MergePlanTests {
+    static let early = Date(timeIntervalSince1970: 1_700_000_000)
+    static let late = early + 1
+    /// In the order of their text.
+    static let uids = [
+        "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002",
+    ].compactMap(UUID.init(uuidString:))
+
+    enum Kind: CaseIterable { case permanent, guest, formerGuest }
+
+    /// Older or younger, permanent or a guest, and the wish: who survives, said once for each pair.
+    @Test(arguments: Kind.allCases, Kind.allCases)
+    func `the older permanent account survives, unless asked otherwise`(_ one: Kind, _ other: Kind) {
+        for (created, otherCreated) in [(Self.early, Self.late), (Self.late, Self.early), (Self.early, Self.early)] {
+            let first = Self.side(Self.uids[0], one, createdAt: created)
+            let second = Self.side(Self.uids[1], other, createdAt: otherCreated)
+            let expected =
+                switch (one == .guest, other == .guest) {
+                case (true, false): second.uid
+                case (false, true): first.uid
+                // Of two made in the same instant, always the same.
+                case (false, false), (true, true): otherCreated < created ? second.uid : first.uid
+                }
+            for plan in [MergePlan(first, second), MergePlan(second, first)] {
+                #expect(plan.survivor == expected, "\(one) \(created), \(other) \(otherCreated)")
+                #expect(Set([plan.survivor, plan.absorbed]) == Set(Self.uids))
+            }
+            for wish in Self.uids {
+                let plans = [MergePlan(first, second, survivor: wish), MergePlan(second, first, survivor: wish)]
+                #expect(plans.allSatisfy { $0.survivor == wish && $0.absorbed != wish })
+                #expect(plans[0] == plans[1], "the order of the sides says nothing")
+            }
+        }
+    }
+
+    /// Identities that are nobody's but a guest's move nowhere, and no account that has another keeps one.
+    @Test(arguments: Kind.allCases, Kind.allCases)
+    func `identities of guests are left behind`(_ survivor: Kind, _ absorbed: Kind) {
+        let (stays, goes) = (Self.side(Self.uids[0], survivor), Self.side(Self.uids[1], absorbed))
+        let plan = MergePlan(stays, goes, survivor: stays.uid)
+        #expect(plan.identities == goes.identities.filter { !$0.isGuest })
+        let outcome = Set(stays.identities.map(\.id)).union(plan.identities.map(\.id))
+            .subtracting(plan.guests.map(\.id))
+        let all = stays.identities + goes.identities
+        let permanent = all.filter { !$0.isGuest }
+        let kept = all.filter { outcome.contains($0.id) }
+        #expect(permanent.allSatisfy { outcome.contains($0.id) }, "nothing that can sign in is lost")
+        if permanent.isEmpty {
+            #expect(kept == stays.identities, "two guests stay one guest")
+        } else if absorbed != .guest {
+            #expect(kept.allSatisfy { !$0.isGuest }, "a guest that gets an identity is none any more")
+        }
+        #expect(Set(plan.guests.map(\.id)).isDisjoint(with: plan.identities.map(\.id)))
+    }
+
+    enum Has: CaseIterable { case nothing, this, that }
+
+    /// What both have, and differently, is told and stays; what the survivor lacks is filled in; nothing else changes.
+    @Test(arguments: Has.allCases, Has.allCases)
+    func `what the survivor has stays, and what it lacks is filled in`(_ own: Has, _ others: Has) {
+        var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
+        (stays.displayName, goes.displayName) = (own.text, others.text)
+        (stays.metadata, goes.metadata) = (["kept": 1], ["taken": 2])
+        stays.metadata["theme"] = own.text.map { .string($0) }
+        goes.metadata["theme"] = others.text.map { .string($0) }
+        let plan = MergePlan(stays, goes, survivor: stays.uid)
+        let isFilled = own == .nothing
+        #expect(plan.displayName == (isFilled ? others.text : nil))
+        #expect(plan.metadata["theme"] == (isFilled ? others.text.map { .string($0) } : nil))
+        #expect(plan.metadata["taken"] == 2 && plan.metadata["kept"] == nil)
+        let collides = own != .nothing && others != .nothing && own != others
+        #expect(plan.collisions == (collides ? ["displayName", "metadata.theme"] : []))
+    }
+
+    @Test func `a null is something that the survivor has`() {
+        var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
+        (stays.metadata, goes.metadata) = (["theme": .null], ["theme": "dark"])
+        let plan = MergePlan(stays, goes, survivor: stays.uid)
+        #expect(plan.metadata.isEmpty && plan.collisions == ["metadata.theme"])
+    }
+
+    @Test func `addresses move, and sessions end`() throws {
+        let address = try #require(EmailAddress("ada@example.com"))
+        var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
+        (stays.sessions, goes.sessions) = (3, 2)
+        goes.addresses = [.email(address)]
+        let plan = MergePlan(stays, goes, survivor: stays.uid)
+        #expect(plan.addresses == [.email(address)] && plan.endedSessions == 2)
+    }
+
+    private static func side(_ uid: UUID, _ kind: Kind, createdAt: Date = early) -> MergeSide {
+        let identities: [IdentityRecord] =
+            switch kind {
+            case .permanent: [identity(isGuest: false), identity(isGuest: false)]
+            case .guest: [identity(isGuest: true)]
+            // As two guests' merging leaves it.
+            case .formerGuest: [identity(isGuest: true), identity(isGuest: false)]
+            }
+        return MergeSide(
+            uid: uid, createdAt: createdAt, displayName: nil, metadata: [:], identities: identities, addresses: [],
+            sessions: 1)
+    }
+
+    private static func identity(isGuest: Bool) -> IdentityRecord {
+        let id = UUID()
+        return IdentityRecord(
+            id: id, provider: isGuest ? "anonymous" : "scripted", providerUid: id.uuidString, isGuest: isGuest,
+            createdAt: early)
+    }
+}
+
+extension MergePlanTests.Has {
+    fileprivate var text: String? {
+        switch self {
+        case .nothing: nil
+        case .this: "light"
+        case .that: "dark"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Accounts
+import ProviderKit
+
+/// A repeatable sequence (SplitMix64, https://prng.di.unimi.it/splitmix64.c).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// What a client of a history does next.
+///
+/// All of it is drawn every time, needed or not, so that a client's choices do not depend on what it was answered.
+struct HistoryChoice {
+    enum Action: CaseIterable {
+        case signIn, enterAsGuest, link, merge, undo, unlink, delete, restore, refresh
+
+        /// Of a hundred steps, so many.
+        var weight: Int {
+            switch self {
+            case .signIn: 22
+            case .enterAsGuest: 10
+            case .link: 28
+            case .merge: 12
+            case .undo: 7
+            case .unlink: 8
+            case .delete: 3
+            case .restore: 6
+            case .refresh: 4
+            }
+        }
+    }
+
+    private static let actions = Action.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
+
+    let action: Action
+    let subject: Int
+    /// Which of the people that the client knows acts.
+    let actor: Int
+    let pick: Int
+    let onConflict: ConflictChoice
+    let survivor: SurvivorChoice?
+    let isDryRun: Bool
+
+    init(using generator: inout SeededGenerator) {
+        action = Self.actions[Int.random(in: 0..<Self.actions.count, using: &generator)]
+        subject = Int.random(in: 0..<HistorySubjects.count, using: &generator)
+        actor = Int.random(in: 0..<1000, using: &generator)
+        pick = Int.random(in: 0..<1000, using: &generator)
+        onConflict = ConflictChoice.allCases[Int.random(in: 0..<3, using: &generator)]
+        survivor = [nil, nil, .current, .other][Int.random(in: 0..<4, using: &generator)]
+        isDryRun = Int.random(in: 0..<4, using: &generator) == 0
+    }
+}
+
+/// The people behind a history: few, so that they meet, with addresses that several of them prove.
+enum HistorySubjects {
+    static let count = 30
+
+    static func evidence(_ index: Int) -> VerifiedIdentity {
+        .somebody(
+            "subject-\(index)", email: index % 4 == 0 ? nil : "a\(index * 7 % 12)@example.com",
+            isVerified: index % 5 != 0, isTrusted: index % 7 != 0)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import GatehouseServer
+
+/// Sign-in, linking, merging, deletion and the ways back, in random order by several clients at once.
+struct HistoryTests {
+    /// In the long mode the history is worth the name.
+    private static let isLong = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
+    private static let clients = 8
+    private static let (rounds, steps) = isLong ? (40, 64) : (5, 26)
+
+    @Test func `whatever happens, everybody has one account and a way in`() async throws {
+        let environment = ProcessInfo.processInfo.environment["GATEHOUSE_HISTORY_SEED"]
+        let seed = environment.flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+        print("history of seed \(seed): \(Self.rounds * Self.steps * Self.clients) steps")
+        try await TestServer.linking(application: "recentAuthentication: 1d") { server, client in
+            let ledger = HistoryLedger()
+            let invariants = HistoryInvariants(server: server, ledger: ledger)
+            var people = (0..<UInt64(Self.clients)).map {
+                HistoryClient(client, seed: seed &* 1000 &+ $0, ledger: ledger)
+            }
+            var tried = 0
+            for round in 1...Self.rounds {
+                people = try await Self.play(people)
+                let violations = try await invariants.violations()
+                try #require(violations.isEmpty, "seed \(seed), round \(round): \(violations.prefix(8))")
+                let issued = ledger.entries.issued
+                let broken = try await invariants.brokenTokens(in: issued[tried...])
+                try #require(broken.isEmpty, "seed \(seed), round \(round): \(broken.prefix(8))")
+                tried = issued.count
+            }
+            let broken = try await invariants.brokenTokens(in: ledger.entries.issued[...])
+            #expect(broken.isEmpty, "seed \(seed), at the end: \(broken.prefix(8))")
+            Self.expectVariety(ledger)
+        }
+    }
+
+    private static func play(_ people: [HistoryClient]) async throws -> [HistoryClient] {
+        try await withThrowingTaskGroup(of: (Int, HistoryClient).self) { group in
+            for (index, person) in people.enumerated() {
+                group.addTask {
+                    var person = person
+                    for _ in 0..<steps { try await person.step() }
+                    return (index, person)
+                }
+            }
+            return try await group.reduce(into: people) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    /// A history in which nothing succeeds would prove nothing.
+    private static func expectVariety(_ ledger: HistoryLedger) {
+        for line in ledger.entries.answers.sorted(by: { $0.key < $1.key }) { print("  \(line.key): \(line.value)") }
+        let needed = [
+            "sign-in 200", "sign-in 403", "guest 200", "link 200", "link 409", "merge 200", "undo 204", "unlink 200",
+            "delete 204", "restore 200", "refresh 200",
+        ]
+        for answer in needed { #expect(ledger.count(answer) > 0, "never \(answer)") }
+    }
+}
