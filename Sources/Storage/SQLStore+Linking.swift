@@ -57,6 +57,7 @@ extension SQLStore {
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key, locale FROM accounts
              WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
+               AND absorbed_by IS NULL
                FOR SHARE
         ), password AS MATERIALIZED (
             SELECT p.identity_id FROM passwords p, account
@@ -140,6 +141,7 @@ extension SQLStore {
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts
              WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL AND disabled_at IS NULL
+               AND absorbed_by IS NULL
                FOR UPDATE
         ), identity AS (
             INSERT INTO identities
