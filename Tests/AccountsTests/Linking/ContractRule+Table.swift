@@ -28,7 +28,7 @@ extension ContractRule {
             judged.idleNumber.map { LinkingVerdict(.numberIdle, .secondProof($0)) } ?? .refused(.numberIdle)
         },
         ContractRule("if it has none, the number leaves the old account: for the guest who asks") {
-            $0.isOnlyWay && $0.isAskedByGuest
+            $0.isOnlyWay && $0.mayGuestStay
         } then: {
             LinkingVerdict(.numberRecycled, .upgrade($0.recycled, guest: $0.caller))
         },
@@ -105,7 +105,7 @@ extension ContractRule {
             LinkingVerdict(.addressInUse, .conflict(with: $0.addressOfAnother ?? UUID()))
         },
         ContractRule("unknown, link asked by a guest: it becomes permanent") {
-            $0.isAskedByGuest
+            $0.mayGuestStay
         } then: {
             LinkingVerdict(.guestUpgrade, .upgrade($0.identity(of: $0.caller), guest: $0.caller))
         },

@@ -41,6 +41,8 @@ struct Judgement {
     var mayGuestMove: Bool {
         isAskedByGuest && situation.onConflict != .keep && situation.mode != .linkOnly
     }
+    /// A live account needs a way to sign in: what can only be linked makes no guest permanent.
+    var mayGuestStay: Bool { isAskedByGuest && situation.mode != .linkOnly }
     var mayJoinByAddress: Bool { situation.automatic == .verified }
 
     /// "Owned by A".
