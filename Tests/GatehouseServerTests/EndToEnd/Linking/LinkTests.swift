@@ -149,6 +149,10 @@ struct LinkTests {
             let person = try await client.newcomer("ada")
             let linked = try await client.link(.somebody("bob"), bearer: person.accessToken, provider: "other")
             #expect(linked.status == 200, "\(linked.text)")
+            let guest = try await client.guest()
+            let guests = try await client.link(.somebody("eve"), bearer: guest.accessToken, provider: "other")
+            #expect(guests["user"]["id"].string == guest.uid, "\(guests.text)")
+            #expect(try await client.refresh(guest.refreshToken).status == 200, "nobody is locked out by it")
         }
     }
 
