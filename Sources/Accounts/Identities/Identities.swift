@@ -26,8 +26,10 @@ package struct Identities: Sendable {
     package func list(of caller: Caller) async throws -> [ListedIdentity] {
         let application = caller.application.id
         let current = try await store.identity(ofSession: caller.sessionID, application: application)
-        return try await store.identities(of: caller.uid, application: application)
-            .map { ListedIdentity(record: $0, isCurrent: $0.id == current) }
+        let identities = try await store.identities(of: caller.uid, application: application)
+        // Only an account that has just been absorbed has none, and no session of it lives.
+        guard !identities.isEmpty else { throw AccountsError.invalidToken }
+        return identities.map { ListedIdentity(record: $0, isCurrent: $0.id == current) }
     }
 
     /// Removes an identity, by default the one that opened the caller's session, and ends the sessions that it opened.
