@@ -30,9 +30,8 @@ package struct Erasure: Sendable {
     private let memory: @Sendable () -> Duration
     private let onStep: @Sendable (Step) async throws -> Void
 
-    /// - Parameters:
-    ///   - memory: how long an access token may be about after its session has ended.
-    ///   - onStep: whatever it throws ends the run there.
+    /// `memory` is how long an access token may be about after its session has ended; whatever `onStep` throws ends the
+    /// run there.
     package init(
         store: any TransactionalStore, opaque: any OpaqueTokens, certification: any ErasureCertification,
         time: any TimeSource, memory: @escaping @Sendable () -> Duration,
@@ -170,6 +169,6 @@ extension LedgerEntry {
 extension Date {
     /// As it is written down.
     fileprivate var wholeMilliseconds: Date {
-        Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded(.down) / 1000)
+        Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
     }
 }

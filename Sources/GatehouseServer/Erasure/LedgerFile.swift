@@ -107,25 +107,17 @@ extension LedgerFile.Line {
         uid = entry.uid.text
         aliases = entry.aliases.isEmpty ? nil : entry.aliases.map(\.text)
         receipt = entry.receipt.text
-        requestedAt = entry.requestedAt.formatted(.milliseconds)
-        erasedAt = entry.erasedAt.formatted(.milliseconds)
+        requestedAt = entry.requestedAt.precise
+        erasedAt = entry.erasedAt.precise
     }
 
     fileprivate var entry: LedgerEntry? {
         guard let uid = UUID(uuidString: uid), let receipt = UUID(uuidString: receipt),
-            let requestedAt = try? Date(requestedAt, strategy: .milliseconds),
-            let erasedAt = try? Date(erasedAt, strategy: .milliseconds)
+            let requestedAt = Date(precise: requestedAt),
+            let erasedAt = Date(precise: erasedAt)
         else { return nil }
         return LedgerEntry(
             application: application, uid: uid, aliases: (aliases ?? []).compactMap { UUID(uuidString: $0) },
             receipt: receipt, requestedAt: requestedAt, erasedAt: erasedAt)
     }
-}
-
-extension FormatStyle where Self == Date.ISO8601FormatStyle {
-    fileprivate static var milliseconds: Self { Date.ISO8601FormatStyle(includingFractionalSeconds: true) }
-}
-
-extension ParseStrategy where Self == Date.ISO8601FormatStyle {
-    fileprivate static var milliseconds: Self { Date.ISO8601FormatStyle(includingFractionalSeconds: true) }
 }

@@ -70,10 +70,3 @@ extension ErasureCertifier.Payload.Processor {
         }
     }
 }
-
-extension Date {
-    /// As the contract writes times (RFC 3339).
-    fileprivate var precise: String {
-        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-}
