@@ -25,6 +25,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     case accountDeleted(purgeAfter: Date, restoreToken: String)
     /// For admins alone: outside, an account that doesn't exist looks like a bad token.
     case accountNotFound(UUID)
+    /// For admins alone: nobody has asked to delete it.
+    case accountIsLive(UUID)
     case identityNotFound
     /// Another account's; the ticket merges the two.
     case identityInUse(mergeToken: String, Refusal)

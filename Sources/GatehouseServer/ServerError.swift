@@ -12,6 +12,10 @@ enum ServerError: Error, CustomStringConvertible {
     case unknownProvider(String)
     case noPassword(UUID)
     case unusableEvidence(String)
+    case unusableLedger(path: String, reason: String)
+    case liveAccount(UUID)
+    /// Who has not acknowledged, by name.
+    case unacknowledged(UUID, by: [String], isErased: Bool)
     case development(String)
 
     var description: String {
@@ -27,6 +31,12 @@ enum ServerError: Error, CustomStringConvertible {
         case .unknownProvider(let name): "the application has no provider \(name) in the configuration"
         case .unusableEvidence(let reason): "the evidence can't be used: \(reason)"
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
+        case .unusableLedger(let path, let reason): "the ledger of erasures \(path) can't be used: \(reason)"
+        case .liveAccount(let uid):
+            "account \(uid.uuidString.lowercased()) is live: only one that is being deleted can be erased"
+        case .unacknowledged(let uid, let names, let isErased):
+            "account \(uid.uuidString.lowercased()) \(isErased ? "is erased" : "is not erased yet"), not acknowledged by: "
+                + names.joined(separator: ", ")
         case .development(let reason): reason
         }
     }

@@ -36,6 +36,12 @@ package enum PostgresError: Error, Sendable, Equatable {
         return constraint == nil || error.constraint == constraint
     }
 
+    /// A row that the statement rests on is gone.
+    package var isForeignKeyViolation: Bool {
+        guard case .server(let error) = self else { return false }
+        return error.sqlState == ServerError.foreignKeyViolation
+    }
+
     /// Serialization failure, deadlock, lock not available: the same transaction may succeed the next time.
     package var isRetryable: Bool {
         guard case .server(let error) = self else { return false }
@@ -46,6 +52,7 @@ package enum PostgresError: Error, Sendable, Equatable {
 /// What the server said of a failed statement; empty fields are nil.
 package struct ServerError: Error, Sendable, Equatable {
     static let uniqueViolation = "23505"
+    static let foreignKeyViolation = "23503"
 
     package var sqlState: String
     package var message: String

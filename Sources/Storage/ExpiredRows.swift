@@ -13,6 +13,10 @@ package struct ExpiredRows: Sendable {
 
     private static let batch = 1000
 
+    // A session's last access token may outlive it; an ended one is told apart from an unknown one by nobody, and is
+    // kept for a month for whoever looks into what happened. No token goes while an older one of its session could
+    // still be presented: that its successor exists is what tells a thief.
+    //
     // Redeemed codes are remembered for a day: a replay within it tells of a thief. That a message was sent is told for
     // a week; those given up stay until somebody has looked at them.
     private static let statements = [
@@ -63,6 +67,45 @@ package struct ExpiredRows: Sendable {
                  WHERE (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
                    AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
                  LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM password_failures WHERE ctid IN (
+                SELECT ctid FROM password_failures
+                 WHERE failed_at < now() - interval '24 hours' AND (locked_until IS NULL OR locked_until < now())
+                 LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM sessions WHERE ctid IN (
+                SELECT ctid FROM sessions WHERE expires_at < now() - interval '1 day'
+                 LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM sessions WHERE ctid IN (
+                SELECT ctid FROM sessions WHERE ended_at < now() - interval '30 days'
+                 LIMIT $1 FOR UPDATE SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM refresh_tokens WHERE ctid IN (
+                SELECT t.ctid FROM refresh_tokens t
+                 WHERE t.expires_at < now()
+                   AND NOT EXISTS (SELECT FROM refresh_tokens o
+                                    WHERE o.application_id = t.application_id AND o.session_id = t.session_id
+                                      AND o.created_at <= t.created_at AND o.expires_at >= now())
+                 LIMIT $1 FOR UPDATE OF t SKIP LOCKED)
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM ended_sessions WHERE ctid IN (
+                SELECT ctid FROM ended_sessions WHERE forget_after < now() LIMIT $1 FOR UPDATE SKIP LOCKED)
             """),
         Statement(
             .write,

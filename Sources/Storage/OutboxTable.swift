@@ -63,7 +63,10 @@ package struct OutboxTable: OutboxQueue {
 
     private static let markSent = Statement(
         .write,
-        "UPDATE outbox SET sent_at = now(), sealed = NULL, failure = NULL WHERE application_id = $1 AND id = $2")
+        """
+        UPDATE outbox SET sent_at = now(), sealed = NULL, recipient = NULL, failure = NULL
+         WHERE application_id = $1 AND id = $2
+        """)
 
     package func markSent(_ id: UUID, application: Int32) async throws {
         try await translatingErrors {

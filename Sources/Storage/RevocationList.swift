@@ -100,8 +100,14 @@ package final class RevocationList: Revocations {
     /// A token may have been signed an instant after its session ended.
     private static let margin: Duration = .seconds(60)
 
+    /// Those of erased accounts too, which have no row of their own any more.
     private static let selectEnded = Statement(
-        .read, "SELECT application_id, id FROM sessions WHERE ended_at > now() - $1::interval")
+        .read,
+        """
+        SELECT application_id, id FROM sessions WHERE ended_at > now() - $1::interval
+        UNION ALL
+        SELECT application_id, id FROM ended_sessions WHERE forget_after > now()
+        """)
 
     private func load() async -> Bool {
         let connection = state.withLock { $0.connection }

@@ -140,6 +140,9 @@ extension SQLStore {
 }
 
 extension ChallengePurpose {
+    /// Every `proofs.kind` of a challenge.
+    static let kinds = ["code", "address-change"]
+
     /// `proofs.kind`.
     fileprivate var kind: String {
         switch self {

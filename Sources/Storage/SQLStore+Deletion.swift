@@ -1,4 +1,4 @@
-package import Accounts
+internal import Accounts
 package import Foundation
 internal import Postgres
 
@@ -49,26 +49,5 @@ extension SQLStore {
 
     package func restore(_ uid: UUID, application: Int32) async throws -> Bool {
         try await run(Self.restore, [.int4(application), .uuid(uid)]).first != nil
-    }
-
-    private static let selectErasure = Statement(
-        .read,
-        """
-        SELECT requested_at, purge_after, restored_at IS NOT NULL, erased_at
-          FROM erasures
-         WHERE application_id = $1 AND receipt = $2
-        """)
-
-    package func erasure(receipt: UUID, application: Int32) async throws -> ErasureStatus? {
-        guard var row = try await run(Self.selectErasure, [.int4(application), .uuid(receipt)]).first else {
-            return nil
-        }
-        let requestedAt: Date = try row.next()
-        let purgeAfter: Date = try row.next()
-        let isRestored: Bool = try row.next()
-        let erasedAt: Date? = try row.next()
-        return ErasureStatus(
-            phase: isRestored ? .restored : erasedAt == nil ? .scheduled : .erased, requestedAt: requestedAt,
-            purgeAfter: purgeAfter, erasedAt: erasedAt)
     }
 }

@@ -94,6 +94,7 @@ extension SQLStore {
         INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
         SELECT $1, i.id, i.provider, i.uid, dropped.sealed
           FROM dropped JOIN identities i ON i.application_id = $1 AND i.id = $2
+        RETURNING pg_notify('gatehouse', 'outbox')
         """)
 
     package func revokeTokens(of identity: UUID, application: Int32) async throws {
@@ -250,7 +251,7 @@ extension SQLStore {
 }
 
 extension SealingPlace {
-    fileprivate static func tokens(application: Int32, identity: UUID) -> SealingPlace {
+    static func tokens(application: Int32, identity: UUID) -> SealingPlace {
         SealingPlace(application: application, table: "provider_tokens", column: "sealed", row: identity.text)
     }
 }

@@ -7,7 +7,7 @@ extension SQLStore {
         .write,
         """
         WITH written AS (
-            INSERT INTO outbox (application_id, id, topic, channel, sealed) VALUES ($1, $2, $3, $4, $5)
+            INSERT INTO outbox (application_id, id, topic, channel, sealed, recipient) VALUES ($1, $2, $3, $4, $5, $6)
             RETURNING id
         )
         SELECT pg_notify('gatehouse', 'outbox') FROM written
@@ -21,7 +21,7 @@ extension SQLStore {
                 Self.enqueue,
                 [
                     .int4(application), .uuid(message.id), .text(message.topic.rawValue),
-                    .text(message.channel.rawValue), .bytes(sealed),
+                    .text(message.channel.rawValue), .bytes(sealed), .bytes(sealing.mark(of: message.to)),
                 ])
         }
     }

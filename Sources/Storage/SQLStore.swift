@@ -81,7 +81,7 @@ func translatingErrors<Result>(_ body: () async throws -> Result) async throws -
             throw AccountsError.unavailable
         case .cancelled:
             throw CancellationError()
-        case .server where error.isUniqueViolation() || error.isRetryable:
+        case .server where error.isUniqueViolation() || error.isForeignKeyViolation || error.isRetryable:
             throw StoreConflict()
         default:
             throw error

@@ -2,6 +2,7 @@ package import Accounts
 internal import Foundation
 package import Postgres
 
+/// Keys of both purposes, a table each.
 package struct SigningKeysTable: SigningKeyStore {
     private let database: Database
 
@@ -12,20 +13,26 @@ package struct SigningKeysTable: SigningKeyStore {
     private static let select = Statement(
         .read,
         """
-        SELECT kid, algorithm, bits, sealed_private_key, created_at, retired_at
+        SELECT 'accessTokens' AS purpose, kid, algorithm, bits, sealed_private_key, created_at, retired_at
           FROM signing_keys
          WHERE application_id = $1 AND (published_until IS NULL OR published_until > now())
-         ORDER BY retired_at IS NOT NULL, created_at DESC
+        UNION ALL
+        SELECT 'erasures', kid, algorithm, bits, sealed_private_key, created_at, retired_at
+          FROM erasure_keys
+         WHERE application_id = $1
+         ORDER BY purpose, retired_at NULLS FIRST, created_at DESC
         """)
 
     package func signingKeys(application: Int32) async throws -> [StoredSigningKey] {
         let rows = try await translatingErrors { try await database.execute(Self.select, [.int4(application)]) }
         return try rows.compactMap { row in
             var row = row
+            let purpose = SigningPurpose(rawValue: try row.next())
             let kid: String = try row.next()
-            guard let algorithm = SigningAlgorithm(rawValue: try row.next()) else { return nil }
+            guard let purpose, let algorithm = SigningAlgorithm(rawValue: try row.next()) else { return nil }
             return StoredSigningKey(
-                kid: kid, algorithm: algorithm, bits: try row.next(), sealedPrivateKey: try row.next(),
+                purpose: purpose, kid: kid, algorithm: algorithm, bits: try row.next(),
+                sealedPrivateKey: try row.next(),
                 createdAt: try row.next(), retiredAt: try row.next())
         }
     }
@@ -49,19 +56,40 @@ package struct SigningKeysTable: SigningKeyStore {
         SELECT pg_notify('gatehouse', 'keys') FROM installed
         """)
 
+    private static let retireErasureKey = Statement(
+        .write,
+        """
+        UPDATE erasure_keys SET retired_at = now() WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
+        """)
+
+    private static let insertErasureKey = Statement(
+        .write,
+        """
+        WITH installed AS (
+            INSERT INTO erasure_keys (application_id, kid, algorithm, bits, sealed_private_key)
+            VALUES ($1, $2, $3, $4, $5)
+            RETURNING kid
+        )
+        SELECT pg_notify('gatehouse', 'keys') FROM installed
+        """)
+
     package func installSigningKey(
         _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Int32
     ) async throws {
         do {
             try await translatingErrors {
                 try await database.transaction { transaction in
+                    let isForErasures = key.purpose == .erasures
                     if let expected {
-                        let retired = try await transaction.execute(
-                            Self.retire, [.int4(application), .text(expected), .interval(overlap)])
+                        let binds: [Bind] = [.int4(application), .text(expected)]
+                        let retired =
+                            isForErasures
+                            ? try await transaction.execute(Self.retireErasureKey, binds)
+                            : try await transaction.execute(Self.retire, binds + [.interval(overlap)])
                         guard retired.affected == 1 else { throw StoreConflict() }
                     }
                     _ = try await transaction.execute(
-                        Self.insert,
+                        isForErasures ? Self.insertErasureKey : Self.insert,
                         [
                             .int4(application), .text(key.kid), .text(key.algorithm.rawValue),
                             .int4(Int32(clamping: key.bits)), .bytes(key.sealedPrivateKey),

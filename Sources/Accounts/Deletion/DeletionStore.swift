@@ -10,12 +10,20 @@ package struct ErasureStatus: Sendable {
     package let requestedAt: Date
     package let purgeAfter: Date
     package let erasedAt: Date?
+    package let processors: [Processor]
+    /// Once it is erased.
+    package let certificate: String?
 
-    package init(phase: Phase, requestedAt: Date, purgeAfter: Date, erasedAt: Date?) {
+    package init(
+        phase: Phase, requestedAt: Date, purgeAfter: Date, erasedAt: Date?, processors: [Processor],
+        certificate: String?
+    ) {
         self.phase = phase
         self.requestedAt = requestedAt
         self.purgeAfter = purgeAfter
         self.erasedAt = erasedAt
+        self.processors = processors
+        self.certificate = certificate
     }
 }
 

@@ -32,7 +32,7 @@ package final class RateLimiter: RateLimiting {
         guard let rate = state.withLock({ $0.policy[limit] }) else { return }
         let key = RateKey(
             application: application.id, limit: limit, rate: rate,
-            subject: opaque.pseudonym(of: subject, purpose: "rate limit"))
+            subject: opaque.limitKey(of: subject))
         let asked = now()
         if let wait = state.withLock({ $0.refusals.wait(for: key, now: asked) }) {
             throw AccountsError.rateLimited(retryAfter: wait)
@@ -42,5 +42,12 @@ package final class RateLimiter: RateLimiting {
         let answered = now()
         state.withLock { $0.refusals.note(key, until: answered + wait, now: answered) }
         throw AccountsError.rateLimited(retryAfter: wait)
+    }
+}
+
+extension OpaqueTokens {
+    /// What a subject is counted under.
+    func limitKey(of subject: String) -> [UInt8] {
+        pseudonym(of: subject, purpose: "rate limit")
     }
 }

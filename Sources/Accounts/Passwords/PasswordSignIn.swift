@@ -91,6 +91,10 @@ package struct PasswordSignIn: Sendable {
 
 extension OpaqueTokens {
     func attemptKey(provider: String, subject: PasswordSubject) -> AttemptKey {
-        AttemptKey(bytes: pseudonym(of: "\(provider)|\(subject.providerUid)", purpose: "password attempts"))
+        attemptKey(provider: provider, providerUid: subject.providerUid)
+    }
+
+    func attemptKey(provider: String, providerUid: String) -> AttemptKey {
+        AttemptKey(bytes: pseudonym(of: "\(provider)|\(providerUid)", purpose: "password attempts"))
     }
 }

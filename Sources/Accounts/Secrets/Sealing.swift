@@ -21,4 +21,6 @@ package protocol Sealing: Sendable {
     func seal(_ plaintext: [UInt8], at place: SealingPlace) throws -> [UInt8]
     /// - Throws: `AccountsError.unreadableSecret` for another place, another key or a changed byte.
     func open(_ sealed: [UInt8], at place: SealingPlace) throws -> [UInt8]
+    /// By which a sealed value can be found again by whoever knows what it is about: equal texts have equal marks.
+    func mark(of text: String) -> [UInt8]
 }

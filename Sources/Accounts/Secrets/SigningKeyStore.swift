@@ -7,8 +7,16 @@ package enum SigningAlgorithm: String, Sendable, CaseIterable, Codable {
     case edDSA = "EdDSA"
 }
 
+/// What a key signs; none signs both.
+package enum SigningPurpose: String, Sendable {
+    case accessTokens
+    /// Certificates of erasure, whose keys are published for ever.
+    case erasures
+}
+
 /// A signing key as the database keeps it.
 package struct StoredSigningKey: Sendable {
+    package var purpose: SigningPurpose
     /// RFC 7638 thumbprint.
     package var kid: String
     package var algorithm: SigningAlgorithm
@@ -20,9 +28,11 @@ package struct StoredSigningKey: Sendable {
     package var retiredAt: Date?
 
     package init(
-        kid: String, algorithm: SigningAlgorithm, bits: Int, sealedPrivateKey: [UInt8], createdAt: Date,
+        purpose: SigningPurpose = .accessTokens, kid: String, algorithm: SigningAlgorithm, bits: Int,
+        sealedPrivateKey: [UInt8], createdAt: Date,
         retiredAt: Date? = nil
     ) {
+        self.purpose = purpose
         self.kid = kid
         self.algorithm = algorithm
         self.bits = bits
@@ -36,7 +46,8 @@ package protocol SigningKeyStore: Sendable {
     /// Every key that is not past its publication, the newest first.
     func signingKeys(application: Int32) async throws -> [StoredSigningKey]
 
-    /// Makes this key the one that signs and retires the one that did, which stays published for `overlap`.
+    /// Makes this key the one that signs for its purpose and retires the one that did, which stays published for
+    /// `overlap`, or for ever.
     ///
     /// `expected` is the `kid` that signs now, `nil` for none. Where another replica was faster nothing changes: the
     /// outcome is to be read back with `signingKeys`.

@@ -32,7 +32,8 @@ package struct SessionRefresh: Sendable {
             afterSuccessor: tokens.opaque.successor(of: successor).hash,
             reuseInterval: application.policy.tokens.refreshReuseInterval,
             lifetime: application.policy.tokens.refreshLifetime)
-        switch try await store.rotate(rotation, application: application.id) {
+        // Its session may go just then, with its account.
+        switch try await decidingAgain({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant):
             return try await tokens.pair(for: grant, refreshToken: successor, in: application)
         case .refused, .reused:

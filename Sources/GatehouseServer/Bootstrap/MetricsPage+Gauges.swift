@@ -44,6 +44,20 @@ extension MetricsPage.Gauge {
         ]
     }
 
+    static func revocations(_ worker: RevocationWorker) -> [MetricsPage.Gauge] {
+        [
+            .init("tokens_revoked_total", type: "counter", help: "Tokens given back to the services they came from.") {
+                Double(worker.statistics.sent)
+            },
+            .init("tokens_failed_total", type: "counter", help: "Attempts to give tokens back that will be repeated.") {
+                Double(worker.statistics.failed)
+            },
+            .init("tokens_given_up_total", type: "counter", help: "Tokens that nobody will give back any more.") {
+                Double(worker.statistics.givenUp)
+            },
+        ]
+    }
+
     static func webhooks(_ worker: WebhookWorker) -> [MetricsPage.Gauge] {
         [
             .init("events_acknowledged_total", type: "counter", help: "Account events that a webhook acknowledged.") {

@@ -19,6 +19,8 @@ struct RunningServer {
     let delivery: CurrentDelivery
     let worker: OutboxWorker
     let webhookWorker: WebhookWorker
+    let revocationWorker: RevocationWorker
+    let scopes: LiveScopes
     let hashing: HashingPool
     let limits: RateLimiter
     let ports: any ProviderPortsSource
@@ -42,7 +44,11 @@ struct RunningServer {
         let worker = OutboxWorker(queue: backend.outbox, delivery: delivery, logger: backend.logger)
         let webhookWorker = WebhookWorker(
             queue: backend.events, webhooks: backend.webhooks, logger: backend.logger)
+        let scopes = LiveScopes(try await backend.scopes(of: configuration))
+        let revocationWorker = RevocationWorker(
+            queue: backend.revocationQueue, providers: scopes, logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
+        try await backend.replayLedgers(of: scopes.all)
         let ports = Installation.providers.ports
         ports.report(to: backend.logger)
         self.backend = backend
@@ -52,13 +58,15 @@ struct RunningServer {
         self.delivery = delivery
         self.worker = worker
         self.webhookWorker = webhookWorker
+        self.revocationWorker = revocationWorker
+        self.scopes = scopes
         self.site = site
         self.ports = ports
         api = try HTTPAPI(
             useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
-                + MetricsPage.Gauge.webhooks(webhookWorker)
+                + MetricsPage.Gauge.webhooks(webhookWorker) + MetricsPage.Gauge.revocations(revocationWorker)
                 + MetricsPage.Gauge.upstreams { ports.statistics },
             inbox: inbox)
     }
@@ -78,7 +86,8 @@ struct RunningServer {
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
         var services: [any Service] = [
-            ReplicaService(backend: backend), worker, webhookWorker,
+            ReplicaService(backend: backend), worker, webhookWorker, revocationWorker,
+            ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }
@@ -105,6 +114,9 @@ struct RunningServer {
     func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
         if sections.contains(.applications) {
             backend.policies.take(over: configuration)
+            let erased = try await backend.scopes(of: configuration)
+            try await backend.replayLedgers(of: erased)
+            scopes.replace(with: erased)
             site.replace(with: try await backend.site(of: configuration))
         }
         if sections.contains(.rateLimits) {

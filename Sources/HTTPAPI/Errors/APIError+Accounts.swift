@@ -28,7 +28,7 @@ extension APIError {
             self.init(.unverifiedIdentity, "The address has not been verified yet; see the mail that was sent to it")
         case .existingIdentity:
             self.init(.existingIdentity, "This address has an account")
-        case .invalidToken, .accountNotFound:
+        case .invalidToken, .accountNotFound, .accountIsLive:
             self.init(.invalidToken, "The token is not valid")
         case .invalidRefreshToken:
             self.init(.invalidRefreshToken, "The refresh token is not valid")

@@ -39,28 +39,6 @@ struct RestoreBody: Codable, Sendable {
     let restoreToken: String
 }
 
-struct ErasureAnswer: Codable, Sendable {
-    struct Processor: Codable, Sendable {
-        let name: String
-        let status: String
-        let acknowledgedAt: Timestamp?
-    }
-
-    let status: String
-    let requestedAt: Timestamp
-    let purgeAfter: Timestamp
-    let erasedAt: Timestamp?
-    let processors: [Processor]
-
-    init(_ erasure: ErasureStatus) {
-        status = erasure.phase.rawValue
-        requestedAt = Timestamp(erasure.requestedAt)
-        purgeAfter = Timestamp(erasure.purgeAfter)
-        erasedAt = erasure.erasedAt.map { Timestamp($0) }
-        processors = []
-    }
-}
-
 struct ProviderList: Codable, Sendable {
     struct Entry: Codable, Sendable {
         let name: String

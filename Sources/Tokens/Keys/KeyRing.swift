@@ -62,18 +62,43 @@ extension KeyRing {
     private func replace(_ expected: String?, in application: Application, overlap: Duration?) async throws {
         let policy = application.policy.tokens
         let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
-        let stored = StoredSigningKey(
-            kid: key.kid, algorithm: key.algorithm, bits: key.bits,
-            sealedPrivateKey: try sealing.seal(key.exported, at: Self.place(of: key.kid, in: application.id)),
-            createdAt: time.now())
         try await store.installSigningKey(
-            stored, replacing: expected, overlap: overlap ?? policy.accessLifetime + Self.overlapMargin,
-            application: application.id)
+            stored(key, for: .accessTokens, in: application.id), replacing: expected,
+            overlap: overlap ?? policy.accessLifetime + Self.overlapMargin, application: application.id)
         try await reload(application.id)
     }
 
-    private static func place(of kid: String, in application: Int32) -> SealingPlace {
-        SealingPlace(application: application, table: "signing_keys", column: "sealed_private_key", row: kid)
+    /// The key that signs the application's certificates of erasure; the first one makes it.
+    ///
+    /// - Throws: `TokensError.noSigningKey`.
+    func certifyingKey(of application: Int32) async throws -> SigningKey {
+        if let key = try await keys(of: application).certifying { return key }
+        let key = try await SigningKey.generate(.es256, bits: 0)
+        try await store.installSigningKey(
+            stored(key, for: .erasures, in: application), replacing: nil, overlap: .zero, application: application)
+        guard let key = try await load(application).certifying else {
+            throw TokensError.noSigningKey(application: application)
+        }
+        return key
+    }
+
+    private func stored(
+        _ key: SigningKey, for purpose: SigningPurpose, in application: Int32
+    ) throws -> StoredSigningKey {
+        StoredSigningKey(
+            purpose: purpose, kid: key.kid, algorithm: key.algorithm, bits: key.bits,
+            sealedPrivateKey: try sealing.seal(
+                key.exported, at: Self.place(of: key.kid, for: purpose, in: application)),
+            createdAt: time.now())
+    }
+
+    private static func place(of kid: String, for purpose: SigningPurpose, in application: Int32) -> SealingPlace {
+        let table =
+            switch purpose {
+            case .accessTokens: "signing_keys"
+            case .erasures: "erasure_keys"
+            }
+        return SealingPlace(application: application, table: table, column: "sealed_private_key", row: kid)
     }
 }
 
@@ -117,8 +142,14 @@ extension KeyRing {
     private func fetch(_ application: Int32, number: Int) async throws -> KeySet {
         let stored = try await store.signingKeys(application: application)
         let keys = try stored.map { try open($0, of: application) }
-        let signing = stored.firstIndex { $0.retiredAt == nil }.map { keys[$0] }
-        let set = KeySet(signing: signing, published: keys)
+        let all = Array(zip(stored, keys))
+        func those(_ purpose: SigningPurpose) -> [(StoredSigningKey, SigningKey)] {
+            all.filter { $0.0.purpose == purpose }
+        }
+        func current(_ purpose: SigningPurpose) -> SigningKey? { those(purpose).first { $0.0.retiredAt == nil }?.1 }
+        let set = KeySet(
+            signing: current(.accessTokens), published: those(.accessTokens).map(\.1),
+            certifying: current(.erasures), certified: those(.erasures).map(\.1))
         rings.withLock { rings in
             guard let ring = rings[application], ring.shownLoad < number else { return }
             rings[application]?.keys = set
@@ -128,7 +159,8 @@ extension KeyRing {
     }
 
     private func open(_ stored: StoredSigningKey, of application: Int32) throws -> SigningKey {
-        let bytes = try sealing.open(stored.sealedPrivateKey, at: Self.place(of: stored.kid, in: application))
+        let bytes = try sealing.open(
+            stored.sealedPrivateKey, at: Self.place(of: stored.kid, for: stored.purpose, in: application))
         let key = try SigningKey(stored.algorithm, privateKey: bytes)
         // 32 bytes are a key for either curve: a changed `algorithm` shows in the thumbprint alone.
         guard key.kid == stored.kid else { throw TokensError.malformedSigningKey(stored.algorithm) }

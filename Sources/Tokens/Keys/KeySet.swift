@@ -2,15 +2,20 @@
 struct KeySet: Sendable {
     /// `nil` only before the application's first start.
     let signing: SigningKey?
-    /// The JWK Set document (RFC 7517 section 5).
+    /// What signs certificates of erasure; none until the first of those.
+    let certifying: SigningKey?
+    /// The JWK Set document (RFC 7517 section 5), with every key that ever signed a certificate.
     let document: [UInt8]
     /// The signing one and the retired ones: hardly ever more than two, so looking through them beats hashing.
+    ///
+    /// Not those of certificates: what they have signed is no access token.
     private let published: [SigningKey]
 
-    init(signing: SigningKey?, published: [SigningKey]) {
+    init(signing: SigningKey?, published: [SigningKey], certifying: SigningKey?, certified: [SigningKey]) {
         self.signing = signing
         self.published = published
-        let keys = published.map(\.publicKey.json).joined(separator: ",")
+        self.certifying = certifying
+        let keys = (published + certified).map(\.publicKey.json).joined(separator: ",")
         document = Array(#"{"keys":[\#(keys)]}"#.utf8)
     }
 

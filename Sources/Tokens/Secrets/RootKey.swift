@@ -45,5 +45,6 @@ package struct RootKey: Sendable {
         case refreshSuccession = "refresh succession"
         case pseudonyms
         case sealing
+        case marks
     }
 }

@@ -1,11 +1,14 @@
 package import Accounts
+import Crypto
 
 /// Seals values under a key derived from the root key, bound to the place where they stand.
 package struct Sealer: Sealing {
     private let key: KeyedSeal
+    private let marks: SymmetricKey
 
     package init(rootKey: RootKey) {
         key = rootKey.seal(for: .sealing)
+        marks = rootKey.key(for: .marks)
     }
 
     package func seal(_ plaintext: [UInt8], at place: SealingPlace) throws -> [UInt8] {
@@ -14,6 +17,10 @@ package struct Sealer: Sealing {
 
     package func open(_ sealed: [UInt8], at place: SealingPlace) throws -> [UInt8] {
         try key.open(sealed, authenticating: Self.encode(place))
+    }
+
+    package func mark(of text: String) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: marks))
     }
 
     private static func encode(_ place: SealingPlace) -> [UInt8] {

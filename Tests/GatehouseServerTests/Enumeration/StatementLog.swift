@@ -60,6 +60,8 @@ struct StatementLog: Sendable {
     private static let ofServices = [
         "WITH due AS MATERIALIZED", "UPDATE outbox", "LISTEN", "SELECT 1", "SET ", "DELETE FROM redirect_flows",
         "DELETE FROM used_proofs", "DELETE FROM proofs WHERE ctid", "DELETE FROM registrations WHERE ctid",
+        "WITH leader AS", "SELECT i.uid, i.id, i.created_at", "DELETE FROM password_failures WHERE ctid",
+        "DELETE FROM sessions WHERE ctid", "DELETE FROM refresh_tokens WHERE ctid", "DELETE FROM ended_sessions",
         "DELETE FROM outbox", "DELETE FROM code_guesses", "DELETE FROM rate_limits",
     ]
 }

@@ -1,4 +1,5 @@
 import Accounts
+import Crypto
 import Foundation
 import ProviderKit
 
@@ -28,6 +29,16 @@ struct DecodedToken {
         let published = String(decoding: document, as: UTF8.self)
         return published.contains(key.publicKey.json) && key.kid == header["kid"].string
             && key.isValid(jws.signature, for: jws.signingInput)
+    }
+
+    /// By a published ES256 key, checked as anybody could.
+    func isSigned(by key: JSONValue) throws -> Bool {
+        guard let jws = CompactJWS(text), let x = Base64URL.decode(Array((key["x"].string ?? "").utf8)),
+            let y = Base64URL.decode(Array((key["y"].string ?? "").utf8))
+        else { return false }
+        let publicKey = try P256.Signing.PublicKey(rawRepresentation: x + y)
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: jws.signature)
+        return publicKey.isValidSignature(signature, for: Array(jws.signingInput))
     }
 
     private static func json(_ part: String) throws -> JSONValue {

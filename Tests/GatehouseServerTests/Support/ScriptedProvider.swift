@@ -1,9 +1,10 @@
 import Foundation
 import ProviderKit
+import Synchronization
 
 /// A provider that believes everything: its proofs are the evidence itself, so that tests of what follows need no
 /// service.
-struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, NotifyingProvider {
+struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, NotifyingProvider, RevokingProvider {
     struct Settings: ProviderSettings {
         static let schema = SettingsSchema([])
     }
@@ -63,6 +64,17 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
             singleUse: SingleUse(id: id, expires: Date() + 3600))
     }
 
+    /// Refresh tokens that were given back, in every server of the process.
+    static let revoked = Mutex<[String]>([])
+    /// Those that the service does not take back for now.
+    static let refused = Mutex<Set<String>>([])
+
+    func revoke(_ tokens: ProviderTokens) throws {
+        let token = tokens.refreshToken ?? ""
+        guard !Self.refused.withLock({ $0.contains(token) }) else { throw ProviderError.unavailable }
+        Self.revoked.withLock { $0.append(token) }
+    }
+
     private static func evidence(in proof: String) throws -> VerifiedIdentity {
         switch proof {
         case "refused": throw ProviderError.refused
@@ -86,6 +98,13 @@ extension VerifiedIdentity {
             AddressClaim(address: .email($0), isVerified: isVerified, isAuthoritative: isTrusted)
         }
         return VerifiedIdentity(providerUid: subject, addresses: claims.map { [$0] } ?? [], methods: ["fed"])
+    }
+
+    /// The same, with tokens to keep.
+    func holding(_ refreshToken: String) -> VerifiedIdentity {
+        var evidence = self
+        evidence.tokens = ProviderTokens(refreshToken: refreshToken)
+        return evidence
     }
 
     /// What `ScriptedProvider` believes.

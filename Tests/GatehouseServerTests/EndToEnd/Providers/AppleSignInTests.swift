@@ -39,7 +39,7 @@ struct AppleSignInTests {
         }
     }
 
-    private func with(_ body: @Sendable @escaping (Apple) async throws -> Void) async throws {
+    func with(_ body: @Sendable @escaping (Apple) async throws -> Void) async throws {
         try await UpstreamServer.with { upstream in
             let authority = try TestAuthority(.rs256)
             let developer = try TestAuthority(.es256)

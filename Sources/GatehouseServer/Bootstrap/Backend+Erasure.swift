@@ -1,0 +1,46 @@
+internal import Accounts
+internal import Delivery
+internal import Logging
+internal import Storage
+internal import Tokens
+
+extension Backend {
+    /// The configured applications as erasure sees them.
+    func scopes(of configuration: Configuration) async throws -> [ErasureScope] {
+        try await applications(of: configuration).map { application in
+            let configured = configuration.application(named: application.name)
+            let erasure = configured?.erasure ?? Configuration.Erasure()
+            return ErasureScope(
+                application: application, webhookDeadline: erasure.webhookDeadline,
+                anonymousRetention: configured?.anonymousRetention ?? .configuredMaximum,
+                ledger: erasure.ledger.map { LedgerFile(path: $0) })
+        }
+    }
+
+    var erasure: Erasure {
+        Erasure(
+            store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime(),
+            memory: { policies.longestAccessLifetime })
+    }
+
+    var purge: Purge {
+        Purge(store: store, erasure: erasure)
+    }
+
+    var revocationQueue: TokenRevocationsTable {
+        TokenRevocationsTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals())
+    }
+
+    /// Erases what the ledgers say was erased, and a restored backup has brought back.
+    ///
+    /// To be called before anybody is served.
+    func replayLedgers(of scopes: [ErasureScope]) async throws {
+        for scope in scopes {
+            let count = try await erasure.replay(in: scope)
+            guard count > 0 else { continue }
+            logger.warning(
+                "accounts erased again that a backup had brought back",
+                metadata: ["application": "\(scope.application.name)", "accounts": "\(count)"])
+        }
+    }
+}

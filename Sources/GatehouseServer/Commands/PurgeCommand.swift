@@ -1,0 +1,180 @@
+internal import Accounts
+internal import ArgumentParser
+internal import Delivery
+internal import Foundation
+internal import Logging
+internal import Storage
+
+/// `gatehouse purge`: what the server's scheduler does, by hand.
+///
+/// It brings its own workers, so that it needs no running server; beside one, they share the work.
+struct PurgeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge",
+        abstract: "Erases accounts whose grace period is over, and tells again who has not acknowledged it.")
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "Only this account, without waiting for its grace period.", transform: { try uid($0) })
+    var now: UUID?
+    @Flag(help: "Only says what would be erased.")
+    var dryRun = false
+    @Option(help: "Only this application's.")
+    var application: String?
+
+    /// Longer than an attempt to tell somebody takes.
+    private static let patience: Duration = .seconds(20)
+
+    func run() async throws {
+        let (_, configuration) = try options.load()
+        try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+            let names = Set(try await backend.applications(named: application).map(\.name))
+            let scopes = try await backend.scopes(of: configuration).filter { names.contains($0.application.name) }
+            switch (now, dryRun) {
+            case (let uid?, true): try await announce(uid, in: scopes, purge: backend.purge)
+            case (let uid?, false): try await erase(uid, in: scopes, backend: backend)
+            case (nil, true): try await announceAll(in: scopes, backend: backend)
+            case (nil, false): try await eraseAll(in: scopes, backend: backend)
+            }
+            await Installation.providers.ports.shutdown()
+        }
+    }
+
+    private static func uid(_ text: String) throws -> UUID {
+        guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is no uid") }
+        return uid
+    }
+}
+
+// MARK: - One account
+
+extension PurgeCommand {
+    private func erase(_ uid: UUID, in scopes: [ErasureScope], backend: Backend) async throws {
+        let purge = backend.purge
+        let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
+        try await withWorkers(of: backend, for: scopes) {
+            var progress = try await purge.erase(erasure.uid, in: scope)
+            if case .waiting = progress {
+                try await retry([erasure], purge: purge)
+                progress = try await purge.erase(erasure.uid, in: scope)
+            }
+            switch progress {
+            case .void:
+                // A server beside us was faster.
+                print("erased \(erasure.uid.text)")
+            case .waiting(let processors):
+                throw ServerError.unacknowledged(erasure.uid, by: processors.map(\.name), isErased: false)
+            case .erased(let missing):
+                print("erased \(erasure.uid.text)")
+                guard missing.isEmpty else {
+                    throw ServerError.unacknowledged(erasure.uid, by: missing.map(\.name), isErased: true)
+                }
+            }
+        }
+    }
+
+    private func announce(_ uid: UUID, in scopes: [ErasureScope], purge: Purge) async throws {
+        let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
+        print(try await line(about: erasure, of: scope, purge: purge))
+    }
+
+    /// - Throws: `ServerError.unknownAccount`, `ServerError.liveAccount`.
+    private func find(
+        _ uid: UUID, in scopes: [ErasureScope], purge: Purge
+    ) async throws -> (DueErasure, ErasureScope) {
+        for scope in scopes {
+            do {
+                return (try await purge.scheduled(uid, in: scope.application), scope)
+            } catch AccountsError.accountNotFound {
+                continue
+            } catch AccountsError.accountIsLive(let uid) {
+                throw ServerError.liveAccount(uid)
+            }
+        }
+        throw ServerError.unknownAccount(uid)
+    }
+}
+
+// MARK: - All accounts
+
+extension PurgeCommand {
+    private func eraseAll(in scopes: [ErasureScope], backend: Backend) async throws {
+        let purge = backend.purge
+        try await withWorkers(of: backend, for: scopes) {
+            for scope in scopes {
+                _ = try await purge.deleteIdleGuests(of: scope)
+                var waiting: [DueErasure] = []
+                for erasure in try await backend.store.dueErasures(of: scope.application.id) {
+                    switch try await purge.erase(erasure.uid, in: scope) {
+                    case .void: continue
+                    case .erased: print("erased \(erasure.uid.text)")
+                    case .waiting: waiting.append(erasure)
+                    }
+                }
+                try await retry(waiting, purge: purge)
+                for erasure in waiting {
+                    switch try await purge.erase(erasure.uid, in: scope) {
+                    case .void: continue
+                    case .erased: print("erased \(erasure.uid.text)")
+                    case .waiting: print(try await line(about: erasure, of: scope, purge: purge))
+                    }
+                }
+            }
+        }
+    }
+
+    private func announceAll(in scopes: [ErasureScope], backend: Backend) async throws {
+        for scope in scopes {
+            for erasure in try await backend.store.dueErasures(of: scope.application.id) {
+                print(try await line(about: erasure, of: scope, purge: backend.purge))
+            }
+        }
+    }
+
+    private func line(about erasure: DueErasure, of scope: ErasureScope, purge: Purge) async throws -> String {
+        let missing = try await purge.processors(of: erasure).filter { !$0.isAcknowledged }.map(\.name)
+        return "due \(erasure.uid.text) of \(scope.application.name)"
+            + (missing.isEmpty ? "" : ", not acknowledged by: \(missing.joined(separator: ", "))")
+    }
+}
+
+// MARK: - Telling again
+
+extension PurgeCommand {
+    /// Returns once everybody has acknowledged the erasures, or has been tried once more in vain.
+    private func retry(_ erasures: [DueErasure], purge: Purge) async throws {
+        var before: [UUID: Int] = [:]
+        for erasure in erasures {
+            before[erasure.receipt] = try await purge.processors(of: erasure).map(\.attempts).min() ?? 0
+            try await purge.retry(erasure)
+        }
+        let deadline = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < deadline {
+            var isOpen = false
+            for erasure in erasures {
+                let tried = before[erasure.receipt] ?? 0
+                isOpen =
+                    try await purge.processors(of: erasure).contains { processor in
+                        !processor.isAcknowledged && (processor.isUnderWay || processor.attempts <= tried)
+                    } || isOpen
+            }
+            guard isOpen else { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    private func withWorkers(
+        of backend: Backend, for scopes: [ErasureScope], _ body: @Sendable @escaping () async throws -> Void
+    ) async throws {
+        let webhooks = WebhookWorker(queue: backend.events, webhooks: backend.webhooks, logger: backend.logger)
+        let revocations = RevocationWorker(
+            queue: backend.revocationQueue, providers: LiveScopes(scopes), logger: backend.logger)
+        backend.channel.start()
+        defer { backend.channel.stop() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await webhooks.run() }
+            group.addTask { try await revocations.run() }
+            defer { group.cancelAll() }
+            try await body()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import Accounts
+internal import Dispatch
+internal import Foundation
+
+/// The ledger as a file that replicas share: a JSON object on each line, only ever appended to.
+struct LedgerFile: ErasureLedger {
+    let path: String
+
+    fileprivate struct Line: Codable {
+        let application: String
+        let uid: String
+        let aliases: [String]?
+        let receipt: String
+        let requestedAt: String
+        let erasedAt: String
+    }
+
+    /// Disks block: nothing of this runs where requests do.
+    private static let queue = DispatchQueue(label: "gatehouse.erasure-ledger", qos: .utility)
+
+    /// - Throws: `ServerError.unusableLedger`.
+    func append(_ entry: LedgerEntry) async throws {
+        try await blocking { try appendLine(entry) }
+    }
+
+    /// - Throws: `ServerError.unusableLedger`, also for a damaged line: an erasure would be forgotten.
+    func entries() async throws -> [LedgerEntry] {
+        try await blocking { try readLines() }
+    }
+
+    private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    private func appendLine(_ entry: LedgerEntry) throws {
+        let descriptor = try opened()
+        defer { close(descriptor) }
+        // Replicas may share it over a network, where appending is not one step.
+        guard flock(descriptor, LOCK_EX) == 0 else { throw failure("lock") }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // What a crash left of a line is ended, so that it spoils no other.
+        let start: [UInt8] = try endsInLine(descriptor) ? [] : [UInt8(ascii: "\n")]
+        var bytes = try (start + Array(encoder.encode(Line(entry))) + [UInt8(ascii: "\n")])[...]
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 else { throw failure("write") }
+            bytes = bytes.dropFirst(written)
+        }
+        guard fsync(descriptor) == 0 else { throw failure("fsync") }
+    }
+
+    /// Its directory is told too, where the file is new.
+    private func opened() throws -> Int32 {
+        let isNew = !FileManager.default.fileExists(atPath: path)
+        let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("open") }
+        if isNew {
+            let directory = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+            if directory >= 0 {
+                fsync(directory)
+                close(directory)
+            }
+        }
+        return descriptor
+    }
+
+    private func endsInLine(_ descriptor: Int32) throws -> Bool {
+        let size = lseek(descriptor, 0, SEEK_END)
+        guard size >= 0 else { throw failure("seek") }
+        guard size > 0 else { return true }
+        var last: UInt8 = 0
+        guard pread(descriptor, &last, 1, size - 1) == 1 else { throw failure("read") }
+        return last == UInt8(ascii: "\n")
+    }
+
+    private func readLines() throws -> [LedgerEntry] {
+        close(try opened())
+        guard let data = FileManager.default.contents(atPath: path) else { throw failure("read") }
+        var entries: [LedgerEntry] = []
+        for (number, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+        where !line.isEmpty {
+            if let entry = (try? JSONDecoder().decode(Line.self, from: line))?.entry {
+                entries.append(entry)
+            } else if !isTorn(line) {
+                throw ServerError.unusableLedger(path: path, reason: "line \(number + 1) is not one of a ledger")
+            }
+        }
+        return entries
+    }
+
+    /// A crash amid writing: the erasure that it was for has not happened, and is written anew.
+    private func isTorn(_ line: Data) -> Bool {
+        line.first == UInt8(ascii: "{") && line.last != UInt8(ascii: "}")
+    }
+
+    private func failure(_ step: String) -> ServerError {
+        .unusableLedger(path: path, reason: "\(step): \(String(cString: strerror(errno)))")
+    }
+}
+
+extension LedgerFile.Line {
+    fileprivate init(_ entry: LedgerEntry) {
+        application = entry.application
+        uid = entry.uid.text
+        aliases = entry.aliases.isEmpty ? nil : entry.aliases.map(\.text)
+        receipt = entry.receipt.text
+        requestedAt = entry.requestedAt.precise
+        erasedAt = entry.erasedAt.precise
+    }
+
+    fileprivate var entry: LedgerEntry? {
+        guard let uid = UUID(uuidString: uid), let receipt = UUID(uuidString: receipt),
+            let requestedAt = Date(precise: requestedAt),
+            let erasedAt = Date(precise: erasedAt)
+        else { return nil }
+        return LedgerEntry(
+            application: application, uid: uid, aliases: (aliases ?? []).compactMap { UUID(uuidString: $0) },
+            receipt: receipt, requestedAt: requestedAt, erasedAt: erasedAt)
+    }
+}

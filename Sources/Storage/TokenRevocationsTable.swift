@@ -1,0 +1,93 @@
+package import Accounts
+package import Foundation
+package import Postgres
+internal import ProviderKit
+
+/// The workers' side of tokens that are to be given back.
+package struct TokenRevocationsTable: RevocationQueue {
+    private let database: Database
+    private let sealing: any Sealing
+    package let arrivals: AsyncStream<Void>
+
+    package init(database: Database, sealing: any Sealing, arrivals: AsyncStream<Void>) {
+        self.database = database
+        self.sealing = sealing
+        self.arrivals = arrivals
+    }
+
+    /// A worker that dies gives them back by letting the lease pass.
+    private static let take = Statement(
+        .write,
+        """
+        WITH due AS MATERIALIZED (
+            SELECT id FROM token_revocations
+             WHERE revoked_at IS NULL AND failed_at IS NULL AND due_at <= now()
+             ORDER BY due_at
+             LIMIT $1
+               FOR UPDATE SKIP LOCKED
+        ), taken AS (
+            UPDATE token_revocations r
+               SET due_at = now() + $2::interval, leased_until = now() + $2::interval, attempts = attempts + 1
+              FROM due
+             WHERE r.id = due.id
+            RETURNING r.*
+        )
+        SELECT t.id, t.application_id, a.name, t.provider, t.identity_id, t.sealed, t.created_at, t.attempts - 1
+          FROM taken t JOIN applications a ON a.id = t.application_id
+         ORDER BY t.created_at, t.id
+        """)
+
+    package func take(atMost count: Int, lease: Duration) async throws -> [TakenRevocation] {
+        let rows = try await translatingErrors {
+            try await database.execute(Self.take, [.int(count), .interval(lease)])
+        }
+        var taken: [TakenRevocation] = []
+        for row in rows {
+            var row = row
+            let id: UUID = try row.next()
+            let application: Int32 = try row.next()
+            let name: String = try row.next()
+            let provider: String = try row.next()
+            let identity: UUID = try row.next()
+            let sealed: [UInt8] = try row.next() ?? []
+            guard let opened = try? sealing.open(sealed, at: .tokens(application: application, identity: identity)),
+                let tokens = try? JSONDecoder().decode(ProviderTokens.self, from: Data(opened))
+            else {
+                try await markFailed(id, reason: "unreadable", retryAfter: nil)
+                continue
+            }
+            taken.append(
+                TakenRevocation(
+                    id: id, application: application, applicationName: name, provider: provider, tokens: tokens,
+                    createdAt: try row.next(), attempts: try row.next()))
+        }
+        return taken
+    }
+
+    private static let markRevoked = Statement(
+        .write,
+        """
+        UPDATE token_revocations SET revoked_at = now(), sealed = NULL, failure = NULL, leased_until = NULL
+         WHERE id = $1 AND revoked_at IS NULL AND failed_at IS NULL
+        """)
+
+    package func markRevoked(_ id: UUID) async throws {
+        try await translatingErrors { _ = try await database.execute(Self.markRevoked, [.uuid(id)]) }
+    }
+
+    private static let markFailed = Statement(
+        .write,
+        """
+        UPDATE token_revocations
+           SET due_at = now() + coalesce($2, interval '0'), failure = $3, leased_until = NULL,
+               failed_at = CASE WHEN $2::interval IS NULL THEN now() END,
+               sealed = CASE WHEN $2::interval IS NOT NULL THEN sealed END
+         WHERE id = $1 AND revoked_at IS NULL AND failed_at IS NULL
+        """)
+
+    package func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(Self.markFailed, [.uuid(id), .interval(delay), .text(reason)])
+        }
+    }
+}

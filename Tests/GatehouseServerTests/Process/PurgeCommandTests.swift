@@ -1,0 +1,133 @@
+import Foundation
+import GatehouseTesting
+import Migrations
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// `gatehouse purge`, beside a server and without one.
+struct PurgeCommandTests {
+    private struct Bench: Sendable {
+        let server: TestServer
+        let client: APIClient
+        let file: ServerFile
+        let directory: ProcessDirectory
+
+        func purge(_ arguments: String...) async throws -> GatehouseProcess.Outcome {
+            try await file.run(["purge"] + arguments, in: directory)
+        }
+    }
+
+    /// The command alone knows of the webhooks, so that whatever is told, it tells.
+    private func with(
+        webhooks: String = "[]", deletion: String = "{}", _ body: @Sendable @escaping (Bench) async throws -> Void
+    ) async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(database: database, webhooks: webhooks) { server in
+            try await ProcessDirectory.with { directory in
+                var file = ServerFile(database: database)
+                file.delivery = """
+                    network: { allowPrivateHosts: true }
+                    webhooks: \(webhooks)
+                    deletion: \(deletion)
+                    """
+                try await body(
+                    Bench(server: server, client: APIClient(server), file: file, directory: directory))
+            }
+        }
+    }
+
+    @Test func `only the grace period is skipped`() async throws {
+        try await with { bench in
+            let person = try await bench.client.register(at: bench.server)
+            let live = try await bench.purge("--now", person.uid)
+            #expect((live.status, live.output) == (1, ""))
+            #expect(
+                live.errorLines == [
+                    "gatehouse: account \(person.uid) is live: only one that is being deleted can be erased"
+                ])
+            try await bench.server.setDisabled(true, person)
+            #expect(try await bench.purge("--now", person.uid).status == 1)
+            try await bench.server.setDisabled(false, person)
+            let login = try await bench.client.login(person.email)
+            let location = try await bench.client.deleteAccount(Person(login, email: "", password: ""))
+
+            #expect(try await bench.purge().output == "", "it is not due")
+            let dry = try await bench.purge("--now", person.uid, "--dry-run")
+            #expect((dry.status, dry.output) == (0, "due \(person.uid) of demo\n"))
+            #expect(try await bench.client.erasure(location)["status"] == "scheduled")
+            let purged = try await bench.purge("--now", person.uid)
+            #expect((purged.status, purged.output) == (0, "erased \(person.uid)\n"), "\(purged.errorLines)")
+            #expect(try await bench.client.erasure(location)["status"] == "erased")
+            let again = try await bench.purge("--now", person.uid)
+            #expect(again.status == 1 && again.errorLines == ["gatehouse: there is no account \(person.uid)"])
+        }
+    }
+
+    @Test func `what is due is erased by hand too`() async throws {
+        try await with { bench in
+            let person = try await bench.client.register(at: bench.server)
+            try await bench.client.deleteAccount(person)
+            try await bench.server.withoutScheduler {
+                try await bench.server.execute("UPDATE accounts SET purge_after = now() WHERE deleted_at IS NOT NULL")
+                let dry = try await bench.purge("--dry-run")
+                #expect((dry.status, dry.output) == (0, "due \(person.uid) of demo\n"), "\(dry.errorLines)")
+                let purged = try await bench.purge()
+                #expect((purged.status, purged.output) == (0, "erased \(person.uid)\n"), "\(purged.errorLines)")
+            }
+            #expect(try await bench.server.accounts(person.uid) == 0)
+        }
+    }
+
+    @Test func `who has not acknowledged is named, and told again`() async throws {
+        try await WebhookSink.with { _, number in
+            number < 2 ? .status(500) : .status(204)
+        } _: { sink in
+            let entry = sink.entry("account.deleted").replacing("{ ", with: "{ name: archive, ")
+            try await with(webhooks: "[\(entry)]") { bench in
+                let person = try await bench.client.register(at: bench.server)
+                let location = try await bench.client.deleteAccount(person)
+                try await eventually("it was tried") { sink.posts.count == 1 }
+                // Nobody but the command tries it again.
+                try await eventually("and is put off") {
+                    try await bench.server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE failure IS NOT NULL") == 1
+                }
+                try await bench.server.execute(
+                    "UPDATE webhook_deliveries SET failed_at = now(), due_at = now() + interval '1 hour'")
+                let refused = try await bench.purge("--now", person.uid)
+                #expect((refused.status, refused.output) == (1, ""))
+                #expect(
+                    refused.errorLines == [
+                        "gatehouse: account \(person.uid) is not erased yet, not acknowledged by: archive"
+                    ])
+                #expect(sink.posts.count == 2)
+                #expect(try await bench.client.erasure(location)["status"] == "scheduled")
+                // Its time is over for the person: there is no way back.
+                let login = try await bench.client.login(person.email)
+                let token = try #require(login["error"]["details"]["restoreToken"].string)
+                expectError(
+                    try await bench.client.post("/auth/account/restore", ["restoreToken": .string(token)]), 401,
+                    "INVALID_TOKEN")
+                let purged = try await bench.purge("--now", person.uid)
+                #expect((purged.status, purged.output) == (0, "erased \(person.uid)\n"), "\(purged.errorLines)")
+                #expect(sink.posts.count == 3)
+                #expect(try await bench.client.erasure(location)["status"] == "erased")
+            }
+        }
+    }
+
+    @Test func `a uid that nobody has, or that is none, is one line`() async throws {
+        try await with { bench in
+            let uid = UUID().uuidString.lowercased()
+            let unknown = try await bench.purge("--now", uid)
+            #expect((unknown.status, unknown.output) == (1, ""))
+            #expect(unknown.errorLines == ["gatehouse: there is no account \(uid)"])
+            let malformed = try await bench.purge("--now", "x")
+            #expect(malformed.status == 1 && malformed.errorLines.count == 1, "\(malformed.errorLines)")
+        }
+    }
+}

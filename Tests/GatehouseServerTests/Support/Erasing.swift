@@ -1,0 +1,92 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Storage
+import Testing
+import Tokens
+
+@testable import GatehouseServer
+
+/// What tests of erasure do.
+extension TestServer {
+    /// `demo`, as erasure sees it.
+    func scope() async throws -> ErasureScope {
+        let scopes = try await backend.scopes(of: backend.configuration)
+        return try #require(scopes.first { $0.application.name == "demo" })
+    }
+
+    private static let lockScheduler = Statement(
+        .write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse erasure', 0))")
+
+    /// Meanwhile the server's own scheduler takes nothing.
+    func withoutScheduler<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
+        try await backend.database.transaction { transaction in
+            _ = try await transaction.execute(Self.lockScheduler, [])
+            return try await body()
+        }
+    }
+
+    /// Erases an account in its grace period, as far as it goes by now, undisturbed by the scheduler.
+    @discardableResult
+    func erase(_ uid: String) async throws -> Erasure.Progress {
+        try await withoutScheduler { try await advance(uid) }
+    }
+
+    func advance(
+        _ uid: String, onStep: @escaping @Sendable (Erasure.Step) async throws -> Void = { _ in }
+    ) async throws -> Erasure.Progress {
+        let erasure = Erasure(
+            store: backend.store, opaque: backend.opaque, certification: ErasureCertifier(keys: backend.keys),
+            time: SystemTime(), memory: { .seconds(3600) }, onStep: onStep)
+        let uid = try #require(UUID(uuidString: uid))
+        return try await Purge(store: backend.store, erasure: erasure).erase(uid, in: scope())
+    }
+
+    /// The database as `pg_dump` writes it.
+    func dump() async throws -> String {
+        try await ProcessDirectory.with { directory in
+            let outcome = try await GatehouseProcess.run(
+                ["--dbname", databaseURL, "--file", "dump.sql"], program: "pg_dump", in: directory)
+            try #require(outcome.status == 0, "\(outcome.errorLines)")
+            return try String(contentsOf: directory.url.appending(path: "dump.sql"), encoding: .utf8)
+        }
+    }
+
+    func accounts(_ uid: String) async throws -> Int {
+        try await count("SELECT count(*) FROM accounts WHERE uid = $1", [.uuid(UUID(uuidString: uid))])
+    }
+}
+
+extension APIClient {
+    /// - Returns: the path of the receipt.
+    @discardableResult
+    func deleteAccount(_ person: Person) async throws -> String {
+        let deleted = try await delete("/auth/account", bearer: person.accessToken)
+        try #require(deleted.status == 204, "\(deleted.text)")
+        return try #require(deleted.headers.first(name: "location"))
+    }
+
+    func erasure(_ location: String) async throws -> JSONValue {
+        try await send(.GET, location).json
+    }
+}
+
+extension TestServer {
+    func sweep() async throws -> Int {
+        try await ExpiredRows(database: backend.database).remove()
+    }
+
+    func rows(of table: String) async throws -> Int {
+        let rows = try await backend.database.execute(
+            Statement(
+                .read,
+                """
+                SELECT (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', $1::text),
+                                                            false, true, '')))[1]::text::bigint
+                """), [.text(table)])
+        var row = try #require(rows.first)
+        return try row.next()
+    }
+}
