@@ -14,6 +14,7 @@ package enum Migrations {
         Migration(version: 5, name: "text messages", sql: text(PackageResources._005_text_messages_sql)),
         Migration(version: 6, name: "webhooks", sql: text(PackageResources._006_webhooks_sql)),
         Migration(version: 7, name: "linking", sql: text(PackageResources._007_linking_sql)),
+        Migration(version: 9, name: "audit", sql: text(PackageResources._009_audit_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String {

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Foundation
 
 /// Why a command can't go on, in one line for whoever started it.
@@ -12,6 +13,7 @@ enum ServerError: Error, CustomStringConvertible {
     case unknownProvider(String)
     case noPassword(UUID)
     case unusableEvidence(String)
+    case auditBroken(AuditFault)
     case development(String)
 
     var description: String {
@@ -27,6 +29,7 @@ enum ServerError: Error, CustomStringConvertible {
         case .unknownProvider(let name): "the application has no provider \(name) in the configuration"
         case .unusableEvidence(let reason): "the evidence can't be used: \(reason)"
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
+        case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
         case .development(let reason): reason
         }
     }

@@ -80,6 +80,9 @@ struct RunningServer {
         var services: [any Service] = [
             ReplicaService(backend: backend), worker, webhookWorker,
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
+            AuditService(
+                chain: AuditChain(store: backend.audit, authentication: backend.auditMAC),
+                partitions: AuditPartitions(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }
         let group = ServiceGroup(

@@ -8,7 +8,7 @@ struct RootCommand: AsyncParsableCommand {
         abstract: "A self-hosted account-linking server: one account per person, however they sign in.",
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, ConfigurationCommand.self,
-            KeysCommand.self, AccountCommand.self, ExplainCommand.self,
+            KeysCommand.self, AccountCommand.self, ExplainCommand.self, AuditCommand.self,
         ])
 }
 
