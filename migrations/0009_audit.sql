@@ -82,3 +82,25 @@ BEGIN
     END LOOP;
     RETURN dropped;
 END $$;
+
+-- What an export looks for: all that is held about an account, be it over.
+DROP INDEX sessions_of_account;
+CREATE INDEX sessions_of_account ON sessions (application_id, uid);
+CREATE INDEX erasures_of_account ON erasures (application_id, uid);
+CREATE INDEX merges_by_absorbed ON merges (application_id, absorbed);
+
+-- An account, and those that it has absorbed, and those that these had.
+CREATE FUNCTION uids_of(application int, account uuid) RETURNS SETOF uuid
+    LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    WITH RECURSIVE lineage AS (
+        SELECT account AS uid
+        UNION
+        SELECT a.uid FROM lineage l JOIN accounts a ON a.application_id = application AND a.absorbed_by = l.uid
+    )
+    SELECT uid FROM lineage
+$$;
+
+-- As answers have it: UTC, milliseconds.
+CREATE FUNCTION rfc3339(moment timestamptz) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');

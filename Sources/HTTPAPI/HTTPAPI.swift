@@ -30,6 +30,7 @@ package struct HTTPAPI: Sendable {
             + IdentityRoutes(useCases: useCases).endpoints
             + MergeRoutes(useCases: useCases).endpoints
             + AccountRoutes(useCases: useCases).endpoints
+            + ExportRoutes(useCases: useCases).endpoints
             + DiscoveryRoutes(keys: keys).endpoints
             + HealthRoutes(health: health, metrics: metrics, gauges: gauges).endpoints
         let document = try DocumentRoute(describing: documented).endpoint

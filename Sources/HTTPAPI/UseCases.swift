@@ -24,9 +24,10 @@ package struct UseCases: Sendable {
     package let sessions: Sessions
     package let profile: Profile
     package let deletion: AccountDeletion
+    package let export: AccountExport
 
     package init(
-        store: any TransactionalStore, access: any AccessTokens, opaque: any OpaqueTokens,
+        store: any TransactionalStore, events: any AuditChainStore, access: any AccessTokens, opaque: any OpaqueTokens,
         hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
         limits: any RateLimiting, time: any TimeSource
     ) {
@@ -58,6 +59,7 @@ package struct UseCases: Sendable {
         sessions = Sessions(store: store, opaque: opaque)
         profile = Profile(store: store)
         deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens)
+        export = AccountExport(store: store, events: events)
     }
 
     /// A sign-in as a route answers it, with the ticket of a number that it makes good again.

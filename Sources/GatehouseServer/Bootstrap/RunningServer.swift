@@ -32,7 +32,7 @@ struct RunningServer {
             policy: configuration.rateLimits, counter: RateLimitsTable(database: backend.database),
             opaque: backend.opaque)
         let useCases = UseCases(
-            store: backend.store, access: backend.access, opaque: backend.opaque,
+            store: backend.store, events: backend.audit, access: backend.access, opaque: backend.opaque,
             hasher: try PasswordHasher(configuration.passwords, pool: hashing),
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, limits: limits, time: SystemTime())
@@ -108,6 +108,9 @@ struct RunningServer {
     func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
         if sections.contains(.applications) {
             backend.policies.take(over: configuration)
+        }
+        // It also says who learns of people.
+        if !sections.isDisjoint(with: [.applications, .webhooks, .delivery]) {
             site.replace(with: try await backend.site(of: configuration))
         }
         if sections.contains(.rateLimits) {
