@@ -41,26 +41,26 @@ END $$;
 CREATE FUNCTION prepare_audit_partitions() RETURNS int
     LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
 DECLARE
-    bound     timestamptz;
-    next      timestamptz;
-    partition text;
-    made      int := 0;
+    bound      timestamptz;
+    beyond     timestamptz;
+    month_name text;
+    made       int := 0;
 BEGIN
     LOOP
         SELECT coalesce(max(p.upper_end), date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')
           INTO bound FROM audit_partitions p;
         EXIT WHEN bound >= now() + interval '2 months';
-        next := ((bound AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC';
-        partition := to_char(bound AT TIME ZONE 'UTC', '"audit_events_"YYYY_MM');
-        INSERT INTO audit_partitions VALUES (partition, bound, next) ON CONFLICT DO NOTHING;
+        beyond := ((bound AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC';
+        month_name := to_char(bound AT TIME ZONE 'UTC', '"audit_events_"YYYY_MM');
+        INSERT INTO audit_partitions VALUES (month_name, bound, beyond) ON CONFLICT DO NOTHING;
         EXIT WHEN NOT FOUND;
-        EXECUTE format('CREATE TABLE %I (LIKE audit_events INCLUDING ALL)', partition);
+        EXECUTE format('CREATE TABLE %I (LIKE audit_events INCLUDING ALL)', month_name);
         LOCK TABLE audit_events_default IN ACCESS EXCLUSIVE MODE;
         EXECUTE format(
             'WITH moved AS (DELETE FROM audit_events_default WHERE at >= %L AND at < %L RETURNING *) '
-            'INSERT INTO %I SELECT * FROM moved', bound, next, partition);
+            'INSERT INTO %I SELECT * FROM moved', bound, beyond, month_name);
         EXECUTE format(
-            'ALTER TABLE audit_events ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', partition, bound, next);
+            'ALTER TABLE audit_events ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', month_name, bound, beyond);
         made := made + 1;
     END LOOP;
     RETURN made;
@@ -70,14 +70,14 @@ END $$;
 CREATE FUNCTION drop_audit_partitions(cutoff timestamptz) RETURNS int
     LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
 DECLARE
-    partition text;
-    dropped   int := 0;
+    month_name text;
+    dropped    int := 0;
 BEGIN
-    FOR partition IN
+    FOR month_name IN
         SELECT p.name FROM audit_partitions p WHERE p.upper_end <= cutoff ORDER BY p.upper_end FOR UPDATE SKIP LOCKED
     LOOP
-        EXECUTE format('DROP TABLE IF EXISTS %I', partition);
-        DELETE FROM audit_partitions p WHERE p.name = partition;
+        EXECUTE format('DROP TABLE IF EXISTS %I', month_name);
+        DELETE FROM audit_partitions p WHERE p.name = month_name;
         dropped := dropped + 1;
     END LOOP;
     RETURN dropped;

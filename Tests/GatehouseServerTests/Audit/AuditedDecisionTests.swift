@@ -170,11 +170,11 @@ struct AuditedDecisionTests {
             let client = APIClient(server)
             let person = try await client.register(at: server)
             try await eventually("the authentication is a second old") {
-                try await client.delete("/auth/account", bearer: person.accessToken).code == "TOKEN_TOO_OLD"
+                try await client.get("/auth/account/export", bearer: person.accessToken).code == "TOKEN_TOO_OLD"
             }
             let last = try await server.audited().last
             let pseudonym = try await server.pseudonym(of: person.uid)
-            let tooOld: JSONValue = ["route": "/api/v1/auth/account", "code": "TOKEN_TOO_OLD"]
+            let tooOld: JSONValue = ["route": "/api/v1/auth/account/export", "code": "TOKEN_TOO_OLD"]
             #expect(last == event("sign-in.refused", tooOld, pseudonym))
         }
     }
