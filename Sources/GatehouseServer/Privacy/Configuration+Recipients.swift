@@ -5,7 +5,7 @@ internal import Foundation
 extension Configuration {
     /// Who learns of an application's people from this server, or tells it of them.
     func recipients(of application: Application) -> [Recipient] {
-        let providers = application.providers.enabled.filter { !$0.provesAddress && $0.kind != "anonymous" }
+        let providers = application.providersInUse.filter { !$0.provesAddress && !Self.ownKinds.contains($0.kind) }
             .map { Recipient(name: $0.name, kind: .provider, hosts: Set($0.services.compactMap(\.urlHost)).sorted()) }
         return webhooks.map { Recipient(name: $0.name, kind: .webhook, hosts: [$0.url].compactMap(\.urlHost)) }
             + [
@@ -15,6 +15,16 @@ extension Configuration {
                 },
             ].compactMap(\.self) + providers
     }
+}
+
+extension Configuration {
+    /// Kinds whose proofs this server makes itself.
+    private static let ownKinds: Set = ["anonymous", "email", "phone"]
+}
+
+extension Configuration.Application {
+    /// All but those that are off.
+    var providersInUse: [ConfiguredProvider] { providers.all.filter { $0.mode != .off } }
 }
 
 extension String {

@@ -63,7 +63,7 @@ struct PrivacyRecord {
             "| sessions | device as it names itself, network address, methods and times of authentication |",
             "| audit | decisions and times, under a pseudonym whose key erasure destroys |",
         ]
-        let providers = application.providers.enabled.map { provider in
+        let providers = application.providersInUse.map { provider in
             "| provider \(provider.name.cell) (\(provider.kind)) | \(Self.data(of: provider)) |"
         }
         return "### Categories of personal data\n\n| of | data |\n|---|---|\n"
