@@ -83,7 +83,7 @@ let package = Package(
                 .embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
                 .embedInCode("0003_rate_limits.sql"), .embedInCode("0004_one_time_codes.sql"),
                 .embedInCode("0005_text_messages.sql"), .embedInCode("0006_webhooks.sql"),
-                .embedInCode("0007_linking.sql"), .embedInCode("0008_erasure.sql"),
+                .embedInCode("0007_linking.sql"), .embedInCode("0008_erasure.sql"), .embedInCode("0009_audit.sql"),
             ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Foundation
 
 /// Why a command can't go on, in one line for whoever started it.
@@ -16,6 +17,7 @@ enum ServerError: Error, CustomStringConvertible {
     case liveAccount(UUID)
     /// Who has not acknowledged, by name.
     case unacknowledged(UUID, by: [String], isErased: Bool)
+    case auditBroken(AuditFault)
     case development(String)
 
     var description: String {
@@ -37,6 +39,7 @@ enum ServerError: Error, CustomStringConvertible {
         case .unacknowledged(let uid, let names, let isErased):
             "account \(uid.uuidString.lowercased()) \(isErased ? "is erased" : "is not erased yet"), not acknowledged by: "
                 + names.joined(separator: ", ")
+        case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
         case .development(let reason): reason
         }
     }

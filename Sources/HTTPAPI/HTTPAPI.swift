@@ -11,6 +11,7 @@ package struct HTTPAPI: Sendable {
     private let endpoints: [Endpoint]
     private let authentication: BearerAuthentication
     private let limits: any RateLimiting
+    private let audit: any AuditTrail
     private let site: LiveSite
     private let metrics: RequestMetrics
 
@@ -29,18 +30,21 @@ package struct HTTPAPI: Sendable {
             + IdentityRoutes(useCases: useCases).endpoints
             + MergeRoutes(useCases: useCases).endpoints
             + AccountRoutes(useCases: useCases).endpoints
+            + ExportRoutes(useCases: useCases).endpoints
             + DiscoveryRoutes(keys: keys).endpoints
             + HealthRoutes(health: health, metrics: metrics, gauges: gauges).endpoints
         let document = try DocumentRoute(describing: documented).endpoint
         endpoints = documented + [document] + PageRoutes(inbox: inbox).endpoints
         authentication = useCases.authentication
         limits = useCases.limits
+        audit = useCases.audit
         self.site = site
         self.metrics = metrics
     }
 
     package func responder() -> FrontDoor {
-        let router = RouteTable(endpoints: endpoints, authentication: authentication, limits: limits).router()
+        let router = RouteTable(endpoints: endpoints, authentication: authentication, limits: limits, audit: audit)
+            .router()
         return FrontDoor(site: site, router: router, metrics: metrics)
     }
 }

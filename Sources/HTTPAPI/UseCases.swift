@@ -4,6 +4,7 @@ package import Accounts
 package struct UseCases: Sendable {
     package let authentication: BearerAuthentication
     package let limits: any RateLimiting
+    package let audit: any AuditTrail
     package let signIn: SignIn
     package let redirects: RedirectFlows
     package let redemption: CodeRedemption
@@ -23,15 +24,17 @@ package struct UseCases: Sendable {
     package let sessions: Sessions
     package let profile: Profile
     package let deletion: AccountDeletion
+    package let export: AccountExport
 
     package init(
-        store: any TransactionalStore, access: any AccessTokens, opaque: any OpaqueTokens,
+        store: any TransactionalStore, events: any AuditChainStore, access: any AccessTokens, opaque: any OpaqueTokens,
         hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
         limits: any RateLimiting, time: any TimeSource
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
         self.limits = limits
+        audit = store
         signIn = SignIn(store: store, tokens: tokens)
         redirects = RedirectFlows(store: store, opaque: opaque)
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
@@ -56,6 +59,7 @@ package struct UseCases: Sendable {
         sessions = Sessions(store: store, opaque: opaque)
         profile = Profile(store: store)
         deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens)
+        export = AccountExport(store: store, events: events)
     }
 
     /// A sign-in as a route answers it, with the ticket of a number that it makes good again.

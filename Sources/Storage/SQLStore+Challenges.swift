@@ -111,6 +111,19 @@ extension SQLStore {
                                        THEN code_guesses.since ELSE now() END
              WHERE code_guesses.since <= now() - interval '24 hours' OR code_guesses.wrong < 500
             RETURNING subject
+        ), refused AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'sign-in.refused',
+                   (SELECT sha256(a.audit_key || uuid_send(a.uid)) FROM accounts a
+                     WHERE a.application_id = $1 AND a.uid = coalesce(
+                           (SELECT i.uid FROM identities i WHERE i.application_id = $1 AND i.id = $7),
+                           (SELECT d.uid FROM addresses d
+                             WHERE d.application_id = $1 AND d.kind = tried.address_kind
+                               AND d.address = tried.address))),
+                   jsonb_build_object(
+                       'provider', $3::text, 'reason', CASE WHEN tried.is_right THEN 'codeLimit' ELSE 'code' END)
+              FROM (SELECT) AS always LEFT JOIN tried ON true
+             WHERE tried.is_right IS NOT TRUE OR NOT EXISTS (SELECT FROM counted)
         )
         SELECT provider_uid, address_kind, address
           FROM tried

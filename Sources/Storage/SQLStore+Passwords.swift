@@ -50,16 +50,34 @@ extension SQLStore {
     private static let recordFailure = Statement(
         .write,
         """
-        INSERT INTO password_failures AS f (application_id, subject, failures) VALUES ($1, $2, 1)
-        ON CONFLICT (application_id, subject) DO UPDATE
-           SET failures = least(f.failures + 1, 1000), failed_at = now(),
-               locked_until = CASE WHEN f.failures + 1 >= 10
-                   THEN now() + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second' END
-         WHERE f.locked_until IS NULL OR f.locked_until <= now()
+        WITH failed AS (
+            INSERT INTO password_failures AS f (application_id, subject, failures) VALUES ($1, $2, 1)
+            ON CONFLICT (application_id, subject) DO UPDATE
+               SET failures = least(f.failures + 1, 1000), failed_at = now(),
+                   locked_until = CASE WHEN f.failures + 1 >= 10
+                       THEN now() + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second' END
+             WHERE f.locked_until IS NULL OR f.locked_until <= now()
+            RETURNING locked_until
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, event,
+                   (SELECT sha256(a.audit_key || uuid_send(a.uid))
+                      FROM identities i JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
+                     WHERE i.application_id = $1 AND i.provider = $3 AND i.provider_uid = $4),
+                   jsonb_build_object('provider', $3::text, 'reason', 'password')
+              FROM failed, unnest(CASE WHEN locked_until IS NULL THEN ARRAY['sign-in.refused']
+                                       ELSE ARRAY['sign-in.refused', 'identity.locked'] END) AS event
+        )
+        SELECT FROM failed
         """)
 
-    package func recordFailure(_ attempts: AttemptKey, application: Int32) async throws -> Bool {
-        try await run(Self.recordFailure, [.int4(application), .bytes(attempts.bytes)]).affected == 1
+    package func recordFailure(
+        _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, application: Int32
+    ) async throws -> Bool {
+        let binds: [Bind] = [
+            .int4(application), .bytes(attempts.bytes), .text(provider), .text(subject.providerUid),
+        ]
+        return try await run(Self.recordFailure, binds).count == 1
     }
 
     private static let clearFailures = Statement(
@@ -102,8 +120,17 @@ extension SQLStore {
             INSERT INTO passwords (application_id, identity_id, hash)
             SELECT $1, $2, $3 WHERE $4::text IS NULL AND NOT EXISTS (SELECT FROM replaced)
             RETURNING identity_id
+        ), written AS (
+            SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'password.set', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', i.provider)
+              FROM written w
+              JOIN identities i ON i.application_id = $1 AND i.id = w.identity_id
+              JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
         )
-        SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted
+        SELECT identity_id FROM written
         """)
 
     package func setPassword(
@@ -137,13 +164,22 @@ extension SQLStore {
     private static let requireChange = Statement(
         .write,
         """
-        UPDATE passwords SET must_change = true
-         WHERE application_id = $1
-           AND identity_id IN (SELECT id FROM identities WHERE application_id = $1 AND uid = $2)
+        WITH changed AS (
+            UPDATE passwords SET must_change = true
+             WHERE application_id = $1
+               AND identity_id IN (SELECT id FROM identities WHERE application_id = $1 AND uid = $2)
+            RETURNING identity_id
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account)
+            SELECT $1, 'password.change-required', sha256(audit_key || uuid_send(uid))
+              FROM accounts
+             WHERE application_id = $1 AND uid = $2 AND EXISTS (SELECT FROM changed)
+        )
+        SELECT FROM changed
         """)
 
     package func requirePasswordChange(uid: UUID, application: Int32) async throws -> Bool {
-        try await run(Self.requireChange, [.int4(application), .uuid(uid)]).affected > 0
+        try await run(Self.requireChange, [.int4(application), .uuid(uid)]).count > 0
     }
 }
 

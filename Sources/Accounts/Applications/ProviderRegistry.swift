@@ -23,25 +23,31 @@ package struct ConfiguredProvider: Sendable {
     package let provider: (any Provider)?
     /// Claims of its profiles that `auth` and access tokens carry.
     package let exposedClaims: Set<String>
+    /// URLs in its settings: where its service is, as far as the configuration names it.
+    package let services: [String]
     private let type: any Provider.Type
 
     package init(
-        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String> = [], provider: any Provider
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String> = [],
+        services: [String] = [], provider: any Provider
     ) {
         self.init(
-            name: name, displayName: displayName, mode: mode, exposedClaims: exposedClaims,
+            name: name, displayName: displayName, mode: mode, exposedClaims: exposedClaims, services: services,
             type: Swift.type(of: provider), provider: provider)
     }
 
     /// One that is off.
     package init(name: String, displayName: String?, off type: any Provider.Type) {
-        self.init(name: name, displayName: displayName, mode: .off, exposedClaims: [], type: type, provider: nil)
+        self.init(
+            name: name, displayName: displayName, mode: .off, exposedClaims: [], services: [], type: type,
+            provider: nil)
     }
 
     private init(
-        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String>,
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String>, services: [String],
         type: any Provider.Type, provider: (any Provider)?
     ) {
+        self.services = services
         self.name = name
         self.mode = mode
         self.exposedClaims = exposedClaims

@@ -22,8 +22,8 @@ package struct SignIn: Sendable {
             session: session, evidence: try evidence.checked(), provider: provider.name, application: application.id)
         let outcome = try await decidingAgain {
             let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
-            // One statement needs no transaction, and most sign-ins are one.
-            guard !verdict.isOneStatement || evidence.writesBesideSession else {
+            // One statement needs no transaction, and most sign-ins are one; nor must what a refusal wrote be undone.
+            guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
                 return try await write(verdict, opening, by: provider, in: application, store: store)
             }
             return try await store.transaction { store in

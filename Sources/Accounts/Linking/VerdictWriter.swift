@@ -54,18 +54,24 @@ struct VerdictWriter: Sendable {
         case .conflict(let uid):
             guard let caller else { throw StoreConflict() }
             let ticket = tokens.opaque.make()
+            try await store.record(
+                .refusal(verdict.rule, of: opening, uid: caller.uid), application: opening.application)
             try await store.issue(
                 .merge(ticket, with: uid, by: opening, session: caller.sessionID), application: opening.application)
             return .conflict(ticket: ticket, verdict.rule)
         case .secondProof(let owner):
             let ticket = tokens.opaque.make()
+            try await store.record(
+                .refusal(verdict.rule, of: opening, uid: owner.uid), application: opening.application)
             try await store.issue(.secondProof(ticket, of: owner, by: opening), application: opening.application)
             return .secondProof(ticket: ticket)
         case .deleted(let uid, let purgeAfter):
             let token = tokens.opaque.make()
+            try await store.record(.refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
             try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
             return .deleted(RestoreOffer(purgeAfter: purgeAfter, token: token))
         case .disabled:
+            try await store.record(.refusal(verdict.rule, of: opening), application: opening.application)
             throw AccountsError.accountDisabled
         case .refuse:
             throw AccountsError.providerDisabled(verdict.rule.refusal)

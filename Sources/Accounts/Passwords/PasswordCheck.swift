@@ -23,7 +23,7 @@ struct PasswordCheck: Sendable {
     ///   meanwhile that even the right password would be refused: a wrong one must not look different.
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
         if let match = try await hasher.match(password, against: hashes) { return match }
-        if try await !store.recordFailure(attempts, application: application) {
+        if try await !store.recordFailure(attempts, of: subject, provider: provider, application: application) {
             _ = try await state()
         }
         throw AccountsError.invalidCredentials

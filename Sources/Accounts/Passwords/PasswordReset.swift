@@ -85,6 +85,11 @@ package struct PasswordReset: Sendable {
     ) async throws -> RestoreOffer? {
         let provider = try application.providers.named(opening.provider)
         let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
+        // Outside of this transaction, which it undoes.
+        if case .disabled = verdict.outcome {
+            try await self.store.record(.refusal(verdict.rule, of: opening), application: application.id)
+            throw AccountsError.accountDisabled
+        }
         // A reset signs nobody in: a known identity needs no session.
         if case .enter(.known) = verdict.outcome { return nil }
         let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)

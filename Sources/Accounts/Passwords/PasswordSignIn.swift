@@ -62,6 +62,10 @@ package struct PasswordSignIn: Sendable {
         let verdict = decide(opening.evidence, state: LinkingState(identity: identity), policy: policy)
         if case .enter = verdict.outcome { return }
         _ = try await check.state()
+        if verdict.outcome != .refuse {
+            try await store.record(
+                .refusal(verdict.rule, of: opening, uid: identity.uid), application: opening.application)
+        }
         switch verdict.outcome {
         case .deleted(let uid, let purgeAfter):
             let token = tokens.opaque.make()

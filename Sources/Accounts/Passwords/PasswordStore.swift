@@ -98,7 +98,9 @@ package protocol PasswordStore: Sendable {
     /// Ten consecutive failures lock the subject for a minute, each further one twice as long, up to 15 minutes.
     ///
     /// - Returns: `false` when the subject is locked by now: such a failure doesn't count.
-    func recordFailure(_ attempts: AttemptKey, application: Int32) async throws -> Bool
+    func recordFailure(
+        _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, application: Int32
+    ) async throws -> Bool
 
     func clearFailures(_ attempts: AttemptKey, application: Int32) async throws
 

@@ -21,6 +21,8 @@ extension Backend {
             }
         }
         let origins = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.name, Set($0.origins)) })
+        let recipients = Dictionary(
+            uniqueKeysWithValues: configuration.applications.map { ($0.name, configuration.recipients(of: $0)) })
         let hosts = configuration.applications.flatMap { application in
             application.hosts.map { ($0, application.name) }
         }
@@ -29,7 +31,8 @@ extension Backend {
             applications: Dictionary(
                 uniqueKeysWithValues: applications.map { application in
                     let served = ServedApplication(
-                        application: application, origins: origins[application.name] ?? [])
+                        application: application, origins: origins[application.name] ?? [],
+                        recipients: recipients[application.name] ?? [])
                     return (application.name, served)
                 }),
             hosts: Dictionary(hosts) { first, _ in first },

@@ -19,6 +19,8 @@ struct Backend {
     let keys: KeyRing
     let access: AccessTokenCodec
     let store: SQLStore
+    let audit: AuditTable
+    let auditMAC: AuditMAC
     /// Set anew when configuration changes the applications.
     let policies: LivePolicies
     /// Likewise for the webhooks.
@@ -71,6 +73,8 @@ struct Backend {
         revocations = RevocationList(database: database, channel: channel) { policies.longestAccessLifetime }
         sealer = Sealer(rootKey: rootKey)
         opaque = DerivedTokens(rootKey: rootKey)
+        audit = AuditTable(database: database)
+        auditMAC = AuditMAC(rootKey: rootKey)
         keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
         access = AccessTokenCodec(keys: keys, time: SystemTime())
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })

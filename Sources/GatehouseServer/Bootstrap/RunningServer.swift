@@ -34,7 +34,7 @@ struct RunningServer {
             policy: configuration.rateLimits, counter: RateLimitsTable(database: backend.database),
             opaque: backend.opaque)
         let useCases = UseCases(
-            store: backend.store, access: backend.access, opaque: backend.opaque,
+            store: backend.store, events: backend.audit, access: backend.access, opaque: backend.opaque,
             hasher: try PasswordHasher(configuration.passwords, pool: hashing),
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, limits: limits, time: SystemTime())
@@ -89,6 +89,9 @@ struct RunningServer {
             ReplicaService(backend: backend), worker, webhookWorker, revocationWorker,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
+            AuditService(
+                chain: AuditChain(store: backend.audit, authentication: backend.auditMAC),
+                partitions: AuditPartitions(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }
         let group = ServiceGroup(
@@ -117,6 +120,9 @@ struct RunningServer {
             let erased = try await backend.scopes(of: configuration)
             try await backend.replayLedgers(of: erased)
             scopes.replace(with: erased)
+        }
+        // It also says who learns of people.
+        if !sections.isDisjoint(with: [.applications, .webhooks, .delivery]) {
             site.replace(with: try await backend.site(of: configuration))
         }
         if sections.contains(.rateLimits) {

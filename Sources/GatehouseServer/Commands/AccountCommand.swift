@@ -2,12 +2,13 @@ internal import Accounts
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPAPI
+internal import Storage
 
 /// `gatehouse account`.
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account", abstract: "Looks at an account, or acts on it.",
-        subcommands: [Show.self, Disable.self, Enable.self, RequirePasswordChange.self, Delete.self])
+        subcommands: [Show.self, Disable.self, Enable.self, RequirePasswordChange.self, Delete.self, Export.self])
 
     struct Options: ParsableArguments {
         @OptionGroup var options: ConfigurationOptions
@@ -103,6 +104,25 @@ struct AccountCommand: AsyncParsableCommand {
                 let signIn = SignIn(store: backend.store, tokens: tokens)
                 let deletion = AccountDeletion(store: backend.store, signIn: signIn, tokens: tokens)
                 print(try await deletion.request(dossier.user.uid, in: application).text)
+            }
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints everything held about a person as JSON, as they could have it themselves.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.act { _, dossier, application, backend in
+                let export = AccountExport(store: backend.store, events: backend.audit)
+                let configured = backend.configuration.application(named: application.name)
+                let recipients = configured.map { backend.configuration.recipients(of: $0) } ?? []
+                try await export.begin(of: dossier.user.uid, in: application)
+                try await ExportWriter(export: export, recipients: recipients)
+                    .write(dossier.user.uid, in: application, at: Date()) { bytes in
+                        try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+                    }
             }
         }
     }

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import ArgumentParser
 internal import Logging
+internal import Storage
 internal import Tokens
 
 /// `gatehouse keys`.
@@ -23,6 +24,7 @@ struct KeysCommand: AsyncParsableCommand {
             try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
                 for application in try await backend.applications(named: application) {
                     try await backend.keys.rotate(application)
+                    try await backend.store.record(AuditEntry(.keysRotated), application: application.id)
                     print("\(application.name) signs with a new key")
                 }
             }

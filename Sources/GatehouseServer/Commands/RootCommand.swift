@@ -8,7 +8,8 @@ struct RootCommand: AsyncParsableCommand {
         abstract: "A self-hosted account-linking server: one account per person, however they sign in.",
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, ConfigurationCommand.self,
-            KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self,
+            KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self, AuditCommand.self,
+            PrivacyRecordCommand.self,
         ])
 }
 

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import NIOCore
 
 /// Serves one endpoint: the contract's checks in the contract's order, then its handler.
@@ -10,6 +11,7 @@ struct EndpointResponder: HTTPResponder {
     let endpoint: Endpoint
     let authentication: BearerAuthentication
     let limits: any RateLimiting
+    let audit: any AuditTrail
 
     func respond(to request: Request, context: RequestState) async throws -> Response {
         guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
@@ -25,7 +27,32 @@ struct EndpointResponder: HTTPResponder {
             parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers,
             peer: context.peer,
             logger: context.logger)
-        return try await endpoint.handle(call, body)
+        return try await auditingRefusals(by: caller, context: context, visit: visit) {
+            if let caller, endpoint.access == .recent {
+                try await authentication.requireRecent(caller)
+            }
+            return try await endpoint.handle(call, body)
+        }
+    }
+
+    /// A refusal stands whether or not it could be written down.
+    private func auditingRefusals(
+        by caller: Caller?, context: RequestState, visit: Visit, _ body: () async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await body()
+        } catch {
+            if let entry = AuditEntry(
+                refusal: error, route: endpoint.path, provider: context.parameters.get("provider"), caller: caller)
+            {
+                do {
+                    try await audit.record(entry, application: visit.application.application.id)
+                } catch {
+                    context.logger.error("A refusal is missing in the audit", metadata: ["error": "\(error)"])
+                }
+            }
+            throw error
+        }
     }
 
     private func limit(of body: ByteBuffer, parameters: Parameters, visit: Visit) -> RateLimit? {
@@ -44,12 +71,8 @@ struct EndpointResponder: HTTPResponder {
         guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
             throw APIError(.invalidToken, "Authorization: Bearer is missing")
         }
-        let caller = try await authentication.caller(
+        return try await authentication.caller(
             presenting: token, in: visit.application.application, admittingFormerGuests: endpoint.admitsFormerGuests)
-        if endpoint.access == .recent {
-            try await authentication.requireRecent(caller)
-        }
-        return caller
     }
 
     /// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).

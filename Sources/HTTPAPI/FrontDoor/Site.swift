@@ -6,10 +6,13 @@ package struct ServedApplication: Sendable {
     package let application: Application
     /// Origins of its pages, as a browser spells them: `https://app.example`.
     package let origins: Set<String>
+    /// Who learns of its people.
+    package let recipients: [Recipient]
 
-    package init(application: Application, origins: Set<String>) {
+    package init(application: Application, origins: Set<String>, recipients: [Recipient] = []) {
         self.application = application
         self.origins = origins
+        self.recipients = recipients
     }
 }
 

@@ -44,6 +44,7 @@ package struct RootKey: Sendable {
     enum Purpose: String {
         case refreshSuccession = "refresh succession"
         case pseudonyms
+        case audit
         case sealing
         case marks
     }

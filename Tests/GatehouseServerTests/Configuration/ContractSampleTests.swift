@@ -43,7 +43,7 @@ struct ContractSampleTests {
         """#
 
     private let directory: TemporaryDirectory
-    private let configuration: Configuration
+    let configuration: Configuration
 
     init() throws {
         directory = try TemporaryDirectory()

@@ -16,7 +16,7 @@ struct StatementLog: Sendable {
         options.durable = false
         options.ephemeral = true
         options.settings = [
-            "log_statement": "all", "log_line_prefix": mark, "log_parameter_max_length": "0",
+            "log_statement": "all", "log_line_prefix": mark + "%v ", "log_parameter_max_length": "0",
             "max_connections": "50", "shared_buffers": "32MB",
         ]
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -40,7 +40,16 @@ struct StatementLog: Sendable {
         defer { try? file.close() }
         try file.seek(toOffset: start)
         let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
-        return (result, text.split(separator: Self.mark).compactMap { Self.statement(String($0)) })
+        return (result, Self.entries(of: text).compactMap(Self.statement))
+    }
+
+    /// Without the transactions in which the audit is sealed, told apart by their virtual ids.
+    private static func entries(of text: String) -> [String] {
+        let entries = text.split(separator: mark).map { $0.split(separator: " ", maxSplits: 1) }.filter {
+            $0.count == 2
+        }
+        let sealing = Set(entries.filter { $0[1].contains("audit_events WHERE batch IS NULL") }.map { $0[0] })
+        return entries.filter { !sealing.contains($0[0]) }.map { String($0[1]) }
     }
 
     private func size() throws -> UInt64 {

@@ -88,7 +88,20 @@ import Testing
         }
     }
 
-    @Test(arguments: ["show", "disable", "enable", "require-password-change", "delete"])
+    @Test func everythingHeldIsExported() async throws {
+        try await withServerAndCommands { server, file, directory in
+            let person = try await APIClient(server).register(at: server)
+            let outcome = try await file.run(["account", "export", person.uid], in: directory)
+            #expect(outcome.status == 0, "\(outcome.errorLines)")
+            let export = try JSONDecoder().decode(JSONValue.self, from: Data(outcome.output.utf8))
+            #expect(export["account"]["uid"].string == person.uid)
+            #expect(export["addresses"].array?.map { $0["address"].string } == [person.email])
+            let last = try await server.audited().last
+            #expect(last?.details == ["by": "admin"])
+        }
+    }
+
+    @Test(arguments: ["show", "disable", "enable", "require-password-change", "delete", "export"])
     func nobodyIsOneLine(command: String) async throws {
         try await withServerAndCommands { _, file, directory in
             let uid = UUID().uuidString.lowercased()

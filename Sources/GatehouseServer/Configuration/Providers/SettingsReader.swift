@@ -19,20 +19,22 @@ struct SettingsReader {
         return provider(type, settings: settings, context: context)
             .map {
                 ConfiguredProvider(
-                    name: context.name, displayName: displayName, mode: mode, exposedClaims: exposedClaims, provider: $0
-                )
+                    name: context.name, displayName: displayName, mode: mode, exposedClaims: exposedClaims,
+                    services: settings.services, provider: $0)
             }
     }
 
     private struct Settings {
         var node: ConfigurationNode
         var secrets: [String] = []
+        var services: [String] = []
     }
 
     /// The settings in their plainest form: variables and secrets filled in, durations in seconds.
     private func settings(by schema: SettingsSchema) -> Settings? {
         var entries: [ConfigurationNode.Entry] = []
         var secrets: [String] = []
+        var services: [String] = []
         var isComplete = true
         for field in schema.fields {
             let expectation = Expectation<ConfigurationNode>.setting(field.form, isOff: isOff)
@@ -43,11 +45,13 @@ struct SettingsReader {
                 continue
             }
             entries.append(.init(key: field.name, line: node.line, value: node))
-            if field.form == .secret, case .scalar(let secret) = node.content { secrets.append(secret) }
+            guard case .scalar(let value) = node.content else { continue }
+            if field.form == .secret { secrets.append(value) }
+            if field.form == .url { services.append(value) }
         }
         guard isComplete else { return nil }
         let line = table.located.place.line ?? table.located.node.line
-        return Settings(node: .init(line: line, content: .table(entries)), secrets: secrets)
+        return Settings(node: .init(line: line, content: .table(entries)), secrets: secrets, services: services)
     }
 
     private func provider<P: Provider>(

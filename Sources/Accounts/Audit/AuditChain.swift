@@ -1,0 +1,38 @@
+/// Seals the audit, batch by batch, so that nobody who can write to the database can change it unseen.
+///
+/// Each batch vouches for its events and for the batch before. What has been sealed can't be edited, removed or added
+/// to; what was cut off at the end shows against a checkpoint, which the log has of every batch.
+package struct AuditChain: Sendable {
+    /// What one transaction seals.
+    package static let batchSize = 1000
+
+    private let store: any AuditChainStore
+    private let authentication: any AuditAuthentication
+
+    package init(store: any AuditChainStore, authentication: any AuditAuthentication) {
+        self.store = store
+        self.authentication = authentication
+    }
+
+    /// Seals what is there.
+    package func sealAll(onSealed: (AuditCheckpoint) -> Void) async throws {
+        guard try await store.hasUnsealedEvents() else { return }
+        var isFull = true
+        while isFull, !Task.isCancelled {
+            guard let batch = try await seal() else { return }
+            onSealed(batch.checkpoint)
+            isFull = batch.events == Self.batchSize
+        }
+    }
+
+    private func seal() async throws -> AuditBatch? {
+        try await store.seal(atMost: Self.batchSize) { [authentication] last, events in
+            let times = events.map(\.at)
+            var batch = AuditBatch(
+                seq: (last?.seq ?? 0) + 1, previous: last?.mac ?? [], firstAt: times.min() ?? 0,
+                lastAt: times.max() ?? 0, events: events.count, digest: authentication.digest(of: events))
+            batch.mac = authentication.mac(of: batch)
+            return batch
+        }
+    }
+}

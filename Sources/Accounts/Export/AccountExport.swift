@@ -1,0 +1,49 @@
+package import Foundation
+internal import ProviderKit
+
+/// Everything held about a person (GDPR, articles 15 and 20), page by page: it takes no more memory for a long life.
+package struct AccountExport: Sendable {
+    private static let page = 200
+
+    private let store: any TransactionalStore
+    private let events: any AuditChainStore
+
+    package init(store: any TransactionalStore, events: any AuditChainStore) {
+        self.store = store
+        self.events = events
+    }
+
+    /// To be called before anything is read: it is an event of its own.
+    package func begin(of uid: UUID, by caller: Caller? = nil, in application: Application) async throws {
+        let entry = AuditEntry(
+            .accountExported, of: uid, session: caller?.sessionID,
+            details: ["by": .string(caller == nil ? "admin" : "owner")])
+        try await store.record(entry, application: application.id)
+    }
+
+    /// Of an alias, the account that has absorbed it.
+    package func forEachPage(
+        of section: PersonalDataSection, about uid: UUID, in application: Application,
+        _ body: ([PersonalDataRow]) async throws -> Void
+    ) async throws {
+        var rows: [PersonalDataRow] = []
+        repeat {
+            rows = try await store.personalData(
+                section, of: uid, application: application.id, after: rows.last?.key, atMost: Self.page)
+            try await body(rows)
+        } while rows.count == Self.page
+    }
+
+    package func forEachPage(
+        ofAuditAbout uid: UUID, in application: Application, _ body: ([AuditEvent]) async throws -> Void
+    ) async throws {
+        for pseudonym in try await store.pseudonyms(of: uid, application: application.id) {
+            var events: [AuditEvent] = []
+            repeat {
+                events = try await self.events.events(
+                    of: application.id, account: pseudonym, since: nil, after: events.last, atMost: Self.page)
+                try await body(events)
+            } while events.count == Self.page
+        }
+    }
+}

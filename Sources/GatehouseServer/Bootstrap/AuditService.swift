@@ -1,0 +1,52 @@
+internal import Accounts
+internal import Logging
+internal import ServiceLifecycle
+internal import Storage
+
+/// Seals the audit within a second, and looks after its months.
+struct AuditService: Service {
+    let chain: AuditChain
+    let partitions: AuditPartitions
+    let logger: Logger
+
+    private static let interval: Duration = .milliseconds(400)
+    private static let partitionInterval: Duration = .seconds(600)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await sealing() }
+                group.addTask { await tending() }
+            }
+        }
+    }
+
+    private func sealing() async {
+        var isFailing = false
+        repeat {
+            do {
+                // Whoever keeps the log elsewhere can tell what was cut off here.
+                try await chain.sealAll { checkpoint in
+                    logger.info("The audit is sealed", metadata: ["checkpoint": "\(checkpoint)"])
+                }
+                isFailing = false
+            } catch {
+                if !isFailing, !Task.isCancelled {
+                    logger.warning("The audit can't be sealed for now", metadata: ["error": "\(error)"])
+                }
+                isFailing = true
+            }
+            // Replicas that were started together need not look together.
+        } while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))) != nil
+    }
+
+    private func tending() async {
+        repeat {
+            do {
+                try await partitions.tend()
+            } catch {
+                logger.debug("the audit's partitions stay as they are for now", metadata: ["error": "\(error)"])
+            }
+        } while (try? await Task.sleep(for: Self.partitionInterval * Double.random(in: 0.5...1.5))) != nil
+    }
+}

@@ -1,0 +1,33 @@
+internal import Accounts
+internal import Delivery
+internal import Foundation
+
+extension Configuration {
+    /// Who learns of an application's people from this server, or tells it of them.
+    func recipients(of application: Application) -> [Recipient] {
+        let providers = application.providersInUse.filter { !$0.provesAddress && !Self.ownKinds.contains($0.kind) }
+            .map { Recipient(name: $0.name, kind: .provider, hosts: Set($0.services.compactMap(\.urlHost)).sorted()) }
+        return webhooks.map { Recipient(name: $0.name, kind: .webhook, hosts: [$0.url].compactMap(\.urlHost)) }
+            + [
+                delivery.email.map { Recipient(name: "e-mail", kind: .mailRelay, hosts: [$0.smtp.host]) },
+                delivery.sms.map {
+                    Recipient(name: "text messages", kind: .textGateway, hosts: [$0.url.value].compactMap(\.urlHost))
+                },
+            ].compactMap(\.self) + providers
+    }
+}
+
+extension Configuration {
+    /// Kinds whose proofs this server makes itself.
+    private static let ownKinds: Set = ["anonymous", "email", "phone"]
+}
+
+extension Configuration.Application {
+    /// All but those that are off.
+    var providersInUse: [ConfiguredProvider] { providers.all.filter { $0.mode != .off } }
+}
+
+extension String {
+    /// The host alone: the rest of a URL may hold a secret.
+    fileprivate var urlHost: String? { URLComponents(string: self)?.host }
+}

@@ -1,0 +1,33 @@
+internal import Accounts
+internal import ProviderKit
+
+extension AuditEntry {
+    /// A refusal that nothing else has written down.
+    ///
+    /// Wrong passwords and codes are audited where they are counted, conflicts and closed accounts where the linking
+    /// rules found them: there it is known whose they are. `nil` for them, and for what refuses no proof.
+    init?(refusal error: any Error, route: String, provider: String?, caller: Caller?) {
+        guard let (code, rule) = Self.unaudited(error) else { return nil }
+        var details: [String: JSONValue] = ["route": .string(route), "code": .string(code.rawValue)]
+        details["rule"] = rule.map { .string($0) }
+        details["provider"] = provider.map { .string($0) }
+        self.init(.signInRefused, of: caller?.uid, session: caller?.sessionID, details: details)
+    }
+
+    private static func unaudited(_ error: any Error) -> (ErrorCode, rule: String?)? {
+        if case ProviderError.refused? = error as? ProviderError { return (.invalidToken, nil) }
+        guard let error = error as? AccountsError else { return nil }
+        return switch error {
+        case .providerDisabled(let refusal): (.providerDisabled, refusal.rule)
+        case .foreignProof(let refusal): (.invalidCredentials, refusal.rule)
+        case .lastUsableIdentity(let refusal): (.lastUsableIdentity, refusal.rule)
+        case .identityTemporarilyLocked: (.identityTemporarilyLocked, nil)
+        case .unverifiedIdentity: (.unverifiedIdentity, nil)
+        case .invalidToken: (.invalidToken, nil)
+        case .invalidRefreshToken: (.invalidRefreshToken, nil)
+        case .invalidState: (.invalidState, nil)
+        case .tokenTooOld: (.tokenTooOld, nil)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,188 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// Everything held about a person.
+///
+/// Never whole in memory: `ExportWriter` writes it section by section, under these names.
+package struct ExportPayload: Codable, Sendable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case exportedAt, application, account, aliases, identities, addresses, passwords, providerTokens
+        case tokenRevocations, sessions, pendingRegistrations, pendingProofs, merges, erasures, webhookDeliveries
+        case auditEvents, recipients
+    }
+
+    let exportedAt: Timestamp
+    let application: String
+    let account: ExportedAccount
+    /// Accounts that this one has absorbed.
+    let aliases: [ExportedAccount]
+    let identities: [ExportedIdentity]
+    let addresses: [ExportedAddress]
+    let passwords: [ExportedPassword]
+    let providerTokens: [ExportedProviderToken]
+    let tokenRevocations: [ExportedTokenRevocation]
+    let sessions: [ExportedSession]
+    let pendingRegistrations: [ExportedRegistration]
+    let pendingProofs: [ExportedProof]
+    let merges: [ExportedMerge]
+    let erasures: [ExportedErasure]
+    /// What was told to whom about the account.
+    let webhookDeliveries: [ExportedDelivery]
+    let auditEvents: [ExportedEvent]
+    /// Who learns of people at all, as it is configured now.
+    let recipients: [ExportedRecipient]
+}
+
+struct ExportedAccount: Codable, Sendable {
+    let uid: String
+    @Nullable var displayName: String?
+    let metadata: JSONValue
+    /// Languages, as `Accept-Language` has them.
+    @Nullable var locale: String?
+    let createdAt: Timestamp
+    let updatedAt: Timestamp
+    @Nullable var disabledAt: Timestamp?
+    @Nullable var deletedAt: Timestamp?
+    @Nullable var purgeAfter: Timestamp?
+}
+
+struct ExportedIdentity: Codable, Sendable {
+    let id: String
+    let provider: String
+    let providerUid: String
+    let isGuest: Bool
+    @Nullable var email: String?
+    let emailVerified: Bool
+    @Nullable var phone: String?
+    let phoneVerified: Bool
+    @Nullable var displayName: String?
+    /// What the provider told.
+    let profile: JSONValue
+    let createdAt: Timestamp
+    @Nullable var lastUsedAt: Timestamp?
+}
+
+struct ExportedAddress: Codable, Sendable {
+    let kind: String
+    let address: String
+    /// The person has switched off mail to it.
+    let isSilent: Bool
+    let verifiedAt: Timestamp
+}
+
+/// That there is a password; nothing made of it leaves.
+struct ExportedPassword: Codable, Sendable {
+    let identityId: String
+    let mustChange: Bool
+    let changedAt: Timestamp
+}
+
+/// That a service's tokens are kept, to be given back.
+struct ExportedProviderToken: Codable, Sendable {
+    let identityId: String
+    let provider: String
+    let updatedAt: Timestamp
+}
+
+struct ExportedTokenRevocation: Codable, Sendable {
+    let identityId: String
+    let provider: String
+    let createdAt: Timestamp
+    @Nullable var revokedAt: Timestamp?
+    @Nullable var failedAt: Timestamp?
+}
+
+struct ExportedSession: Codable, Sendable {
+    let id: String
+    let identityId: String
+    let methods: [String]
+    @Nullable var device: String?
+    @Nullable var address: String?
+    let authenticatedAt: Timestamp
+    let createdAt: Timestamp
+    @Nullable var lastSeenAt: Timestamp?
+    let expiresAt: Timestamp
+    @Nullable var endedAt: Timestamp?
+    @Nullable var endReason: String?
+    /// The account that a guest went over to.
+    @Nullable var successorUid: String?
+}
+
+struct ExportedRegistration: Codable, Sendable {
+    let id: String
+    let provider: String
+    let providerUid: String
+    let address: String
+    @Nullable var displayName: String?
+    let createdAt: Timestamp
+    let expiresAt: Timestamp
+}
+
+struct ExportedProof: Codable, Sendable {
+    let kind: String
+    let provider: String
+    let providerUid: String
+    @Nullable var address: String?
+    let methods: [String]
+    let attempts: Int
+    let createdAt: Timestamp
+    let expiresAt: Timestamp
+}
+
+struct ExportedMerge: Codable, Sendable {
+    let id: String
+    let survivor: String
+    let absorbed: String
+    let identities: [String]
+    let addresses: [String]
+    let mergedAt: Timestamp
+    let undoUntil: Timestamp
+    @Nullable var undoneAt: Timestamp?
+}
+
+struct ExportedErasure: Codable, Sendable {
+    let receipt: String
+    let requestedAt: Timestamp
+    let purgeAfter: Timestamp
+    @Nullable var restoredAt: Timestamp?
+    @Nullable var erasedAt: Timestamp?
+}
+
+struct ExportedDelivery: Codable, Sendable {
+    let eventId: String
+    let name: String
+    let kind: String
+    let details: JSONValue
+    let createdAt: Timestamp
+    @Nullable var acknowledgedAt: Timestamp?
+    @Nullable var failedAt: Timestamp?
+}
+
+struct ExportedEvent: Codable, Sendable {
+    let id: String
+    let at: Timestamp
+    let event: String
+    @Nullable var session: String?
+    let details: JSONValue
+
+    init(_ event: AuditEvent) throws {
+        id = event.id.text
+        at = Timestamp(event.date)
+        self.event = event.event
+        session = event.session?.text
+        details = try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8))
+    }
+}
+
+struct ExportedRecipient: Codable, Sendable {
+    let name: String
+    let kind: String
+    let hosts: [String]
+
+    init(_ recipient: Recipient) {
+        name = recipient.name
+        kind = recipient.kind.rawValue
+        hosts = recipient.hosts
+    }
+}

@@ -1,0 +1,170 @@
+import Accounts
+import Foundation
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+
+/// What somebody who can write to the database can do to the audit, and how it shows.
+struct AuditChainTests {
+    /// A server with at least three batches, the last of them of the checkpoint.
+    private func withSealedAudit(
+        _ body: @Sendable @escaping (TestServer, AuditCheckpoint) async throws -> Void
+    ) async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            for _ in 1...3 {
+                _ = try await client.guest()
+                _ = try await client.guest()
+                try await server.awaitSealed()
+            }
+            let checkpoint = try #require(try await server.verify().last)
+            #expect(checkpoint.seq >= 3)
+            try await body(server, checkpoint)
+        }
+    }
+
+    private func expectFault(
+        _ server: TestServer, _ fault: AuditFault, through checkpoint: AuditCheckpoint? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        await #expect(throws: fault, sourceLocation: sourceLocation) { try await server.verify(through: checkpoint) }
+    }
+
+    @Test func `what is sealed within a second is intact`() async throws {
+        try await TestServer.with { server in
+            _ = try await APIClient(server).guest()
+            let elapsed = try await server.awaitSealed()
+            #expect(elapsed < .seconds(1))
+            let report = try await server.verify()
+            #expect(report.events == 1 && report.unsealed == 0)
+            #expect(report.batches == report.last?.seq)
+            let events = try await server.count("SELECT count(*) FROM audit_events")
+            #expect(events == 1)
+        }
+    }
+
+    @Test func `an edited event`() async throws {
+        try await withSealedAudit { server, _ in
+            try await server.execute(
+                "UPDATE audit_events SET details = '{\"provider\":\"email\"}' WHERE ctid = (SELECT min(ctid) FROM audit_events WHERE batch = 2) AND batch = 2"
+            )
+            try await expectFault(server, AuditFault(batch: 2, reason: "has an event that was changed"))
+        }
+    }
+
+    @Test func `an event of another account, session, time or name`() async throws {
+        let edits: [StaticString] = [
+            "UPDATE audit_events SET account = sha256('x') WHERE batch = 1",
+            "UPDATE audit_events SET account = NULL WHERE batch = 1",
+            "UPDATE audit_events SET session_id = gen_random_uuid() WHERE batch = 1",
+            "UPDATE audit_events SET at = at + interval '1 microsecond' WHERE batch = 1",
+            "UPDATE audit_events SET event = 'session.opened' WHERE batch = 1",
+            "UPDATE audit_events SET application_id = 77 WHERE batch = 1",
+        ]
+        for edit in edits {
+            try await withSealedAudit { server, _ in
+                try await server.execute(edit)
+                try await expectFault(server, AuditFault(batch: 1, reason: "has an event that was changed"))
+            }
+        }
+    }
+
+    @Test func `a removed event`() async throws {
+        try await withSealedAudit { server, _ in
+            try await server.execute(
+                "DELETE FROM audit_events WHERE id = (SELECT min(id::text)::uuid FROM audit_events WHERE batch = 2)")
+            try await expectFault(server, AuditFault(batch: 2, reason: "lacks an event"))
+        }
+    }
+
+    @Test func `an inserted event`() async throws {
+        try await withSealedAudit { server, _ in
+            try await server.execute(
+                "INSERT INTO audit_events (application_id, event, batch) VALUES (1, 'account.enabled', 1)")
+            try await expectFault(server, AuditFault(batch: 1, reason: "has an event too many"))
+            try await server.execute("DELETE FROM audit_events WHERE event = 'account.enabled'")
+            try await server.execute(
+                "INSERT INTO audit_events (application_id, event, batch) VALUES (1, 'account.enabled', 1000)")
+            try await expectFault(server, AuditFault(batch: 1000, reason: "was never sealed, and has an event"))
+        }
+    }
+
+    @Test func `a batch that was changed, removed, or made up`() async throws {
+        try await withSealedAudit { server, _ in
+            try await server.execute("UPDATE audit_batches SET events = events + 1 WHERE seq = 2")
+            try await expectFault(server, AuditFault(batch: 2, reason: "was changed"))
+            try await server.execute("UPDATE audit_batches SET events = events - 1 WHERE seq = 2")
+            _ = try await server.verify()
+            try await server.execute("DELETE FROM audit_batches WHERE seq = 2")
+            try await server.execute("DELETE FROM audit_events WHERE batch = 2")
+            try await expectFault(server, AuditFault(batch: 2, reason: "is missing"))
+            try await server.execute("DELETE FROM audit_batches WHERE seq = 1")
+            try await server.execute("DELETE FROM audit_events WHERE batch = 1")
+            try await expectFault(
+                server, AuditFault(batch: 2, reason: "is missing, and was not old enough to be removed"))
+        }
+    }
+
+    @Test func `a tail that was cut off shows against a checkpoint alone`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            _ = try await server.verify(through: checkpoint)
+            try await server.execute("DELETE FROM audit_batches WHERE seq = $1", [.int(checkpoint.seq)])
+            try await server.execute("DELETE FROM audit_events WHERE batch = $1", [.int(checkpoint.seq)])
+            _ = try await server.verify()
+            try await expectFault(
+                server, AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off"),
+                through: checkpoint)
+            // The chain goes on from there, and is another one.
+            _ = try await APIClient(server).guest()
+            try await server.awaitSealed()
+            _ = try await server.verify()
+            try await expectFault(
+                server, AuditFault(batch: checkpoint.seq, reason: "is not the one that the checkpoint is of"),
+                through: checkpoint)
+        }
+    }
+
+    @Test func `an event that commits late is in a later batch`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            let database = server.backend.database
+            try await database.transaction { transaction in
+                _ = try await transaction.execute(
+                    Statement(.write, "INSERT INTO audit_events (application_id, event) VALUES (1, 'late')"))
+                _ = try await APIClient(server).guest()
+                try await eventually("the other event is sealed") {
+                    try await server.count("SELECT max(seq) FROM audit_batches") > checkpoint.seq
+                }
+                _ = try await server.verify(through: checkpoint)
+            }
+            try await server.awaitSealed()
+            let report = try await server.verify(through: checkpoint)
+            let late = try await server.count("SELECT batch FROM audit_events WHERE event = 'late'")
+            #expect(late == report.last?.seq)
+            #expect(late > checkpoint.seq + 1)
+        }
+    }
+
+    @Test func `two replicas make one chain`() async throws {
+        try await TestServer.with { server in
+            try await TestServer.with(database: server.databaseURL) { other in
+                for round in 1...20 {
+                    _ = try await APIClient(round.isMultiple(of: 2) ? server : other).guest()
+                }
+                try await server.awaitSealed()
+                #expect(try await server.verify().events == 20)
+            }
+        }
+    }
+
+    @Test func `many events at once are several batches`() async throws {
+        try await TestServer.with { server in
+            try await server.execute(
+                "INSERT INTO audit_events (application_id, event) SELECT 1, 'made up' FROM generate_series(1, 12345)")
+            try await server.awaitSealed()
+            let report = try await server.verify()
+            #expect(report.events == 12_345)
+            #expect(report.batches >= 13)
+        }
+    }
+}

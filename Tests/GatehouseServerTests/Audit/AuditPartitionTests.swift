@@ -1,0 +1,117 @@
+import Accounts
+import Foundation
+import Postgres
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// The months of the audit, made ahead and dropped past retention.
+struct AuditPartitionTests {
+    private func partitions(_ server: TestServer) -> AuditPartitions {
+        AuditPartitions(database: server.backend.database)
+    }
+
+    private func covered(_ server: TestServer, _ ahead: Duration) async throws -> Bool {
+        try await server.count(
+            "SELECT count(*) FROM audit_partitions WHERE lower_end <= now() + $1::interval AND upper_end > now() + $1::interval",
+            [.interval(ahead)]) == 1
+    }
+
+    @Test func `months are made ahead`() async throws {
+        try await TestServer.with { server in
+            try await eventually("the months are made") { try await covered(server, .seconds(59 * 86400)) }
+            #expect(try await partitions(server).tend() == 0)
+            let attached = try await server.count(
+                "SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN audit_partitions p ON p.name = c.relname WHERE i.inhparent = 'audit_events'::regclass"
+            )
+            let listed = try await server.count("SELECT count(*) FROM audit_partitions")
+            #expect(attached == listed)
+        }
+    }
+
+    @Test func `what came before its month was made moves there`() async throws {
+        try await TestServer.with { server in
+            try await eventually("the months are made") { try await covered(server, .seconds(59 * 86400)) }
+            try await server.execute(
+                "INSERT INTO audit_events (application_id, event, at) VALUES (1, 'early', now() + interval '100 days')")
+            #expect(try await server.count("SELECT count(*) FROM audit_events_default") == 1)
+            try await server.awaitSealed()
+            try await makeFurtherMonths(server)
+            #expect(try await server.count("SELECT count(*) FROM audit_events_default") == 0)
+            #expect(try await server.count("SELECT count(*) FROM audit_events WHERE event = 'early'") == 1)
+            try await server.verify()
+        }
+    }
+
+    /// What the function does once time has passed: the two months are counted from a later day.
+    private func makeFurtherMonths(_ server: TestServer) async throws {
+        try await server.execute(
+            """
+            DO $$ BEGIN
+                EXECUTE replace(
+                    pg_get_functiondef('prepare_audit_partitions'::regproc), 'interval ''2 months''',
+                    'interval ''5 months''');
+            END $$
+            """)
+        #expect(try await partitions(server).tend() > 0)
+    }
+
+    @Test func `past retention a month is dropped, and the chain still holds`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            for _ in 1...3 {
+                _ = try await client.guest()
+                try await server.awaitSealed()
+            }
+            // So long ago that it is past retention; sealed anew, since times are sealed too.
+            try await server.execute("UPDATE audit_events SET at = at - interval '500 days', batch = NULL")
+            try await server.execute("DELETE FROM audit_batches")
+            try await server.awaitSealed()
+            try await server.execute(
+                "INSERT INTO audit_events (application_id, event, at) VALUES (1, 'old', now() - interval '450 days')")
+            try await server.awaitSealed()
+            _ = try await client.guest()
+            try await server.awaitSealed()
+            let before = try #require(try await server.verify().last)
+            #expect(before.seq >= 3)
+
+            try await splitFirstPartition(server)
+            #expect(try await partitions(server).tend() == 1)
+            #expect(try await server.count("SELECT count(*) FROM audit_events") == 1)
+            #expect(try await server.count("SELECT min(seq) FROM audit_batches") == before.seq - 1)
+            let report = try await server.verify(through: before)
+            #expect(report.events == 1 && report.batches == 2)
+            #expect(report.last == before)
+
+            // What is left of it can't be passed off as its whole.
+            try await server.execute(
+                "UPDATE audit_batches SET last_at = last_at + interval '1 day' WHERE seq = $1", [.int(before.seq - 1)])
+            await #expect(throws: AuditFault(batch: before.seq - 1, reason: "was changed")) {
+                try await server.verify()
+            }
+        }
+    }
+
+    /// What is older than 401 days gets a partition of its own, as it would have had if the server had run then.
+    private func splitFirstPartition(_ server: TestServer) async throws {
+        try await server.execute(
+            """
+            DO $$
+            DECLARE
+                bound timestamptz := now() - interval '401 days';
+                upper timestamptz;
+            BEGIN
+                SELECT upper_end INTO upper FROM audit_partitions WHERE name = 'audit_events_first';
+                ALTER TABLE audit_events DETACH PARTITION audit_events_first;
+                CREATE TABLE audit_events_second (LIKE audit_events INCLUDING ALL);
+                WITH moved AS (DELETE FROM audit_events_first WHERE at >= bound RETURNING *)
+                INSERT INTO audit_events_second SELECT * FROM moved;
+                EXECUTE format('ALTER TABLE audit_events ATTACH PARTITION audit_events_first FOR VALUES FROM (MINVALUE) TO (%L)', bound);
+                EXECUTE format('ALTER TABLE audit_events ATTACH PARTITION audit_events_second FOR VALUES FROM (%L) TO (%L)', bound, upper);
+                UPDATE audit_partitions SET upper_end = bound WHERE name = 'audit_events_first';
+                INSERT INTO audit_partitions VALUES ('audit_events_second', bound, upper);
+            END $$
+            """)
+    }
+}

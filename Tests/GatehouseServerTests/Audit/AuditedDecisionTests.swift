@@ -1,0 +1,224 @@
+import Accounts
+import Foundation
+import HTTPAPI
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Every decision about a proof, and every deed of an admin, is in the audit; of strangers without any account's name.
+struct AuditedDecisionTests {
+    private func event(_ name: String, _ details: JSONValue = [:], _ account: [UInt8]?) -> TestServer.Audited {
+        TestServer.Audited(event: name, details: details, account: account)
+    }
+
+    @Test func `a wrong password, of somebody and of nobody`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            let wrong: JSONValue = ["provider": "email", "reason": "password"]
+            let known = try await server.audited { _ = try await client.login(person.email, "a wrong one") }
+            #expect(known == [event("sign-in.refused", wrong, pseudonym)])
+            let unknown = try await server.audited {
+                _ = try await client.login(APIClient.newAddress(), "a wrong one")
+            }
+            #expect(unknown == [event("sign-in.refused", wrong, nil)])
+        }
+    }
+
+    @Test func `a lock`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            let all = try await server.audited {
+                for _ in 1...11 { _ = try await client.login(person.email, "a wrong one") }
+            }
+            #expect(all.filter { $0.event == "sign-in.refused" && $0.account == pseudonym }.count == 10)
+            #expect(
+                all.filter { $0.event == "identity.locked" } == [
+                    event("identity.locked", ["provider": "email", "reason": "password"], pseudonym)
+                ])
+            #expect(
+                all.last
+                    == event(
+                        "sign-in.refused", ["route": "/api/v1/auth/login", "code": "IDENTITY_TEMPORARILY_LOCKED"], nil))
+        }
+    }
+
+    @Test func `a wrong code, of somebody and of nobody`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            for (address, account) in [(person.email, pseudonym), (APIClient.newAddress(), nil)] {
+                let asked = try await client.post("/auth/email/otp", ["email": .string(address)])
+                let all = try await server.audited {
+                    _ = try await client.post(
+                        "/auth/email/otp/verify", ["challengeId": asked["challengeId"], "code": "x"])
+                }
+                #expect(all == [event("sign-in.refused", ["provider": "email", "reason": "code"], account)])
+            }
+            let none = try await server.audited {
+                _ = try await client.post(
+                    "/auth/email/otp/verify", ["challengeId": .string(UUID().uuidString), "code": "000000"])
+            }
+            #expect(none == [event("sign-in.refused", ["provider": "email", "reason": "code"], nil)])
+        }
+    }
+
+    @Test func `a closed account`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let scripted = try await client.newcomer("subject")
+            let pseudonyms = [
+                try await server.pseudonym(of: person.uid), try await server.pseudonym(of: scripted.uid),
+            ]
+            try await server.setDisabled(true, person)
+            try await server.setDisabled(true, scripted)
+            let disabled = try await server.audited {
+                _ = try await client.login(person.email)
+                _ = try await client.present(.somebody("subject"), to: "scripted")
+            }
+            #expect(
+                disabled == [
+                    event("sign-in.refused", ["provider": "email", "rule": "account.disabled"], pseudonyms[0]),
+                    event("sign-in.refused", ["provider": "scripted", "rule": "account.disabled"], pseudonyms[1]),
+                ])
+            try await server.setDisabled(false, person)
+            try await server.setDisabled(false, scripted)
+            for uid in [person.uid, scripted.uid] {
+                let id = try #require(UUID(uuidString: uid))
+                _ = try await server.server.useCases.deletion.request(id, in: server.application())
+            }
+            let deleted = try await server.audited {
+                _ = try await client.login(person.email)
+                _ = try await client.present(.somebody("subject"), to: "scripted")
+            }
+            #expect(
+                deleted == [
+                    event("sign-in.refused", ["provider": "email", "rule": "account.deleted"], pseudonyms[0]),
+                    event("sign-in.refused", ["provider": "scripted", "rule": "account.deleted"], pseudonyms[1]),
+                ])
+        }
+    }
+
+    @Test func `a conflict, and a last identity`() async throws {
+        try await TestServer.linking { server, client in
+            let owner = try await client.newcomer("taken")
+            let other = try await client.newcomer("other")
+            let pseudonym = try await server.pseudonym(of: other.uid)
+            let conflict = try await server.audited {
+                _ = try await client.ticket(.somebody("taken"), bearer: other.accessToken)
+            }
+            #expect(
+                conflict == [
+                    event("sign-in.refused", ["provider": "scripted", "rule": "identity.in-use"], pseudonym)
+                ])
+            let foreign = try await server.audited {
+                _ = try await client.reauthenticate(.somebody("taken"), bearer: other.accessToken)
+            }
+            #expect(
+                foreign == [
+                    event(
+                        "sign-in.refused",
+                        [
+                            "route": "/api/v1/auth/reauthenticate", "code": "INVALID_CREDENTIALS",
+                            "rule": "reauthentication.foreign",
+                        ], pseudonym)
+                ])
+            _ = owner
+        }
+    }
+
+    @Test func `proofs that are none`() async throws {
+        try await TestServer.linking { server, client in
+            let all = try await server.audited {
+                _ = try await client.refresh("nonsense")
+                _ = try await client.verify("nonsense")
+                _ = try await client.reset("nonsense", to: APIClient.otherPassword)
+                _ = try await client.post("/auth/account/restore", ["restoreToken": "nonsense"])
+            }
+            let codes = ["INVALID_REFRESH_TOKEN", "INVALID_TOKEN", "INVALID_TOKEN", "INVALID_TOKEN"]
+            let routes = ["refresh", "verify-email", "reset-password", "account/restore"]
+            #expect(
+                all
+                    == zip(codes, routes).map { code, route in
+                        event(
+                            "sign-in.refused", ["code": .string(code), "route": .string("/api/v1/auth/\(route)")], nil)
+                    })
+            let forbidden = try await server.audited {
+                _ = try await client.post("/auth/apple", ["identityToken": "x.y.z"])
+            }
+            #expect(forbidden.map { $0.details["code"] } == ["PROVIDER_DISABLED"])
+            #expect(forbidden.map { $0.details["rule"] } == ["provider.off"])
+        }
+    }
+
+    @Test func `a bearer that is none costs no event`() async throws {
+        try await TestServer.with { server in
+            let all = try await server.audited {
+                #expect(try await APIClient(server).status(of: "nonsense") == 401)
+            }
+            #expect(all == [])
+        }
+    }
+
+    @Test func `a session that is too old for the call`() async throws {
+        try await TestServer.with(application: "recentAuthentication: 0") { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            try await eventually("the authentication is a second old") {
+                try await client.get("/auth/account/export", bearer: person.accessToken).code == "TOKEN_TOO_OLD"
+            }
+            let last = try await server.audited().last
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            let tooOld: JSONValue = ["route": "/api/v1/auth/account/export", "code": "TOKEN_TOO_OLD"]
+            #expect(last == event("sign-in.refused", tooOld, pseudonym))
+        }
+    }
+
+    @Test func `what an admin does`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            let uid = try #require(UUID(uuidString: person.uid))
+            let application = try await server.application()
+            let all = try await server.audited {
+                try await server.setDisabled(true, person)
+                try await server.setDisabled(false, person)
+                #expect(try await server.administration.requirePasswordChange(uid: uid, in: application))
+                _ = try await server.server.useCases.deletion.request(uid, in: application)
+            }
+            #expect(
+                all.map(\.event).filter { $0 != "session.ended" } == [
+                    "account.disabled", "account.enabled", "password.change-required", "account.deleted",
+                ])
+            #expect(all.allSatisfy { $0.account == pseudonym })
+            let guest = try await client.guest()
+            let none = try await server.audited {
+                let id = try #require(UUID(uuidString: guest.uid))
+                let hasPassword = try await server.administration.requirePasswordChange(uid: id, in: application)
+                #expect(!hasPassword)
+            }
+            #expect(none == [])
+        }
+    }
+
+    @Test func `a new password`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let all = try await server.audited {
+                let changed = try await client.put(
+                    "/auth/change-password", ["password": .string(APIClient.otherPassword)],
+                    bearer: person.accessToken)
+                #expect(changed.status == 204)
+            }
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            #expect(all == [event("password.set", ["provider": "email"], pseudonym)])
+        }
+    }
+}

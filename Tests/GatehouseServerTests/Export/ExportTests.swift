@@ -1,0 +1,138 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Everything held about a person, for the person.
+struct ExportTests {
+    private func uid(_ person: Person) throws -> UUID { try #require(UUID(uuidString: person.uid)) }
+
+    private func export(_ person: Person, _ client: APIClient) async throws -> APIClient.Answer {
+        let answer = try await client.get("/auth/account/export", bearer: person.accessToken)
+        try #require(answer.status == 200, "\(answer.text)")
+        return answer
+    }
+
+    @Test func `every table that has a column about an account is exported, or left out for a reason`() async throws {
+        try await TestServer.with { server in
+            let tables = try await ExportedTables.all(at: server)
+            let exported = Set(ExportedTables.sections.keys)
+            #expect(tables.subtracting(exported).subtracting(ExportedTables.leftOut.keys) == [])
+            #expect(exported.subtracting(tables) == [])
+            #expect(exported.isDisjoint(with: ExportedTables.leftOut.keys))
+        }
+    }
+
+    @Test func `a row of each table is in its section`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let seed = ExportSeed(uid: try uid(person))
+            try await seed.plant(at: server)
+            let answer = try await export(person, client)
+            for (table, section) in ExportedTables.sections {
+                let text = String(decoding: try JSONEncoder().encode(answer[section]), as: UTF8.self)
+                #expect(text.contains(seed.expected(of: table)), "\(table) in \(section): \(text)")
+            }
+            #expect(answer["account"]["uid"].string == person.uid)
+            #expect(answer["account"]["metadata"] == ["some_key": 1])
+            #expect(answer["identities"].array?.contains { $0["profile"] == ["given_name": "Ada"] } == true)
+            #expect(answer["aliases"].array?.map { $0["displayName"] } == ["the absorbed one"])
+            #expect(answer["application"] == "demo")
+        }
+    }
+
+    @Test func `no secret is in it, nor what is made of one`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let seed = ExportSeed(uid: try uid(person))
+            try await seed.plant(at: server)
+            let text = try await export(person, client).text
+            let hash = try await server.text("SELECT encode(hash, 'hex') FROM refresh_tokens LIMIT 1")
+            let key = try await server.text("SELECT encode(audit_key, 'hex') FROM accounts LIMIT 1")
+            let secrets = [
+                String(decoding: seed.secret, as: UTF8.self), seed.secret.hex, Data(seed.secret).base64EncodedString(),
+                "argon2", person.accessToken, person.refreshToken, "hooks.example", try #require(hash),
+                try #require(key),
+            ]
+            for secret in secrets { #expect(!text.contains(secret), "\(secret)") }
+        }
+    }
+
+    @Test func `it is a file to be saved, in no proxy's memory`() async throws {
+        try await TestServer.linking { server, client in
+            let answer = try await export(try await client.register(at: server), client)
+            #expect(answer.headers.first(name: "content-disposition")?.hasPrefix("attachment; filename=") == true)
+            #expect(answer.headers.first(name: "content-type") == "application/json; charset=utf-8")
+            #expect(answer.headers.first(name: "cache-control") == "no-store")
+            // Streamed: nobody knew its length beforehand.
+            #expect(answer.headers.first(name: "content-length") == nil)
+        }
+    }
+
+    @Test func `more than a page of it is whole, in order, without repeats`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            try await server.execute(
+                """
+                INSERT INTO audit_events (application_id, event, account)
+                SELECT a.application_id, 'made-up ' || n, sha256(a.audit_key || uuid_send(a.uid))
+                  FROM accounts a, generate_series(1, 1234) n
+                """)
+            try await server.execute(
+                """
+                INSERT INTO sessions (application_id, id, uid, identity_id, methods, expires_at)
+                SELECT a.application_id, gen_random_uuid(), a.uid, gen_random_uuid(), '{}', now()
+                  FROM accounts a, generate_series(1, 567) n
+                """)
+            let answer = try await export(person, client)
+            let events = try #require(answer["auditEvents"].array)
+            #expect(Set(events.compactMap { $0["event"].string }).filter { $0.hasPrefix("made-up") }.count == 1234)
+            #expect(Set(events.compactMap { $0["id"].string }).count == events.count)
+            let sessions = try #require(answer["sessions"].array).compactMap { $0["id"].string }
+            #expect(sessions.count == 568 && Set(sessions).count == 568)
+        }
+    }
+
+    @Test func `it is one's own alone, asked for lately, and audited`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let other = try await client.register(at: server)
+            let text = try await export(person, client).text
+            #expect(text.contains(person.email) && !text.contains(other.email) && !text.contains(other.uid))
+            let last = try await server.audited().last
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            #expect(last == .init(event: "account.exported", details: ["by": "owner"], account: pseudonym))
+            #expect(try await client.get("/auth/account/export").code == "INVALID_TOKEN")
+            let head = try await client.send(.HEAD, "/api/v1/auth/account/export", bearer: person.accessToken)
+            #expect(head.status == 405)
+        }
+    }
+
+    @Test func `it names who learns of people here`() async throws {
+        let hook =
+            "[{ url: \"https://hooks.example/x\", secret: \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\", events: [account.created] }]"
+        try await TestServer.with(webhooks: hook) { server in
+            let client = APIClient(server)
+            let answer = try await export(try await client.guest(), client)
+            #expect(
+                answer["recipients"] == [
+                    ["name": "hooks.example", "kind": "webhook", "hosts": ["hooks.example"]]
+                ])
+            #expect(answer["webhookDeliveries"].array?.map { $0["kind"] } == ["account.created"])
+        }
+    }
+
+    @Test func `the document describes it`() async throws {
+        try await TestServer.with { server in
+            let document = try await APIClient(server).send(.GET, "/openapi.json").json
+            let answer = document["paths"]["/api/v1/auth/account/export"]["get"]["responses"]["200"]
+            let schema = answer["content"]["application/json"]["schema"]["$ref"].string
+            #expect(schema == "#/components/schemas/Export")
+            let properties = document["components"]["schemas"]["Export"]["properties"].keys
+            #expect(properties.isSuperset(of: ExportedTables.sections.values))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Accounts
+import Foundation
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Which tables hold something about an account, and what becomes of them in its export.
+///
+/// A new table must be named here: as part of the export, or with the reason why not.
+enum ExportedTables {
+    /// Tables by the sections of the export that tell of them.
+    static let sections = [
+        "accounts": "account", "identities": "identities", "addresses": "addresses", "passwords": "passwords",
+        "provider_tokens": "providerTokens", "token_revocations": "tokenRevocations", "sessions": "sessions",
+        "registrations": "pendingRegistrations", "proofs": "pendingProofs", "merges": "merges",
+        "erasures": "erasures", "webhook_deliveries": "webhookDeliveries", "audit_events": "auditEvents",
+    ]
+
+    static let leftOut = [
+        "refresh_tokens": "hashes alone; their times are the sessions' lastSeenAt and expiresAt",
+        "redirect_flows": "hashes and sealed evidence, gone within a day; who signed in by them is in auditEvents",
+        "used_proofs": "hashes alone, of nobody; gone when the proof expires",
+        "password_failures": "counts under a keyed pseudonym of what was typed; each failure is in auditEvents",
+        "code_guesses": "counts under a hash; each wrong code is in auditEvents",
+        "rate_limits": "counts under keyed pseudonyms of clients and targets, gone within hours",
+        "outbox": "sealed until it is sent; from then on topic and times alone, of nobody, for a week",
+        "signing_keys": "the server's own keys",
+        "erasure_keys": "the server's own keys",
+        "ended_sessions": "sessions of accounts that are erased",
+    ]
+
+    /// By which a table's rows belong to an account or an application.
+    private static let columns = [
+        "application_id", "uid", "account", "absorbed_by", "survivor", "absorbed", "successor_uid", "identity_id",
+        "session_id", "linking_session", "registration_id",
+    ]
+
+    /// Those that there are, without partitions and views.
+    static func all(at server: TestServer) async throws -> Set<String> {
+        let rows = try await server.backend.database.execute(
+            Statement(
+                .read,
+                """
+                SELECT DISTINCT c.table_name::text
+                  FROM information_schema.columns c
+                  JOIN pg_class t ON t.oid = format('%I.%I', c.table_schema, c.table_name)::regclass
+                 WHERE c.table_schema = 'public' AND c.column_name = ANY ($1) AND t.relkind IN ('r', 'p')
+                   AND NOT t.relispartition
+                """), [.texts(columns)])
+        return Set(
+            try rows.map { row in
+                var row = row
+                return try row.next(String.self)
+            })
+    }
+}
+
+/// One row of each exported table about an account, made by hand, and what of it must be in the export.
+struct ExportSeed {
+    let uid: UUID
+    let identity = UUID()
+    let session = UUID()
+    let alias = UUID()
+    private let mark = UUID().uuidString.lowercased().prefix(8)
+
+    /// A text that nothing else in the export holds.
+    func marker(_ table: String) -> String { "\(table)-\(mark)" }
+
+    /// What no export may hold, as text or in hexadecimal.
+    let secret = Array("never to be told! never to be to".utf8)
+
+    func plant(at server: TestServer) async throws {
+        let application = try await server.application().id
+        func run(_ sql: StaticString, _ binds: Bind...) async throws {
+            try await server.execute(sql, [.int4(application)] + binds)
+        }
+        try await run(
+            "UPDATE accounts SET display_name = $3, metadata = '{\"some_key\":1}' WHERE application_id = $1 AND uid = $2",
+            .uuid(uid), .text(marker("accounts")))
+        try await run(
+            "INSERT INTO accounts (application_id, uid, audit_key, absorbed_by, display_name) VALUES ($1, $2, $3, $4, 'the absorbed one')",
+            .uuid(alias), .bytes(secret), .uuid(uid))
+        try await run(
+            "INSERT INTO identities (application_id, id, uid, provider, provider_uid, profile) VALUES ($1, $2, $3, 'scripted', $4, '{\"given_name\":\"Ada\"}')",
+            .uuid(identity), .uuid(uid), .text(marker("identities")))
+        try await run(
+            "INSERT INTO addresses (application_id, kind, address, uid) VALUES ($1, 'email', $3, $2)",
+            .uuid(uid), .text(marker("addresses") + "@example.com"))
+        try await run(
+            "INSERT INTO passwords (application_id, identity_id, hash) VALUES ($1, $2, $3)",
+            .uuid(identity), .text(String(decoding: secret, as: UTF8.self)))
+        try await run(
+            "INSERT INTO provider_tokens (application_id, identity_id, sealed) VALUES ($1, $2, $3)",
+            .uuid(identity), .bytes(secret))
+        try await run(
+            "INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed) VALUES ($1, gen_random_uuid(), $3, $2, $4)",
+            .uuid(uid), .text(marker("token_revocations")), .bytes(secret))
+        try await run(
+            "INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, expires_at) VALUES ($1, $2, $3, $4, '{pwd}', $5, now() + interval '1 day')",
+            .uuid(session), .uuid(uid), .uuid(identity), .text(marker("sessions")))
+        try await run(
+            "INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at) VALUES ($1, $2, $3, now() + interval '1 day')",
+            .bytes(secret), .uuid(session))
+        try await run(
+            "INSERT INTO registrations (application_id, provider, provider_uid, id, address, hash, is_decoy, expires_at, uid) VALUES ($1, 'email', $3, gen_random_uuid(), $3, $4, false, now() + interval '1 day', $2)",
+            .uuid(uid), .text(marker("registrations")), .text(String(decoding: secret, as: UTF8.self)))
+        try await run(
+            "INSERT INTO proofs (application_id, kind, hash, provider, provider_uid, uid, methods, expires_at) VALUES ($1, 'restore', $3, 'scripted', $4, $2, '{}', now() + interval '1 day')",
+            .uuid(uid), .bytes(secret), .text(marker("proofs")))
+        try await run(
+            "INSERT INTO merges (application_id, id, survivor, absorbed, undo_until, identities, parked, address_kinds, addresses) VALUES ($1, gen_random_uuid(), $2, $3, now(), '{}', '{}', '{email}', ARRAY[$4])",
+            .uuid(uid), .uuid(alias), .text(marker("merges")))
+        try await run(
+            "INSERT INTO erasures (application_id, receipt, uid, purge_after, restored_at) VALUES ($1, gen_random_uuid(), $2, '2031-02-03T04:05:06Z', now())",
+            .uuid(uid))
+        try await run(
+            "INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid) VALUES ($1, gen_random_uuid(), 'https://hooks.example/never', $3, 'account.created', $2)",
+            .uuid(alias), .text(marker("webhook_deliveries")))
+        try await run(
+            "INSERT INTO audit_events (application_id, event, account) SELECT $1, $3, sha256(audit_key || uuid_send(uid)) FROM accounts WHERE uid = $2",
+            .uuid(uid), .text(marker("audit_events")))
+    }
+
+    /// What the section of each table must say.
+    func expected(of table: String) -> String {
+        switch table {
+        case "erasures": "2031-02-03T04:05:06.000Z"
+        case "passwords", "provider_tokens": identity.uuidString.lowercased()
+        default: marker(table)
+        }
+    }
+}
