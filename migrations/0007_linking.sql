@@ -40,9 +40,6 @@ ALTER TABLE proofs
 CREATE UNIQUE INDEX proofs_change ON proofs (application_id, challenge_id) WHERE kind = 'address-change';
 CREATE UNIQUE INDEX proofs_one_change ON proofs (application_id, identity_id) WHERE kind = 'address-change';
 
--- The tickets that lead into an account end with its sessions.
-CREATE INDEX proofs_of_account ON proofs (application_id, uid) WHERE uid IS NOT NULL;
-
 -- What of two accounts became one, exactly enough to part them again.
 CREATE TABLE merges (
     application_id  int NOT NULL,
