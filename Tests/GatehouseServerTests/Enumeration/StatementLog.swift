@@ -48,9 +48,19 @@ struct StatementLog: Sendable {
         let entries = text.split(separator: mark).map { $0.split(separator: " ", maxSplits: 1) }.filter {
             $0.count == 2
         }
-        let sealing = Set(entries.filter { $0[1].contains("audit_events WHERE batch IS NULL") }.map { $0[0] })
-        return entries.filter { !sealing.contains($0[0]) }.map { String($0[1]) }
+        // One that is seen in part may show nothing but its frame.
+        let transactions = Dictionary(grouping: entries) { $0[0] }
+        let sealing = transactions.filter { _, said in
+            said.contains { line in ofSealing.contains { line[1].contains($0) } }
+                || said.allSatisfy { line in frame.contains { line[1].contains($0) } }
+        }
+        return entries.filter { sealing[$0[0]] == nil }.map { String($0[1]) }
     }
+
+    private static let ofSealing = [
+        "audit_events WHERE batch IS NULL", "audit_batches", "pg_try_advisory_xact_lock(7162534108259)",
+    ]
+    private static let frame = ["statement: BEGIN", "statement: COMMIT", ": BEGIN", ": COMMIT"]
 
     private func size() throws -> UInt64 {
         let file = try FileHandle(forReadingFrom: URL(filePath: path))

@@ -5,8 +5,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The five ways to own an account before its victim opens it (A. Sudhodanan, A. Paverd: "Pre-hijacked accounts",
-/// USENIX Security 2022): each ends with the victim's account being the victim's alone.
+/// The five ways to own an account before its victim opens it: each ends with the account being the victim's alone.
+///
+/// Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022.
 struct PreHijackingTests {
     /// Whoever tries can't get into the victim's account by a password.
     private func expectShutOut(_ client: APIClient, of email: String, _ about: String) async throws {
