@@ -242,7 +242,8 @@ struct OutboxWorkerTests {
             for round in 2...4 {
                 await clock.waitForSleepers(of: .seconds(1))
                 clock.advance(by: .seconds(1))
-                await queue.rows.wait { $0.takes.count >= round }
+                // The other lane's failure must not come after this one's success.
+                await queue.rows.wait { $0.takes.count >= round && $0.textTakes >= round }
             }
             queue.rows.update { $0.failTakes = false }
             await clock.waitForSleepers(of: .seconds(1))

@@ -19,6 +19,8 @@ final class MemoryOutbox: OutboxQueue {
         var list: [Row] = []
         /// What each call for mails asked for.
         var takes: [Int] = []
+        /// How many calls there were for texts.
+        var textTakes = 0
         var failTakes = false
         /// Ranges of the text messages that were counted.
         var counted: [String] = []
@@ -56,7 +58,7 @@ final class MemoryOutbox: OutboxQueue {
     ) async throws -> [TakenMessage] {
         let now = clock.now.offset
         let result = rows.update { rows -> Result<[TakenMessage], OutboxFailure> in
-            if channel == .email { rows.takes.append(count) }
+            if channel == .email { rows.takes.append(count) } else { rows.textTakes += 1 }
             guard !rows.failTakes else { return .failure(OutboxFailure()) }
             let due = rows.list.indices.filter { index in
                 let row = rows.list[index]
