@@ -27,8 +27,7 @@ package final class OutboxWorker: Service {
 
     struct State {
         var statistics = DeliveryStatistics()
-        /// So that each is logged when it begins and not for every message or tick.
-        var isQueueBroken = false
+        /// So that each is logged when it begins and not for every message.
         var unconfigured: Set<MessageChannel> = []
         /// The channels' shares of `statistics.inFlight`.
         var inFlight: [MessageChannel: Int] = [:]
@@ -42,6 +41,7 @@ package final class OutboxWorker: Service {
     let clock: any Clock<Duration>
     let random: @Sendable () -> Double
     let state = Mutex(State())
+    private let outage: QueueOutage
 
     /// `clock` measures ticks and deadlines, `time` tells how old messages are; `random`, in 0..<1, is the jitter.
     package init(
@@ -56,6 +56,7 @@ package final class OutboxWorker: Service {
         self.time = time
         self.clock = clock
         self.random = random
+        outage = QueueOutage(of: "outbox", logger: logger)
     }
 
     package var statistics: DeliveryStatistics {
@@ -91,22 +92,8 @@ package final class OutboxWorker: Service {
     private func takeMessages(_ channel: MessageChannel) async -> [TakenMessage] {
         let places = settings.concurrency - state.withLock { $0.inFlight[channel, default: 0] }
         guard places > 0 else { return [] }
-        do {
-            let taken = try await queue.take(channel, atMost: places, lease: settings.lease)
-            change(inFlight: channel, by: taken.count)
-            let wasBroken = state.withLock { state in
-                defer { state.isQueueBroken = false }
-                return state.isQueueBroken
-            }
-            if wasBroken { logger.notice("The outbox answers again") }
-            return taken
-        } catch {
-            let wasBroken = state.withLock { state in
-                defer { state.isQueueBroken = true }
-                return state.isQueueBroken
-            }
-            if !wasBroken, !Task.isCancelled { logger.error("The outbox does not answer") }
-            return []
-        }
+        let taken = await outage.watch { try await queue.take(channel, atMost: places, lease: settings.lease) }
+        change(inFlight: channel, by: taken.count)
+        return taken
     }
 }

@@ -23,10 +23,6 @@ package final class RevocationWorker: Service {
         package init() {}
     }
 
-    private struct State {
-        var statistics = DeliveryStatistics()
-    }
-
     private let queue: any RevocationQueue
     private let providers: any RevokingProviders
     private let settings: Settings
@@ -34,7 +30,8 @@ package final class RevocationWorker: Service {
     private let time: any TimeSource
     private let clock: any Clock<Duration>
     private let random: @Sendable () -> Double
-    private let state = Mutex(State())
+    private let counted = Mutex(DeliveryStatistics())
+    private let outage: QueueOutage
 
     /// `clock` measures ticks, `time` tells how old revocations are; `random`, in 0..<1, is the jitter.
     package init(
@@ -49,10 +46,11 @@ package final class RevocationWorker: Service {
         self.time = time
         self.clock = clock
         self.random = random
+        outage = QueueOutage(of: "revocations", logger: logger)
     }
 
     package var statistics: DeliveryStatistics {
-        state.withLock { $0.statistics }
+        counted.withLock { $0 }
     }
 
     package func run() async throws {
@@ -63,13 +61,13 @@ package final class RevocationWorker: Service {
     }
 
     private func takeRevocations() async -> [WorkerLoop.Job] {
-        let free = settings.concurrency - state.withLock { $0.statistics.inFlight }
-        guard free > 0, let taken = try? await queue.take(atMost: free, lease: settings.lease) else { return [] }
-        return taken.map { revocation in
-            state.withLock { $0.statistics.inFlight += 1 }
+        let free = settings.concurrency - statistics.inFlight
+        guard free > 0 else { return [] }
+        return await outage.watch { try await queue.take(atMost: free, lease: settings.lease) }.map { revocation in
+            counted.withLock { $0.inFlight += 1 }
             return {
                 await self.revoke(revocation)
-                self.state.withLock { $0.statistics.inFlight -= 1 }
+                self.counted.withLock { $0.inFlight -= 1 }
             }
         }
     }
@@ -81,7 +79,7 @@ package final class RevocationWorker: Service {
         do {
             try await provider.revoke(revocation.tokens)
             try await queue.markRevoked(revocation.id)
-            state.withLock { $0.statistics.sent += 1 }
+            counted.withLock { $0.sent += 1 }
             logger.info("Tokens given back", metadata: metadata(of: revocation))
         } catch is CancellationError {
             logger.debug("Tokens may have been given back", metadata: metadata(of: revocation))
@@ -107,8 +105,8 @@ package final class RevocationWorker: Service {
         } else {
             logger.error("Tokens given up: the service may still honour them", metadata: metadata)
         }
-        state.withLock { state in
-            if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }
+        counted.withLock { counted in
+            if delay == nil { counted.givenUp += 1 } else { counted.failed += 1 }
         }
         // Without the mark it is tried again when its lease ends.
         try? await queue.markFailed(revocation.id, reason: reason, retryAfter: delay)

@@ -29,8 +29,6 @@ package final class WebhookWorker: Service {
 
     struct State {
         var statistics = DeliveryStatistics()
-        /// So that it is logged when it begins and not at every tick.
-        var isQueueBroken = false
         /// The webhooks' shares of `statistics.inFlight`, by URL.
         var inFlight: [String: Int] = [:]
     }
@@ -43,6 +41,7 @@ package final class WebhookWorker: Service {
     let clock: any Clock<Duration>
     let random: @Sendable () -> Double
     let state = Mutex(State())
+    private let outage: QueueOutage
 
     /// `clock` measures ticks, `time` tells how old events are; `random`, in 0..<1, is the jitter.
     package init(
@@ -57,6 +56,7 @@ package final class WebhookWorker: Service {
         self.time = time
         self.clock = clock
         self.random = random
+        outage = QueueOutage(of: "events", logger: logger)
     }
 
     package var statistics: DeliveryStatistics {
@@ -92,33 +92,13 @@ package final class WebhookWorker: Service {
             if free > 0 { places[url] = free }
         }
         guard !places.isEmpty else { return [] }
-        do {
-            let taken = try await queue.take(places, lease: settings.lease)
-            noteQueue(isBroken: false)
-            return taken.compactMap { delivery -> WorkerLoop.Job? in
-                guard let webhook = known[delivery.webhook] else { return nil }
-                change(inFlight: delivery.webhook, by: 1)
-                return {
-                    await self.deliver(delivery, to: webhook)
-                    self.change(inFlight: delivery.webhook, by: -1)
-                }
+        return await outage.watch { try await queue.take(places, lease: settings.lease) }.compactMap { delivery in
+            guard let webhook = known[delivery.webhook] else { return nil }
+            change(inFlight: delivery.webhook, by: 1)
+            return {
+                await self.deliver(delivery, to: webhook)
+                self.change(inFlight: delivery.webhook, by: -1)
             }
-        } catch {
-            noteQueue(isBroken: true)
-            return []
-        }
-    }
-
-    private func noteQueue(isBroken: Bool) {
-        let wasBroken = state.withLock { state in
-            defer { state.isQueueBroken = isBroken }
-            return state.isQueueBroken
-        }
-        guard wasBroken != isBroken, !Task.isCancelled else { return }
-        if isBroken {
-            logger.error("The queue of events does not answer")
-        } else {
-            logger.notice("The queue of events answers again")
         }
     }
 

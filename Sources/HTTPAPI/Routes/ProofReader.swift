@@ -37,14 +37,10 @@ struct ProofReader {
             return .presented(.evidence(try await provider.verify(decode(NativeToken.self))))
         }
         if let provider = provider as? any DirectProvider {
-            return .presented(.evidence(try await verify(with: provider)))
+            return .presented(.evidence(try await evidence(of: provider)))
         }
         // It wants a code, and says so.
         return .presented(.redirectCode(try decode(CodeBody.self).presented))
-    }
-
-    private func verify(with provider: some DirectProvider) async throws -> VerifiedIdentity {
-        try await evidence(of: provider)
     }
 
     private func evidence<P: DirectProvider>(of provider: P) async throws -> VerifiedIdentity {
