@@ -4,16 +4,13 @@ internal import Postgres
 package import ProviderKit
 
 extension SQLStore {
-    private static let selectUser = Statement(
-        .read,
-        """
-        SELECT uid, email, phone, display_name, is_anonymous, providers, metadata::text, created_at, updated_at
-          FROM users
-         WHERE application_id = $1 AND uid = $2 AND purge_after IS NULL
-        """)
-
+    /// Outside of a transaction together with others who are asked for at this moment.
     package func user(_ uid: UUID, application: Int32) async throws -> User? {
-        try await run(Self.selectUser, [.int4(application), .uuid(uid)]).first?.user()
+        if let joinedUsers {
+            try await translatingErrors { try await joinedUsers.user(uid, application: application) }
+        } else {
+            try await run(JoinedUsers.select, [.int4(application), .uuids([uid])]).first?.user()
+        }
     }
 
     private static let updateProfile = Statement(

@@ -15,23 +15,27 @@ package struct SQLStore: TransactionalStore {
     let subscriptions: any WebhookSubscriptions
     /// Told of each session that a statement ended; in a transaction, once that is committed.
     let onEnded: @Sendable (_ session: UUID, _ application: Int32) -> Void
+    /// None in a transaction, which reads on its own.
+    let joinedUsers: JoinedUsers?
 
     package init(
         database: Database, sealing: any Sealing, subscriptions: any WebhookSubscriptions, revocations: RevocationList
     ) {
         self.init(
-            database: database, executor: database, sealing: sealing, subscriptions: subscriptions
+            database: database, executor: database, joinedUsers: JoinedUsers(database: database), sealing: sealing,
+            subscriptions: subscriptions
         ) { session, application in
             revocations.note([session], application: application)
         }
     }
 
     private init(
-        database: Database, executor: any Executor, sealing: any Sealing,
+        database: Database, executor: any Executor, joinedUsers: JoinedUsers?, sealing: any Sealing,
         subscriptions: any WebhookSubscriptions, onEnded: @escaping @Sendable (UUID, Int32) -> Void
     ) {
         self.database = database
         self.executor = executor
+        self.joinedUsers = joinedUsers
         self.sealing = sealing
         self.subscriptions = subscriptions
         self.onEnded = onEnded
@@ -45,8 +49,8 @@ package struct SQLStore: TransactionalStore {
             try await database.transaction { transaction in
                 try await body(
                     SQLStore(
-                        database: database, executor: transaction, sealing: sealing, subscriptions: subscriptions,
-                        onEnded: ended.append))
+                        database: database, executor: transaction, joinedUsers: nil, sealing: sealing,
+                        subscriptions: subscriptions, onEnded: ended.append))
             }
         }
         for (session, application) in ended.all { onEnded(session, application) }
@@ -94,7 +98,7 @@ extension Row {
     mutating func nextStatus() throws -> AccountStatus {
         let isDisabled: Bool = try next()
         let purgeAfter: Date? = try next()
-        if isDisabled { return .disabled }
+        if isDisabled { return .disabled(isLeaving: purgeAfter != nil) }
         return purgeAfter.map { .deleted(purgeAfter: $0) } ?? .live
     }
 }
