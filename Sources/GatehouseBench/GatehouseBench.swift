@@ -33,9 +33,14 @@ struct RunCommand: AsyncParsableCommand {
         let bench = quick ? Bench.quick : Bench.full
         let report = try await Stage.with { stage in
             let results = try await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
+            var trials: [(Trial, [Finding])] = []
+            for trial in chosen.flatMap({ $0.trials(on: stage) }) {
+                progress(trial.name)
+                trials.append((trial, try await trial.findings()))
+            }
             return Report(
                 machine: machine, bench: bench, databaseVersion: try await stage.seeder.databaseVersion(),
-                results: results, notes: try await notes())
+                results: results, trials: trials, notes: try await notes())
         }
         print(report.text)
         print("Written to \(try report.write(to: output))")

@@ -1,10 +1,10 @@
 package import Accounts
 package import Foundation
-internal import Postgres
+package import Postgres
 package import ProviderKit
 
 extension SQLStore {
-    private static let selectLinkingState = Statement(
+    package static let selectLinkingState = Statement(
         .read,
         """
         SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after, false

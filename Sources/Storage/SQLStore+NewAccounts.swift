@@ -1,6 +1,6 @@
 package import Accounts
 internal import Foundation
-internal import Postgres
+package import Postgres
 internal import ProviderKit
 
 extension SQLStore {
@@ -8,7 +8,7 @@ extension SQLStore {
     /// vetoes all of it.
     ///
     /// The event is told within it too, but no worker is: a notification would make sign-ups commit one by one.
-    private static let createAccount = Statement(
+    package static let createAccount = Statement(
         .write,
         """
         WITH account AS (

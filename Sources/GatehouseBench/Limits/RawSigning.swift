@@ -21,6 +21,21 @@ extension Contender {
             return { _ = try key.signature(for: message) }
         }
     }
+
+    /// What is presented, and what is issued.
+    static func es256SigningAndVerifying(seconds: Double) -> Contender {
+        let message = message
+        return .rawLoop("raw P-256 signing and verifying", seconds: seconds) {
+            let key = P256.Signing.PrivateKey()
+            let presented = try key.signature(for: message)
+            return {
+                guard key.publicKey.isValidSignature(presented, for: message) else {
+                    throw BenchError("a bad signature")
+                }
+                _ = try key.signature(for: message)
+            }
+        }
+    }
 }
 
 /// Drawn once: that takes longer than the measurement.

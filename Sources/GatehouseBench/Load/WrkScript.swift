@@ -13,6 +13,26 @@ struct WrkScript: Sendable {
         name: "get.lua",
         lua: every(line: #"wrk.format("GET", nil, { Authorization = "Bearer " .. line })"#))
 
+    /// Whatever the lines say.
+    static let plain = WrkScript(name: "plain.lua", lua: every(line: #"wrk.format("GET")"#))
+
+    /// A body on each line, each sent once; an empty one where there is none left.
+    static let once = WrkScript(
+        name: "once.lua",
+        lua: """
+            local bodies, last = {}, 0
+            local headers = { ["Content-Type"] = "application/json" }
+
+            function init(arguments)
+                for line in io.lines(arguments[1]) do bodies[#bodies + 1] = line end
+            end
+
+            function request()
+                last = last + 1
+                return wrk.format("POST", nil, headers, bodies[last] or "{}")
+            end
+            """ + result)
+
     /// A body on each line.
     static let login = WrkScript(
         name: "login.lua",

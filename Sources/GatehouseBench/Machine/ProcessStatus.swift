@@ -30,3 +30,14 @@ struct ProcessStatus: Sendable {
         return names.compactMap { pid_t($0) }.compactMap(ProcessStatus.init)
     }
 }
+
+extension ProcessStatus {
+    /// What it holds in memory, huge pages included.
+    static func residentMebibytes(of id: pid_t) throws -> Double {
+        guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),
+            let kibibytes = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") })?
+                .split(separator: " ").dropFirst().first.flatMap({ Double($0) })
+        else { throw BenchError("process \(id) can't be seen") }
+        return kibibytes / 1024
+    }
+}

@@ -6,15 +6,20 @@ struct Report: Sendable {
     let bench: Bench
     let databaseVersion: String
     let results: [RowResult]
+    let trials: [(Trial, [Finding])]
     /// Further figures, a line each.
     let notes: [String]
     private let date = Date()
 
-    init(machine: MachineDescription, bench: Bench, databaseVersion: String, results: [RowResult], notes: [String]) {
+    init(
+        machine: MachineDescription, bench: Bench, databaseVersion: String, results: [RowResult],
+        trials: [(Trial, [Finding])], notes: [String]
+    ) {
         self.machine = machine
         self.bench = bench
         self.databaseVersion = databaseVersion
         self.results = results
+        self.trials = trials
         self.notes = notes
     }
 
@@ -26,7 +31,20 @@ struct Report: Sendable {
                 + "\(machine.system)",
             "PostgreSQL \(databaseVersion), commits synced; load average before: \(load)",
         ]
-        return (head + [""] + Table(results).lines + [""] + Self.explanation + notes).joined(separator: "\n")
+        let table = results.isEmpty ? [] : [""] + Table(results).lines + [""] + Self.explanation
+        return (head + table + trials.flatMap(Self.lines) + [""] + notes).joined(separator: "\n")
+    }
+
+    private static func lines(of trial: Trial, _ findings: [Finding]) -> [String] {
+        ["", trial.name]
+            + findings.map { finding in
+                let (figures, unit) = (finding.figures, finding.unit)
+                let spread =
+                    figures.lowest == figures.highest
+                    ? "" : " (\(figures.lowest.formatted3)–\(figures.highest.formatted3))"
+                let aim = finding.atMost.map { "  aim ≤ \($0.formatted3)\(finding.isWithin ? "" : ", missed")" } ?? ""
+                return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)"
+            }
     }
 
     private static let explanation = [

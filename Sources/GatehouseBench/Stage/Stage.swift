@@ -15,6 +15,9 @@ struct Stage: Sendable {
     let seeder: Seeder
     let gatehouse: ServerProcess
     let emptyRoute: ServerProcess
+    let identityProvider: IdentityProvider
+    /// What the server was started with.
+    let configuration: String
     let rs256: Application
     let es256: Application
     let processes: ProcessorMeter.Processes
@@ -34,6 +37,7 @@ struct Stage: Sendable {
         let result = try await body(stage)
         try await stage.emptyRoute.stop()
         try await stage.gatehouse.stop()
+        stage.identityProvider.stop()
         await stage.seeder.stop()
         await cluster.stop()
         return result
@@ -50,36 +54,55 @@ struct Stage: Sendable {
             rs256.id: try await seeder.people(Self.peopleOfEach, in: rs256),
             es256.id: try await seeder.people(Self.peopleOfEach, in: es256),
         ]
-        let configuration = "\(directory)/gatehouse.yaml"
-        try Data(Self.configuration(databaseURL: cluster.url).utf8).write(to: URL(filePath: configuration))
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let server = URL(filePath: program).deletingLastPathComponent().appending(path: "gatehouse").path
-        gatehouse = try await ServerProcess.start(
-            [server, "serve", "--config", configuration], log: "\(directory)/gatehouse.log")
-        emptyRoute = try await ServerProcess.start([program, "empty-route"], log: "\(directory)/empty-route.log")
+        identityProvider = try await IdentityProvider.start()
+        configuration = "\(directory)/gatehouse.yaml"
+        let text = Self.configuration(databaseURL: cluster.url, issuer: identityProvider.issuer)
+        try Data(text.utf8).write(to: URL(filePath: configuration))
+        gatehouse = try await Self.serve(configuration, log: "\(directory)/gatehouse.log")
+        emptyRoute = try await ServerProcess.start(
+            [try Self.program(), "empty-route"], log: "\(directory)/empty-route.log")
         processes = .init(
             servers: [gatehouse.id, emptyRoute.id], database: try await seeder.postmaster())
     }
 
     /// Defaults, but for what a bench on one machine can't do with: rate limits and HTTPS.
-    private static func configuration(databaseURL: String) -> String {
+    private static func configuration(databaseURL: String, issuer: String) -> String {
         """
         server: { port: 0, publicURL: "\(publicURL)", development: true }
         database: { url: "\(databaseURL)" }
         secrets: { masterKey: "\(masterKey)" }
         rateLimits: off
+        network: { allowPrivateHosts: true }
         defaultApplication: rs256
         applications:
           rs256:
             providers: { email: { enabled: true } }
           es256:
             tokens: { algorithm: ES256 }
-            providers: { email: { enabled: true } }
+            providers:
+              email: { enabled: true }
+              anonymous: { enabled: true }
+              loopback: { kind: oidc, enabled: true, issuer: "\(issuer)", clientID: \(IdentityProvider.clientID), clientSecret: none }
         """
     }
 }
 
 extension Stage {
+    /// One more `gatehouse serve` on the same database, with the same configuration.
+    func replica(_ name: String) async throws -> ServerProcess {
+        try await Self.serve(configuration, log: "\(directory)/\(name).log")
+    }
+
+    private static func serve(_ configuration: String, log: String) async throws -> ServerProcess {
+        let server = URL(filePath: try program()).deletingLastPathComponent().appending(path: "gatehouse").path
+        return try await ServerProcess.start([server, "serve", "--config", configuration], log: log)
+    }
+
+    /// This one.
+    private static func program() throws -> String {
+        try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    }
+
     func people(of application: Application) -> [Person] {
         people[application.id] ?? []
     }

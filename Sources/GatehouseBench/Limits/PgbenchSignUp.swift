@@ -1,0 +1,66 @@
+import Accounts
+import Postgres
+import Storage
+
+/// The server's own statements of a first sign-in, run by pgbench against the server's own database.
+struct PgbenchSignUp: Sendable {
+    enum Kind: String {
+        /// The account is written at once.
+        case guest = "anonymous"
+        /// Looked for before it is written.
+        case token = "loopback"
+    }
+
+    private let kind: Kind
+    private let pgbench: Pgbench
+    private let application: Application
+
+    init(_ kind: Kind, stage: Stage, application: Application) throws {
+        self.kind = kind
+        self.application = application
+        let create = Pgbench.statement(SQLStore.createAccount.text.description, with: Self.parameters(kind))
+        let look = Pgbench.statement(SQLStore.selectLinkingState.text.description, with: Self.lookParameters(kind))
+        let statements = kind == .guest ? [create] : [look, create]
+        let draw = #"\set person random(1, 9000000000000000000)"#
+        let script = try stage.write(
+            ([draw] + statements.map { $0 + ";" }).joined(separator: "\n") + "\n", to: "sign-up-\(kind.rawValue).sql")
+        pgbench = try Pgbench(script: script, databaseURL: stage.databaseURL)
+    }
+
+    func contender(seconds: Double) -> Contender {
+        Contender(name: "pgbench, the same statements", seconds: seconds) {
+            { seconds in
+                Count(
+                    perSecond: try await pgbench.run(
+                        seconds: seconds, variables: ["application": "\(application.id)"]
+                    ).perSecond)
+            }
+        }
+    }
+
+    private static let person = "'person ' || :person"
+
+    /// By the numbers of the statement's parameters; what is random on the server is drawn by PostgreSQL.
+    private static func parameters(_ kind: Kind) -> [Int: String] {
+        [
+            1: ":application::int4", 2: id(1), 3: id(2), 4: id(3), 5: "ARRAY['oidc']", 6: "'wrk'", 7: "'127.0.0.1'",
+            8: "interval '365 days'", 9: "sha256(int8send(:person::int8))", 10: "interval '30 days'",
+            11: "'Person'::text", 12: "sha256(int8send(:person::int8))", 13: "'\(kind.rawValue)'::text",
+            14: "(\(person))", 15: "\(kind == .guest)", 16: "NULL::text", 17: "false", 18: "NULL::text",
+            19: "'{}'::jsonb", 20: "ARRAY[]::text[]", 21: "ARRAY[]::text[]", 22: "false", 23: id(4),
+            24: "ARRAY[]::text[]", 25: "ARRAY[]::text[]", 26: "NULL::text",
+        ]
+    }
+
+    /// The same wherever it stands in the statement.
+    private static func id(_ number: Int) -> String {
+        "(md5((:person::int8 + \(number))::text)::uuid)"
+    }
+
+    private static func lookParameters(_ kind: Kind) -> [Int: String] {
+        [
+            1: ":application::int4", 2: "'\(kind.rawValue)'", 3: "(\(person))", 4: "ARRAY[]::text[]",
+            5: "ARRAY[]::text[]", 6: "interval '365 days'",
+        ]
+    }
+}

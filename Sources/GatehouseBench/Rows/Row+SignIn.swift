@@ -1,0 +1,44 @@
+import Accounts
+import Foundation
+import Passwords
+
+extension Row {
+    /// More connections than threads that hash, and few enough that nobody is refused for having to wait too long.
+    static func signIn(on stage: Stage) throws -> Row {
+        let people = stage.people(of: stage.rs256)
+        let bodies = people.map { #"{"email":"\#($0.email)","password":"\#(Seeder.password)"}"# }
+        let load = try stage.wrk(.login, connections: 8, lines: bodies)
+        return Row(
+            name: "password sign-in", aim: 0.95,
+            gatehouse: .wrk(load, at: stage.gatehouse.url("/api/v1/auth/login"), name: "Gatehouse", seconds: 6),
+            limits: [.rawArgon2(.standard, seconds: 6)], processes: stage.processes)
+    }
+
+    /// Each person comes once: more tokens are made than are taken.
+    static func tokenSignIn(on stage: Stage) throws -> Row {
+        let url = stage.gatehouse.url("\(stage.path(of: stage.es256))/api/v1/auth/oauth/loopback/token")
+        let gatehouse = Contender(name: "Gatehouse", seconds: 4) {
+            let bodies = try stage.identityProvider.newPeople(20_000).map { #"{"idToken":"\#($0)"}"# }
+            let load = try stage.wrk(.once, connections: 32, lines: bodies)
+            return { seconds in try await load.run(url, seconds: seconds) }
+        }
+        return Row(
+            name: "first sign-in by ID token, ES256", aim: 0.7, gatehouse: gatehouse,
+            limits: [
+                .es256SigningAndVerifying(seconds: 1),
+                try PgbenchSignUp(.token, stage: stage, application: stage.es256).contender(seconds: 3),
+            ], processes: stage.processes)
+    }
+
+    static func anonymous(on stage: Stage) throws -> Row {
+        let url = stage.gatehouse.url("\(stage.path(of: stage.es256))/api/v1/auth/anonymous")
+        let load = try stage.wrk(.login, connections: 32, lines: ["{}"])
+        return Row(
+            name: "anonymous sign-in, ES256", aim: 0.7,
+            gatehouse: .wrk(load, at: url, name: "Gatehouse", seconds: 4),
+            limits: [
+                .es256Signing(seconds: 1),
+                try PgbenchSignUp(.guest, stage: stage, application: stage.es256).contender(seconds: 3),
+            ], processes: stage.processes)
+    }
+}
