@@ -84,6 +84,7 @@ let package = Package(
                 .embedInCode("0003_rate_limits.sql"), .embedInCode("0004_one_time_codes.sql"),
                 .embedInCode("0005_text_messages.sql"), .embedInCode("0006_webhooks.sql"),
                 .embedInCode("0007_linking.sql"), .embedInCode("0008_erasure.sql"), .embedInCode("0009_audit.sql"),
+                .embedInCode("0011_erasure_queue.sql"),
             ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
@@ -124,9 +125,10 @@ let package = Package(
         .executableTarget(
             name: "GatehouseBench",
             dependencies: [
-                "Accounts", "Migrations", "Passwords", "Postgres", "ProviderKit", "Storage", "Tokens", "CArgon2",
-                .crypto,
-                .cryptoExtras, .httpTypes, .hummingbird, .logging, .nioCore,
+                "Accounts", "GatehouseTesting", "Migrations", "Passwords", "Postgres", "ProviderKit", "Storage",
+                "Tokens",
+                "CArgon2", .crypto, .cryptoExtras, .httpClient, .httpTypes, .hummingbird, .logging, .nioCore,
+                .nioHTTP1,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
@@ -142,6 +144,7 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
+        tests("StorageTests", of: ["Storage"]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests(
             "OutboundTests",

@@ -29,17 +29,24 @@ extension SQLStore {
         return try row.next()
     }
 
+    /// What has begun is not called back: its tokens are given away, and others have been told to forget.
     private static let restore = Statement(
         .write,
         """
         WITH account AS (
-            UPDATE accounts SET deleted_at = NULL, purge_after = NULL, updated_at = now()
+            UPDATE accounts a SET deleted_at = NULL, purge_after = NULL, updated_at = now()
              WHERE application_id = $1 AND uid = $2 AND purge_after > now()
+               AND NOT EXISTS (SELECT FROM erasures e
+                                WHERE e.application_id = $1 AND e.uid = a.uid AND e.began_at IS NOT NULL
+                                  AND e.restored_at IS NULL AND e.erased_at IS NULL)
             RETURNING uid, audit_key
         ), cancelled AS (
             UPDATE erasures e SET restored_at = now()
               FROM account
              WHERE e.application_id = $1 AND e.uid = account.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
+        ), tokens AS (
+            DELETE FROM proofs p USING account
+             WHERE p.application_id = $1 AND p.uid = account.uid AND p.kind = 'restore'
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account)
             SELECT $1, 'account.restored', sha256(audit_key || uuid_send(uid)) FROM account

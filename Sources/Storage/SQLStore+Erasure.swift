@@ -11,15 +11,13 @@ extension SQLStore {
         WITH leader AS MATERIALIZED (
             SELECT pg_try_advisory_xact_lock(hashtextextended('gatehouse erasure', 0)) AS is_free
         ), due AS MATERIALIZED (
-            SELECT e.application_id, e.receipt
-              FROM accounts a
-              JOIN erasures e ON e.application_id = a.application_id AND e.uid = a.uid
-                             AND e.restored_at IS NULL AND e.erased_at IS NULL
-             WHERE (SELECT is_free FROM leader) AND a.purge_after <= now() AND a.application_id = ANY ($1)
-               AND (e.look_again_at IS NULL OR e.look_again_at <= now())
-             ORDER BY a.purge_after
+            SELECT application_id, receipt
+              FROM erasures
+             WHERE (SELECT is_free FROM leader) AND application_id = ANY ($1)
+               AND restored_at IS NULL AND erased_at IS NULL AND coalesce(look_again_at, purge_after) <= now()
+             ORDER BY coalesce(look_again_at, purge_after)
              LIMIT $2
-               FOR UPDATE OF e SKIP LOCKED
+               FOR UPDATE SKIP LOCKED
         )
         UPDATE erasures e SET look_again_at = now() + $3::interval
           FROM due
@@ -50,11 +48,9 @@ extension SQLStore {
         .read,
         """
         SELECT e.application_id, e.receipt, e.uid, e.requested_at
-          FROM accounts a
-          JOIN erasures e ON e.application_id = a.application_id AND e.uid = a.uid
-                         AND e.restored_at IS NULL AND e.erased_at IS NULL
-         WHERE a.purge_after <= now() AND a.application_id = $1
-         ORDER BY a.purge_after
+          FROM erasures e
+         WHERE application_id = $1 AND restored_at IS NULL AND erased_at IS NULL AND purge_after <= now()
+         ORDER BY purge_after
         """)
 
     package func dueErasures(of application: Int32) async throws -> [DueErasure] {
@@ -81,15 +77,17 @@ extension SQLStore {
     private static let beginErasure = Statement(
         .write,
         """
-        WITH begun AS (
-            UPDATE erasures e SET began_at = coalesce(e.began_at, now())
-              FROM accounts a
+        WITH due AS MATERIALIZED (
+            SELECT e.receipt, e.began_at
+              FROM erasures e JOIN accounts a ON a.application_id = $1 AND a.uid = $3
              WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = $3
-               AND e.restored_at IS NULL AND e.erased_at IS NULL
-               AND a.application_id = $1 AND a.uid = $3 AND a.purge_after <= now()
-            RETURNING e.uid
+               AND e.restored_at IS NULL AND e.erased_at IS NULL AND a.purge_after <= now()
+        ), begun AS (
+            UPDATE erasures e SET began_at = now()
+              FROM due
+             WHERE e.application_id = $1 AND e.receipt = due.receipt AND due.began_at IS NULL
         ), dropped AS (
-            DELETE FROM provider_tokens t USING identities i, begun
+            DELETE FROM provider_tokens t USING identities i, due
              WHERE t.application_id = $1 AND i.application_id = $1 AND i.id = t.identity_id AND i.uid = ANY ($4)
             RETURNING i.id, i.provider, t.sealed
         ), handed AS (
@@ -98,18 +96,20 @@ extension SQLStore {
             RETURNING id
         )
         SELECT (SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM handed LIMIT 1) AS any_handed)
-          FROM begun
+          FROM due
         """)
 
     package func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool {
         try await run(Self.beginErasure, erasure.key + [.uuid(erasure.uid), .uuids(family)]).first != nil
     }
 
+    /// Not if somebody has acknowledged it meanwhile, who has made it due.
     private static let postpone = Statement(
         .write,
         """
         UPDATE erasures SET look_again_at = now() + $3::interval
          WHERE application_id = $1 AND receipt = $2 AND erased_at IS NULL
+           AND (look_again_at IS NULL OR look_again_at > now())
         """)
 
     package func postpone(_ erasure: DueErasure, by delay: Duration) async throws {

@@ -82,6 +82,33 @@ extension SQLStore {
     package func retryUnacknowledged(of event: UUID, application: Int32) async throws {
         _ = try await run(Self.retry, [.int4(application), .uuid(event)])
     }
+
+    /// Those that were given up too; what an erasure says is all that is kept so long.
+    private static let retryAll = Statement(
+        .write,
+        """
+        UPDATE webhook_deliveries
+           SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
+         WHERE application_id = $1 AND acknowledged_at IS NULL
+           AND kind IN ('account.deleted', 'account.erased')
+        """)
+
+    package func retryUnacknowledged(application: Int32) async throws {
+        _ = try await run(Self.retryAll, [.int4(application)])
+    }
+
+    private static let selectHasDue = Statement(
+        .read,
+        """
+        SELECT FROM webhook_deliveries
+         WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
+           AND (due_at <= now() OR leased_until > now())
+         LIMIT 1
+        """)
+
+    package func hasDueDeliveries(application: Int32) async throws -> Bool {
+        try await !run(Self.selectHasDue, [.int4(application)]).isEmpty
+    }
 }
 
 extension Row {

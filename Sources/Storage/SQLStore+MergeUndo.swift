@@ -11,7 +11,7 @@ extension SQLStore {
         """
         WITH undone AS (
             UPDATE merges SET undone_at = now()
-             WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND undo_until > now()
+             WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND (undo_until > now() OR $3)
             RETURNING survivor, absorbed, merged_at, identities, parked, address_kinds, addresses, filled
         ), leaving AS MATERIALIZED (
             SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, u.absorbed
@@ -101,8 +101,9 @@ extension SQLStore {
            AND (i.email_verified, i.phone_verified) <> (shown.email_verified, shown.phone_verified)
         """)
 
-    package func undo(_ merge: Merge, application: Int32) async throws -> Bool {
-        guard try await run(Self.undoMerge, [.int4(application), .uuid(merge.id)]).first != nil else { return false }
+    package func undo(_ merge: Merge, evenIfLate: Bool, application: Int32) async throws -> Bool {
+        let binds: [Bind] = [.int4(application), .uuid(merge.id), .bool(evenIfLate)]
+        guard try await run(Self.undoMerge, binds).first != nil else { return false }
         _ = try await run(Self.showAsUnproven, [.int4(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
         return true
     }

@@ -57,7 +57,7 @@ extension SQLStore {
     private static let selectWaited = Statement(
         .read,
         """
-        SELECT extract(epoch FROM now() - coalesce(began_at, now()))::float8
+        SELECT began_at IS NOT NULL, extract(epoch FROM now() - coalesce(began_at, now()))::float8
           FROM erasures
          WHERE application_id = $1 AND receipt = $2 AND restored_at IS NULL AND erased_at IS NULL
         """)
@@ -65,7 +65,7 @@ extension SQLStore {
     package func standing(of erasure: DueErasure) async throws -> ErasureStanding? {
         guard var row = try await run(Self.selectWaited, erasure.key).first else { return nil }
         return ErasureStanding(
-            waited: .seconds(try row.next(Double.self)),
+            hasBegun: try row.next(), waited: .seconds(try row.next(Double.self)),
             processors: try await processors(erasure.receipt, application: erasure.application))
     }
 }

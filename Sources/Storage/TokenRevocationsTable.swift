@@ -64,11 +64,19 @@ package struct TokenRevocationsTable: RevocationQueue {
         return taken
     }
 
+    /// An erasure that waits for it is looked at again.
     private static let markRevoked = Statement(
         .write,
         """
-        UPDATE token_revocations SET revoked_at = now(), sealed = NULL, failure = NULL, leased_until = NULL
-         WHERE id = $1 AND revoked_at IS NULL AND failed_at IS NULL
+        WITH revoked AS (
+            UPDATE token_revocations SET revoked_at = now(), sealed = NULL, failure = NULL, leased_until = NULL
+             WHERE id = $1 AND revoked_at IS NULL AND failed_at IS NULL
+            RETURNING application_id, uid
+        )
+        UPDATE erasures e SET look_again_at = now()
+          FROM revoked r
+         WHERE e.application_id = r.application_id AND e.uid = r.uid
+           AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
         """)
 
     package func markRevoked(_ id: UUID) async throws {

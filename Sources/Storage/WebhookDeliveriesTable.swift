@@ -55,13 +55,21 @@ package struct WebhookDeliveriesTable: EventQueue {
         }
     }
 
-    /// It stays acknowledged, whatever becomes of attempts that were begun beside it.
+    /// It stays acknowledged, whatever becomes of attempts that were begun beside it; an erasure that waits for it is
+    /// looked at again.
     private static let markAcknowledged = Statement(
         .write,
         """
-        UPDATE webhook_deliveries
-           SET acknowledged_at = now(), failed_at = NULL, failure = NULL, leased_until = NULL
-         WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+        WITH acknowledged AS (
+            UPDATE webhook_deliveries
+               SET acknowledged_at = now(), failed_at = NULL, failure = NULL, leased_until = NULL
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+            RETURNING uid, kind
+        )
+        UPDATE erasures e SET look_again_at = now()
+          FROM acknowledged a
+         WHERE a.kind = 'account.deleted' AND e.application_id = $1 AND e.uid = a.uid
+           AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
         """)
 
     package func markAcknowledged(_ delivery: TakenDelivery) async throws {

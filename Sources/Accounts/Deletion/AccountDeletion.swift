@@ -28,7 +28,7 @@ package struct AccountDeletion: Sendable {
     /// The same by an admin, who may delete a disabled account too.
     package func request(_ uid: UUID, in application: Application) async throws -> UUID {
         try await request(uid, in: application) { _, status in
-            guard status == .live || status == .disabled else { throw AccountsError.accountNotFound(uid) }
+            guard let status, status.isStaying else { throw AccountsError.accountNotFound(uid) }
         }
     }
 
@@ -52,7 +52,7 @@ package struct AccountDeletion: Sendable {
                 let uid = proof.uid
             else { throw AccountsError.invalidToken }
             let status = try await store.lockAccount(uid, application: application.id)
-            guard status != .disabled else { throw AccountsError.accountDisabled }
+            if case .disabled? = status { throw AccountsError.accountDisabled }
             guard case .deleted? = status,
                 try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }

@@ -3,16 +3,17 @@ internal import ProviderKit
 
 /// Erasing one account for good, in steps that may each be the last before a crash.
 ///
-/// Its tokens are handed over to be given back; whoever was told of the deletion acknowledges it, or has had its time;
-/// the ledger has it; then one transaction removes everything and writes the certificate. Each step finds what the ones
-/// before have done, so that running it again from the start does no harm and ends the same.
+/// | step | what has been done | what another run finds |
+/// |---|---|---|
+/// | begun | nobody can restore it; its tokens are handed over to be given back | the same, again |
+/// | settled | whoever was told of the deletion has acknowledged it, or has had its time | the same, again |
+/// | removed | the account and all that is about it, the certificate written; not committed yet | the account, still there |
+/// | written | the ledger has it | the account, still there, and a line that says that it must not be |
+/// | concluded | committed | nothing to do |
 package struct Erasure: Sendable {
     /// What has just been done; where a crash is followed by another run.
     package enum Step: String, Sendable, CaseIterable {
-        case begun, settled, written
-        /// Not committed yet.
-        case removed
-        case concluded
+        case begun, settled, removed, written, concluded
     }
 
     package enum Progress: Sendable, Equatable {
@@ -21,6 +22,17 @@ package struct Erasure: Sendable {
         case waiting(for: [Processor])
         /// With those who never acknowledged it.
         case erased(without: [Processor])
+    }
+
+    /// How the account is removed.
+    private struct Removal {
+        let entry: LedgerEntry
+        /// As they are certified.
+        let processors: [Processor]
+        /// Whether it is on its way in the database; one that only the ledger knows of is removed regardless.
+        let isScheduled: Bool
+        /// None where it has the entry already.
+        let ledger: (any ErasureLedger)?
     }
 
     private let store: any TransactionalStore
@@ -45,8 +57,8 @@ package struct Erasure: Sendable {
         self.onStep = onStep
     }
 
-    /// How soon an erasure that waits is looked at again.
-    private static let patience: Duration = .seconds(2)
+    /// How soon an erasure that waits is looked at again; an acknowledgement wakes it earlier.
+    private static let patience = (first: Duration.seconds(2), longest: Duration.seconds(1800))
     /// After how long somebody who was given up is told once more.
     private static let reminder: TimeInterval = 3600
 
@@ -58,25 +70,21 @@ package struct Erasure: Sendable {
         let open = standing.processors.filter { !$0.isSettled }
         guard open.isEmpty || standing.waited >= scope.webhookDeadline else {
             try await remind(erasure)
-            try await store.postpone(erasure, by: min(Self.patience, scope.webhookDeadline - standing.waited))
+            try await store.postpone(erasure, by: Self.pause(after: standing.waited, of: scope.webhookDeadline))
             return .waiting(for: open)
         }
         try await onStep(.settled)
-        let family = try await store.lockFamily(of: erasure.uid, application: erasure.application)
         let entry = LedgerEntry(
-            application: scope.application.name, uid: erasure.uid, aliases: family.filter { $0 != erasure.uid },
-            receipt: erasure.receipt, requestedAt: erasure.requestedAt, erasedAt: time.now().wholeMilliseconds)
-        try await scope.ledger?.append(entry)
-        try await onStep(.written)
+            application: scope.application.name, uid: erasure.uid, aliases: [], receipt: erasure.receipt,
+            requestedAt: erasure.requestedAt, erasedAt: time.now().wholeMilliseconds)
         let processors = standing.processors.map(\.concluded)
-        guard try await remove(entry, processors: processors, isReplay: false, in: scope.application) else {
-            return .void
-        }
+        let removal = Removal(entry: entry, processors: processors, isScheduled: true, ledger: scope.ledger)
+        guard try await carryOut(removal, in: scope.application) else { return .void }
         try await onStep(.concluded)
         return .erased(without: processors.filter { !$0.isAcknowledged })
     }
 
-    /// Erases at once what the ledger says was erased: a backup has brought it back.
+    /// Erases at once what the ledger says was erased: a backup has brought it back, or a crash has left it.
     ///
     /// - Returns: how many accounts that were.
     package func replay(in scope: ErasureScope) async throws -> Int {
@@ -90,11 +98,43 @@ package struct Erasure: Sendable {
                     batch.flatMap { [$0.uid] + $0.aliases }, application: scope.application.id))
             for entry in batch {
                 for entry in [entry] + entry.ofAliases where existing.contains(entry.uid) {
-                    if try await remove(entry, processors: [], isReplay: true, in: scope.application) { count += 1 }
+                    if try await replay(entry, in: scope.application) { count += 1 }
                 }
             }
         }
         return count
+    }
+
+    /// An erasure that had begun when the database was left is finished as it would have been.
+    private func replay(_ entry: LedgerEntry, in application: Application) async throws -> Bool {
+        try await partAsLedgerHasIt(entry, in: application)
+        let erasure = DueErasure(entry, application: application.id)
+        let standing = try await store.standing(of: erasure)
+        let processors = standing?.processors.map(\.concluded) ?? []
+        return try await carryOut(
+            Removal(entry: entry, processors: processors, isScheduled: standing?.hasBegun == true, ledger: nil),
+            in: application)
+    }
+
+    /// A merge that the backup still has and that was undone after it must not take others along, nor hide anybody.
+    private func partAsLedgerHasIt(_ entry: LedgerEntry, in application: Application) async throws {
+        let named = Set([entry.uid] + entry.aliases)
+        try await store.wholeDecision { store in
+            let root = try await store.resolve(entry.uid, application: application.id)
+            for merge in try await store.merges(of: root, application: application.id)
+            where merge.undoneAt == nil && named.contains(merge.survivor) != named.contains(merge.absorbed) {
+                try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
+                _ = try await store.undo(merge, evenIfLate: true, application: application.id)
+                for identity in merge.identities {
+                    _ = try await store.endSessions(
+                        .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
+                }
+            }
+        }
+    }
+
+    private static func pause(after waited: Duration, of deadline: Duration) -> Duration {
+        max(.seconds(1), min(max(patience.first, waited / 4), patience.longest, deadline - waited))
     }
 
     private func begin(_ erasure: DueErasure) async throws -> Bool {
@@ -120,17 +160,15 @@ package struct Erasure: Sendable {
     }
 
     /// - Returns: `false` where the account was gone already.
-    private func remove(
-        _ entry: LedgerEntry, processors: [Processor], isReplay: Bool, in application: Application
-    ) async throws -> Bool {
+    private func carryOut(_ removal: Removal, in application: Application) async throws -> Bool {
         let sign = try await certification.signer(for: application)
-        let erasure = DueErasure(
-            application: application.id, receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt)
+        let entry = removal.entry
+        let erasure = DueErasure(entry, application: application.id)
         return try await store.wholeDecision { store in
             let family = try await store.lockFamily(of: entry.uid, application: application.id)
             guard !family.isEmpty else { return false }
             // A backup knows neither that the account was to be erased nor that its sessions have ended.
-            if !isReplay {
+            if removal.isScheduled {
                 guard try await store.beginErasure(erasure, family: family) else { return false }
             }
             for uid in family {
@@ -142,20 +180,37 @@ package struct Erasure: Sendable {
                 application: application.id)
             let certificate = ErasureCertificate(
                 receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt, erasedAt: entry.erasedAt,
-                erased: erased, processors: processors)
+                erased: erased, processors: removal.processors)
             try await store.conclude(erasure, erasedAt: entry.erasedAt, certificate: sign(certificate))
-            if !isReplay {
+            if removal.isScheduled {
+                var details: [String: JSONValue] = ["receipt": .string(entry.receipt.text)]
+                if !erased.aliases.isEmpty { details["aliases"] = .array(erased.aliases.map { .string($0.text) }) }
                 try await store.announce(
-                    [AccountEvent(.accountErased, of: entry.uid, details: ["receipt": .string(entry.receipt.text)])],
-                    application: application.id)
+                    [AccountEvent(.accountErased, of: entry.uid, details: details)], application: application.id)
             }
             try await onStep(.removed)
+            // While the account is locked, so that none that lives on is ever in it.
+            try await removal.ledger?.append(entry.naming(erased.aliases))
+            try await onStep(.written)
             return true
         }
     }
 }
 
+extension DueErasure {
+    fileprivate init(_ entry: LedgerEntry, application: Int32) {
+        self.init(
+            application: application, receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt)
+    }
+}
+
 extension LedgerEntry {
+    fileprivate func naming(_ aliases: [UUID]) -> LedgerEntry {
+        LedgerEntry(
+            application: application, uid: uid, aliases: aliases, receipt: receipt, requestedAt: requestedAt,
+            erasedAt: erasedAt)
+    }
+
     /// A receipt is one account's: these never had one.
     fileprivate var ofAliases: [LedgerEntry] {
         aliases.map { uid in

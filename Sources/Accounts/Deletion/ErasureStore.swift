@@ -17,10 +17,13 @@ package struct DueErasure: Sendable, Equatable {
 
 /// How long an erasure has been under way, and who has said what.
 package struct ErasureStanding: Sendable {
+    package let hasBegun: Bool
+    /// Since it has.
     package let waited: Duration
     package let processors: [Processor]
 
-    package init(waited: Duration, processors: [Processor]) {
+    package init(hasBegun: Bool, waited: Duration, processors: [Processor]) {
+        self.hasBegun = hasBegun
         self.waited = waited
         self.processors = processors
     }

@@ -16,7 +16,7 @@ package struct Purge: Sendable {
         self.erasure = erasure
     }
 
-    /// Few at a time, so that a lease covers them however slow the ledger's disk is.
+    /// Few at a time, so that a lease covers them unless the ledger's disk is very slow; then one is looked at twice.
     private static let batch = 50
     /// Longer than a batch takes; what a crash has left is taken up again after it.
     private static let lease: Duration = .seconds(30)
@@ -44,20 +44,23 @@ package struct Purge: Sendable {
 
     /// One erasure, as far as it goes by now, whether or not its grace period is over and whoever else has it.
     ///
-    /// - Throws: `AccountsError.accountNotFound`; `AccountsError.accountIsLive` for one that nobody has asked to delete.
-    package func erase(_ uid: UUID, in scope: ErasureScope) async throws -> Erasure.Progress {
-        let application = scope.application.id
-        let erasure = try await scheduled(uid, in: scope.application)
+    /// - Returns: `.void` for one that was restored, never for one that somebody else has concluded.
+    package func erase(_ due: DueErasure, in scope: ErasureScope) async throws -> Erasure.Progress {
         try await store.wholeDecision { store in
-            guard case .deleted = try await store.lockAccount(erasure.uid, application: application) else { return }
-            try await store.skipGracePeriod(of: erasure.uid, application: application)
+            _ = try await store.lockAccount(due.uid, application: due.application)
+            try await store.skipGracePeriod(of: due.uid, application: due.application)
         }
-        return try await self.erasure.advance(erasure, in: scope)
+        let progress = try await erasure.advance(due, in: scope)
+        guard progress == .void,
+            let status = try await store.erasure(receipt: due.receipt, application: due.application),
+            status.erasedAt != nil
+        else { return progress }
+        return .erased(without: status.processors.filter { !$0.isAcknowledged })
     }
 
     /// The erasure that is scheduled for the account, or for the one that has absorbed it.
     ///
-    /// - Throws: as `erase`.
+    /// - Throws: `AccountsError.accountNotFound`; `AccountsError.accountIsLive` for one that nobody has asked to delete.
     package func scheduled(_ uid: UUID, in application: Application) async throws -> DueErasure {
         let uid = try await store.resolve(uid, application: application.id)
         if let erasure = try await store.scheduledErasure(of: uid, application: application.id) { return erasure }
@@ -86,23 +89,32 @@ package struct Purge: Sendable {
     ///
     /// - Returns: how many those were.
     package func deleteIdleGuests(of scope: ErasureScope) async throws -> Int {
-        var (count, last): (Int, IdleGuest?) = (0, nil)
+        var count = 0
+        try await forEachIdleGuest(of: scope) { guest in
+            if try await delete(guest, of: scope) { count += 1 }
+        }
+        return count
+    }
+
+    package func forEachIdleGuest(
+        of scope: ErasureScope, _ body: (IdleGuest) async throws -> Void
+    ) async throws {
+        var last: IdleGuest?
         while !Task.isCancelled {
             let guests = try await store.guests(
                 idleFor: scope.anonymousRetention, after: last, atMost: Self.guestBatch,
                 application: scope.application.id)
-            for guest in guests where try await delete(guest, of: scope) { count += 1 }
+            for guest in guests { try await body(guest) }
             guard guests.count == Self.guestBatch else { break }
             last = guests.last
         }
-        return count
     }
 
     private func delete(_ guest: IdleGuest, of scope: ErasureScope) async throws -> Bool {
         let application = scope.application
         return try await store.wholeDecision { store in
             let status = try await store.lockAccount(guest.uid, application: application.id)
-            guard status == .live || status == .disabled,
+            guard let status, status.isStaying,
                 try await store.isIdleGuest(
                     guest.uid, for: scope.anonymousRetention, application: application.id)
             else { return false }

@@ -4,11 +4,15 @@ package import ProviderKit
 /// Whether an account can be signed in to.
 package enum AccountStatus: Sendable, Equatable {
     case live
-    case disabled
+    /// By an admin, whatever else it is: it may be in its grace period as well.
+    case disabled(isLeaving: Bool)
     /// In its grace period.
     case deleted(purgeAfter: Date)
     /// An alias of the account that absorbed it.
     case absorbed(by: UUID)
+
+    /// Nobody has asked for its deletion yet.
+    package var isStaying: Bool { self == .live || self == .disabled(isLeaving: false) }
 }
 
 /// An identity that the database knows, and the account it opens.

@@ -63,7 +63,9 @@ package struct AccountMerging: Sendable {
                 throw AccountsError.invalidToken
             }
             try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
-            guard try await store.undo(merge, application: application.id) else { throw AccountsError.mergeNotFound }
+            guard try await store.undo(merge, evenIfLate: false, application: application.id) else {
+                throw AccountsError.mergeNotFound
+            }
             try await refuseStranding(merge, in: application, store: store)
             if merge.identities.isEmpty {
                 try await store.reviveSessions(of: merge, application: application.id)

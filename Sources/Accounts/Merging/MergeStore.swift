@@ -42,8 +42,8 @@ package protocol MergeStore: Sendable {
 
     /// Gives the absorbed account back what moved and is still there.
     ///
-    /// - Returns: `false` where the time for it is over, or it has been undone.
-    func undo(_ merge: Merge, application: Int32) async throws -> Bool
+    /// - Returns: `false` where the time for it is over, unless that is to be overlooked, or it has been undone.
+    func undo(_ merge: Merge, evenIfLate: Bool, application: Int32) async throws -> Bool
 
     /// Gives an absorbed guest its sessions back, which are all that it had: those that the merge ended.
     func reviveSessions(of merge: Merge, application: Int32) async throws

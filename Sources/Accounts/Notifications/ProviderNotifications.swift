@@ -73,11 +73,11 @@ package struct ProviderNotifications: Sendable {
             _ = try await store.endSessions(
                 .openedBy(identity.id), of: identity.uid, because: .consentRevoked, application: application.id)
         case .accountDeleted where identity.isLast:
-            guard identity.status == .live || identity.status == .disabled else { return }
+            guard identity.status.isStaying else { return }
             try await store.beginDeletion(of: identity.uid, receipt: UUID(), in: application)
         case .consentRevoked, .accountDeleted:
             // In its grace period an account keeps what it can be brought back by.
-            guard identity.status == .live || identity.status == .disabled else { return }
+            guard identity.status.isStaying else { return }
             // The service has forgotten its tokens already.
             try await store.dropTokens(of: identity.id, application: application.id)
             let record = try await store.identities(of: identity.uid, application: application.id)

@@ -13,8 +13,12 @@ extension Backend {
             return ErasureScope(
                 application: application, webhookDeadline: erasure.webhookDeadline,
                 anonymousRetention: configured?.anonymousRetention ?? .configuredMaximum,
-                ledger: erasure.ledger.map { LedgerFile(path: $0) })
+                ledger: erasure.ledger.map(ledger))
         }
+    }
+
+    private func ledger(at path: String) -> LedgerFile {
+        LedgerFile(path: path) { [opaque] in opaque.pseudonym(of: $0, purpose: "erasure-ledger") }
     }
 
     var erasure: Erasure {
@@ -36,6 +40,11 @@ extension Backend {
     /// To be called before anybody is served.
     func replayLedgers(of scopes: [ErasureScope]) async throws {
         for scope in scopes {
+            if scope.ledger == nil, !configuration.server.development {
+                logger.warning(
+                    "no deletion.ledger: a restored backup brings back whoever was erased after it was made",
+                    metadata: ["application": "\(scope.application.name)"])
+            }
             let count = try await erasure.replay(in: scope)
             guard count > 0 else { continue }
             logger.warning(

@@ -23,17 +23,21 @@ struct PurgeCommand: AsyncParsableCommand {
 
     /// Longer than an attempt to tell somebody takes.
     private static let patience: Duration = .seconds(20)
+    private static let look: Duration = .milliseconds(100)
 
     func run() async throws {
         let (_, configuration) = try options.load()
         try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
             let names = Set(try await backend.applications(named: application).map(\.name))
-            let scopes = try await backend.scopes(of: configuration).filter { names.contains($0.application.name) }
+            let all = try await backend.scopes(of: configuration)
+            let scopes = all.filter { names.contains($0.application.name) }
             switch (now, dryRun) {
             case (let uid?, true): try await announce(uid, in: scopes, purge: backend.purge)
-            case (let uid?, false): try await erase(uid, in: scopes, backend: backend)
             case (nil, true): try await announceAll(in: scopes, backend: backend)
-            case (nil, false): try await eraseAll(in: scopes, backend: backend)
+            case (let uid?, false):
+                try await withWorkers(of: backend, for: all) { try await erase(uid, in: scopes, purge: backend.purge) }
+            case (nil, false):
+                try await withWorkers(of: backend, for: all) { try await eraseAll(in: scopes, backend: backend) }
             }
             await Installation.providers.ports.shutdown()
         }
@@ -48,26 +52,23 @@ struct PurgeCommand: AsyncParsableCommand {
 // MARK: - One account
 
 extension PurgeCommand {
-    private func erase(_ uid: UUID, in scopes: [ErasureScope], backend: Backend) async throws {
-        let purge = backend.purge
+    private func erase(_ uid: UUID, in scopes: [ErasureScope], purge: Purge) async throws {
         let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
-        try await withWorkers(of: backend, for: scopes) {
-            var progress = try await purge.erase(erasure.uid, in: scope)
-            if case .waiting = progress {
-                try await retry([erasure], purge: purge)
-                progress = try await purge.erase(erasure.uid, in: scope)
-            }
-            switch progress {
-            case .void:
-                // A server beside us was faster.
-                print("erased \(erasure.uid.text)")
-            case .waiting(let processors):
-                throw ServerError.unacknowledged(erasure.uid, by: processors.map(\.name), isErased: false)
-            case .erased(let missing):
-                print("erased \(erasure.uid.text)")
-                guard missing.isEmpty else {
-                    throw ServerError.unacknowledged(erasure.uid, by: missing.map(\.name), isErased: true)
-                }
+        var progress = try await purge.erase(erasure, in: scope)
+        if case .waiting = progress {
+            try await retry([erasure], purge: purge)
+            progress = try await purge.erase(erasure, in: scope)
+        }
+        switch progress {
+        case .void:
+            // Its owner has just restored it.
+            throw ServerError.liveAccount(erasure.uid)
+        case .waiting(let processors):
+            throw ServerError.unacknowledged(erasure.uid, by: processors.map(\.name), isErased: false)
+        case .erased(let missing):
+            print("erased \(erasure.uid.text)")
+            guard missing.isEmpty else {
+                throw ServerError.unacknowledged(erasure.uid, by: missing.map(\.name), isErased: true)
             }
         }
     }
@@ -99,33 +100,37 @@ extension PurgeCommand {
 extension PurgeCommand {
     private func eraseAll(in scopes: [ErasureScope], backend: Backend) async throws {
         let purge = backend.purge
-        try await withWorkers(of: backend, for: scopes) {
-            for scope in scopes {
-                _ = try await purge.deleteIdleGuests(of: scope)
-                var waiting: [DueErasure] = []
-                for erasure in try await backend.store.dueErasures(of: scope.application.id) {
-                    switch try await purge.erase(erasure.uid, in: scope) {
-                    case .void: continue
-                    case .erased: print("erased \(erasure.uid.text)")
-                    case .waiting: waiting.append(erasure)
-                    }
-                }
-                try await retry(waiting, purge: purge)
-                for erasure in waiting {
-                    switch try await purge.erase(erasure.uid, in: scope) {
-                    case .void: continue
-                    case .erased: print("erased \(erasure.uid.text)")
-                    case .waiting: print(try await line(about: erasure, of: scope, purge: purge))
-                    }
+        for scope in scopes {
+            try await backend.store.retryUnacknowledged(application: scope.application.id)
+            _ = try await purge.deleteIdleGuests(of: scope)
+            var waiting: [DueErasure] = []
+            for erasure in try await backend.store.dueErasures(of: scope.application.id) {
+                switch try await purge.erase(erasure, in: scope) {
+                case .void: continue
+                case .erased: print("erased \(erasure.uid.text)")
+                case .waiting: waiting.append(erasure)
                 }
             }
+            try await retry(waiting, purge: purge)
+            for erasure in waiting {
+                switch try await purge.erase(erasure, in: scope) {
+                case .void: continue
+                case .erased: print("erased \(erasure.uid.text)")
+                case .waiting: print(try await line(about: erasure, of: scope, purge: purge))
+                }
+            }
+            try await awaitDeliveries(of: scope, backend: backend)
         }
+        _ = try await ExpiredRows(database: backend.database).remove()
     }
 
     private func announceAll(in scopes: [ErasureScope], backend: Backend) async throws {
         for scope in scopes {
             for erasure in try await backend.store.dueErasures(of: scope.application.id) {
                 print(try await line(about: erasure, of: scope, purge: backend.purge))
+            }
+            try await backend.purge.forEachIdleGuest(of: scope) { guest in
+                print("due \(guest.uid.text) of \(scope.application.name), a guest whom nobody has heard of")
             }
         }
     }
@@ -158,7 +163,17 @@ extension PurgeCommand {
                     } || isOpen
             }
             guard isOpen else { return }
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.sleep(for: Self.look)
+        }
+    }
+
+    /// Until each event that is due has been tried.
+    private func awaitDeliveries(of scope: ErasureScope, backend: Backend) async throws {
+        let deadline = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < deadline,
+            try await backend.store.hasDueDeliveries(application: scope.application.id)
+        {
+            try await Task.sleep(for: Self.look)
         }
     }
 

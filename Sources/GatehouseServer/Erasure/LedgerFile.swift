@@ -3,8 +3,13 @@ internal import Dispatch
 internal import Foundation
 
 /// The ledger as a file that replicas share: a JSON object on each line, only ever appended to.
+///
+/// Each line is authenticated under a key that is not in the file's reach: whoever could write a line of their own would
+/// have a living account erased at the next start.
 struct LedgerFile: ErasureLedger {
     let path: String
+    /// A MAC of a line's content, 32 bytes.
+    let authenticate: @Sendable (_ content: String) -> [UInt8]
 
     fileprivate struct Line: Codable {
         let application: String
@@ -13,6 +18,8 @@ struct LedgerFile: ErasureLedger {
         let receipt: String
         let requestedAt: String
         let erasedAt: String
+        /// In hexadecimal.
+        var mac = ""
     }
 
     /// Disks block: nothing of this runs where requests do.
@@ -43,7 +50,7 @@ struct LedgerFile: ErasureLedger {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // What a crash left of a line is ended, so that it spoils no other.
         let start: [UInt8] = try endsInLine(descriptor) ? [] : [UInt8(ascii: "\n")]
-        var bytes = try (start + Array(encoder.encode(Line(entry))) + [UInt8(ascii: "\n")])[...]
+        var bytes = try (start + Array(encoder.encode(sealed(Line(entry)))) + [UInt8(ascii: "\n")])[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             guard written > 0 else { throw failure("write") }
@@ -82,7 +89,11 @@ struct LedgerFile: ErasureLedger {
         var entries: [LedgerEntry] = []
         for (number, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
         where !line.isEmpty {
-            if let entry = (try? JSONDecoder().decode(Line.self, from: line))?.entry {
+            if let line = try? JSONDecoder().decode(Line.self, from: line), let entry = line.entry {
+                guard sealed(line).mac == line.mac else {
+                    throw ServerError.unusableLedger(
+                        path: path, reason: "line \(number + 1) was not written by a server of this database")
+                }
                 entries.append(entry)
             } else if !isTorn(line) {
                 throw ServerError.unusableLedger(path: path, reason: "line \(number + 1) is not one of a ledger")
@@ -94,6 +105,14 @@ struct LedgerFile: ErasureLedger {
     /// A crash amid writing: the erasure that it was for has not happened, and is written anew.
     private func isTorn(_ line: Data) -> Bool {
         line.first == UInt8(ascii: "{") && line.last != UInt8(ascii: "}")
+    }
+
+    private func sealed(_ line: Line) -> Line {
+        var line = line
+        let parts =
+            [line.application, line.uid, line.receipt, line.requestedAt, line.erasedAt] + (line.aliases ?? [])
+        line.mac = authenticate(parts.joined(separator: "\n")).map { String(format: "%02x", $0) }.joined()
+        return line
     }
 
     private func failure(_ step: String) -> ServerError {

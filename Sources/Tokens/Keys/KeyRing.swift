@@ -40,8 +40,10 @@ package final class KeyRing: Sendable {
 extension KeyRing {
     /// Loads the application's keys, and makes one when none signs or the policy asks for another algorithm or length.
     ///
-    /// To be called before the application is served, and when its configuration has changed.
+    /// To be called before the application is served, and when its configuration has changed. The key of certificates
+    /// is made with them, long before it signs: a backup must not be without it.
     package func prepare(_ application: Application) async throws {
+        _ = try await certifyingKey(of: application.id)
         let signing = try await load(application.id).signing
         let wanted = application.policy.tokens
         let bits = wanted.algorithm == .rs256 ? wanted.rsaBits : 0
@@ -68,7 +70,7 @@ extension KeyRing {
         try await reload(application.id)
     }
 
-    /// The key that signs the application's certificates of erasure; the first one makes it.
+    /// The key that signs the application's certificates of erasure; whoever asks first makes it.
     ///
     /// - Throws: `TokensError.noSigningKey`.
     func certifyingKey(of application: Int32) async throws -> SigningKey {

@@ -136,7 +136,7 @@ extension Situation.Status {
     var accountStatus: AccountStatus {
         switch self {
         case .live: .live
-        case .disabled: .disabled
+        case .disabled: .disabled(isLeaving: false)
         case .deleted: .deleted(purgeAfter: World.purge)
         }
     }

@@ -129,7 +129,7 @@ struct AccountTests {
             _ = try await client.delete("/auth/account", bearer: person.accessToken)
             let login = try await client.login(person.email)
             let token = try #require(login["error"]["details"]["restoreToken"].string)
-            try await server.execute("UPDATE accounts SET purge_after = now() - interval '1 second'")
+            try await server.makeDue()
             expectError(
                 try await client.post("/auth/account/restore", ["restoreToken": .string(token)]), 401, "INVALID_TOKEN")
         }

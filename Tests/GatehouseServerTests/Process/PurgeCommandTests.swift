@@ -67,12 +67,55 @@ struct PurgeCommandTests {
         }
     }
 
+    @Test func `one that an admin has disabled as well is erased all the same`() async throws {
+        try await with { bench in
+            let person = try await bench.client.register(at: bench.server)
+            try await bench.client.deleteAccount(person)
+            try await bench.server.setDisabled(true, person)
+            let purged = try await bench.purge("--now", person.uid)
+            #expect((purged.status, purged.output) == (0, "erased \(person.uid)\n"), "\(purged.errorLines)")
+            #expect(try await bench.server.accounts(person.uid) == 0)
+        }
+    }
+
+    @Test func `guests whom nobody has heard of are announced before they are erased`() async throws {
+        try await with { bench in
+            let guest = try await bench.client.guest()
+            try await bench.server.letAMonthPass()
+            let dry = try await bench.purge("--dry-run")
+            #expect(dry.output == "due \(guest.uid) of demo, a guest whom nobody has heard of\n", "\(dry.errorLines)")
+            #expect(try await bench.server.accounts(guest.uid) == 1)
+            #expect(try await bench.purge().output == "erased \(guest.uid)\n")
+        }
+    }
+
+    @Test func `whoever has not acknowledged an erasure that is over is told again too`() async throws {
+        try await WebhookSink.with { _, number in
+            number < 1 ? .status(500) : .status(204)
+        } _: { sink in
+            let entry = sink.entry("account.erased")
+            try await with(webhooks: "[\(entry)]") { bench in
+                let person = try await bench.client.register(at: bench.server)
+                try await bench.client.deleteAccount(person)
+                try await bench.server.erase(person.uid)
+                try await eventually("it was tried, and is put off") {
+                    try await bench.server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE failure IS NOT NULL") == 1
+                }
+                try await bench.server.execute(
+                    "UPDATE webhook_deliveries SET failed_at = now(), due_at = now() + interval '1 hour'")
+                #expect(try await bench.purge().status == 0)
+                #expect(sink.posts.count == 2)
+            }
+        }
+    }
+
     @Test func `what is due is erased by hand too`() async throws {
         try await with { bench in
             let person = try await bench.client.register(at: bench.server)
             try await bench.client.deleteAccount(person)
             try await bench.server.withoutScheduler {
-                try await bench.server.execute("UPDATE accounts SET purge_after = now() WHERE deleted_at IS NOT NULL")
+                try await bench.server.makeDue()
                 let dry = try await bench.purge("--dry-run")
                 #expect((dry.status, dry.output) == (0, "due \(person.uid) of demo\n"), "\(dry.errorLines)")
                 let purged = try await bench.purge()

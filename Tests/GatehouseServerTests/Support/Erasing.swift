@@ -41,7 +41,25 @@ extension TestServer {
             store: backend.store, opaque: backend.opaque, certification: ErasureCertifier(keys: backend.keys),
             time: SystemTime(), memory: { .seconds(3600) }, onStep: onStep)
         let uid = try #require(UUID(uuidString: uid))
-        return try await Purge(store: backend.store, erasure: erasure).erase(uid, in: scope())
+        let purge = Purge(store: backend.store, erasure: erasure)
+        let scope = try await scope()
+        return try await purge.erase(purge.scheduled(uid, in: scope.application), in: scope)
+    }
+
+    /// As if nobody had been heard of for a month.
+    func letAMonthPass() async throws {
+        try await execute(
+            """
+            UPDATE identities SET created_at = created_at - interval '31 days',
+                                  last_used_at = last_used_at - interval '31 days'
+            """)
+        try await execute("UPDATE refresh_tokens SET created_at = created_at - interval '31 days'")
+    }
+
+    /// Ends the grace period of whoever is in theirs.
+    func makeDue() async throws {
+        try await execute("UPDATE accounts SET purge_after = now() WHERE deleted_at IS NOT NULL")
+        try await execute("UPDATE erasures SET purge_after = now() WHERE erased_at IS NULL AND restored_at IS NULL")
     }
 
     /// The database as `pg_dump` writes it.

@@ -55,7 +55,7 @@ struct ErasureStepTests {
                     let isRevoked = ScriptedProvider.revoked.withLock { $0.contains(token) }
                     #expect(isRevoked)
                     let lines = try String(contentsOfFile: ledger, encoding: .utf8).split(separator: "\n")
-                    #expect(lines.count == (step == .written || step == .removed ? 2 : 1))
+                    #expect(lines.count == (step == .written ? 2 : 1))
                     #expect(lines.allSatisfy { $0.contains(person.uid) && !$0.contains("ada") })
                     #expect(try await !server.dump().contains("ada@example.com"))
                 }

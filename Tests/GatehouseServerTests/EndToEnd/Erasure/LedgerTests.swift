@@ -21,7 +21,7 @@ struct LedgerTests {
     }
 
     /// What the dump says in a database of its own.
-    private func restore(_ dump: String) async throws -> String {
+    static func restore(_ dump: String) async throws -> String {
         let url = try await TemporaryPostgres.database()
         try await ProcessDirectory.with { directory in
             try directory.write(dump, to: "dump.sql")
@@ -56,10 +56,10 @@ struct LedgerTests {
             let lines = try String(contentsOfFile: path, encoding: .utf8)
             #expect(lines.split(separator: "\n").count == 1 && lines.hasSuffix("\n"))
             let line = try JSONDecoder().decode(JSONValue.self, from: Data(lines.utf8))
-            #expect(line.keys == ["application", "uid", "aliases", "receipt", "requestedAt", "erasedAt"])
+            #expect(line.keys == ["application", "uid", "aliases", "receipt", "requestedAt", "erasedAt", "mac"])
             #expect(!lines.contains(erased.email) && !lines.contains("ada"))
 
-            let restored = try await restore(backup)
+            let restored = try await Self.restore(backup)
             for round in 1...2 {
                 // Everything that a start does is done when the first request is answered.
                 try await TestServer.with(database: restored, application: application, providers: "scripted: {}") {
@@ -101,7 +101,7 @@ struct LedgerTests {
 
     @Test func `a line that a crash tore spoils no other`() async throws {
         try await withLedger { path, _ in
-            let ledger = LedgerFile(path: path)
+            let ledger = LedgerFile(path: path) { [UInt8($0.utf8.count % 256)] }
             let entries = (0..<20).map { number in
                 LedgerEntry(
                     application: "demo", uid: .v7(), aliases: number == 1 ? [.v7(), .v7()] : [], receipt: UUID(),

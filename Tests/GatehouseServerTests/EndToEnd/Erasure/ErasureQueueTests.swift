@@ -1,0 +1,134 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Many erasures at once, some of which wait.
+struct ErasureQueueTests {
+    @Test func `those that wait for a silent webhook hold up nobody, and are not looked at all the time`() async throws
+    {
+        try await WebhookSink.with { _, _ in
+            .status(500)
+        } _: { silent in
+            try await TestServer.with(
+                application: "deletion: { gracePeriod: 0s, webhookDeadline: 72h }",
+                others: """
+                      prompt:
+                        audience: prompt
+                        deletion: { gracePeriod: 0s, webhookDeadline: 0s }
+                        providers: { anonymous: { enabled: true } }
+                    """, webhooks: "[\(silent.entry("account.deleted"))]"
+            ) { server in
+                let client = APIClient(server)
+                for _ in 1...120 { try await client.deleteAccount(client.guest()) }
+                try await eventually("all of them have begun") {
+                    try await server.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 120
+                }
+                let other = APIClient(server, application: "prompt")
+                let guest = try await other.guest()
+                let location = try await other.deleteAccount(guest)
+                try await eventually("the one behind them is erased") {
+                    try await client.erasure(location)["status"] == "erased"
+                }
+                // An hour later they are put off for minutes.
+                try await server.execute(
+                    "UPDATE erasures SET began_at = began_at - interval '1 hour', look_again_at = now() WHERE erased_at IS NULL"
+                )
+                try await eventually("each is looked at once more") {
+                    try await server.count(
+                        "SELECT count(*) FROM erasures WHERE look_again_at > now() + interval '10 minutes'") == 120
+                }
+            }
+        }
+    }
+
+    @Test func `an acknowledgement wakes the erasure that waits for it`() async throws {
+        try await WebhookSink.with { _, _ in
+            .hang
+        } _: { sink in
+            try await TestServer.with(
+                application: "deletion: { gracePeriod: 0s, webhookDeadline: 72h }",
+                webhooks: "[\(sink.entry("account.deleted"))]"
+            ) { server in
+                let client = APIClient(server)
+                let location = try await client.deleteAccount(client.guest())
+                try await eventually("it is told, and waits") {
+                    try await server.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 1
+                        && sink.posts.count == 1
+                }
+                try await server.execute("UPDATE erasures SET look_again_at = now() + interval '1 hour'")
+                sink.release()
+                try await eventually("it is erased") { try await client.erasure(location)["status"] == "erased" }
+            }
+        }
+    }
+
+    @Test func `an erasure that has begun is not called back`() async throws {
+        try await WebhookSink.with { _, _ in
+            .status(500)
+        } _: { silent in
+            try await TestServer.with(webhooks: "[\(silent.entry("account.deleted"))]") { server in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                try await client.deleteAccount(person)
+                let login = try await client.login(person.email)
+                let token = try #require(login["error"]["details"]["restoreToken"].string)
+                try await server.withoutScheduler {
+                    guard case .waiting = try await server.advance(person.uid) else {
+                        Issue.record("it did not wait")
+                        return
+                    }
+                    // As for a restore whose transaction began before the grace period was over.
+                    try await server.execute("UPDATE accounts SET purge_after = now() + interval '1 hour'")
+                    expectError(
+                        try await client.post("/auth/account/restore", ["restoreToken": .string(token)]), 401,
+                        "INVALID_TOKEN")
+                }
+            }
+        }
+    }
+
+    @Test func `what somebody else has concluded is erased, what was restored is not`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (leaving, staying) = (try await client.register(at: server), try await client.register(at: server))
+            let scope = try await server.scope()
+            let purge = server.backend.purge
+            @Sendable func due(_ person: Person) async throws -> DueErasure {
+                try await client.deleteAccount(person)
+                return try await purge.scheduled(#require(UUID(uuidString: person.uid)), in: scope.application)
+            }
+            try await server.withoutScheduler {
+                let (first, second) = (try await due(leaving), try await due(staying))
+                for _ in 1...2 { #expect(try await purge.erase(first, in: scope) == .erased(without: [])) }
+                let login = try await client.login(staying.email)
+                let restored = try await client.post(
+                    "/auth/account/restore", ["restoreToken": login["error"]["details"]["restoreToken"]])
+                try #require(restored.status == 200, "\(restored.text)")
+                #expect(try await purge.erase(second, in: scope) == .void)
+            }
+            #expect(try await server.accounts(staying.uid) == 1)
+        }
+    }
+
+    @Test func `a restore token is of no use after the account was restored`() async throws {
+        try await TestServer.with(providers: "scripted: {}") { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            _ = try await client.link(.somebody("thief"), bearer: person.accessToken)
+            try await client.deleteAccount(person)
+            func token(_ refusal: APIClient.Answer) -> JSONValue { refusal["error"]["details"]["restoreToken"] }
+            let stolen = token(try await client.present(.somebody("thief")))
+            let own = token(try await client.login(person.email))
+            let back = try await client.post("/auth/account/restore", ["restoreToken": own])
+            try #require(back.status == 200, "\(back.text)")
+            try await client.deleteAccount(Person(back, email: "", password: ""))
+            expectError(
+                try await client.post("/auth/account/restore", ["restoreToken": stolen]), 401, "INVALID_TOKEN")
+        }
+    }
+}
