@@ -8,7 +8,7 @@ struct Pgbench: Sendable {
     private let script: String
     private let databaseURL: String
 
-    /// - Parameter script: its file's path.
+    /// `script` is its file's path.
     init(script: String, databaseURL: String) throws {
         program = try Self.find()
         self.script = script

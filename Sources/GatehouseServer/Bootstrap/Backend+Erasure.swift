@@ -40,6 +40,8 @@ extension Backend {
     /// To be called before anybody is served.
     func replayLedgers(of scopes: [ErasureScope]) async throws {
         for scope in scopes {
+            // The key of certificates is made long before it signs: a backup must not be without it.
+            _ = try await ErasureCertifier(keys: keys).signer(for: scope.application)
             if scope.ledger == nil, !configuration.server.development {
                 logger.warning(
                     "no deletion.ledger: a restored backup brings back whoever was erased after it was made",

@@ -27,6 +27,19 @@ struct SessionAnswer: Codable, Sendable {
     }
 }
 
+extension SessionAnswer: DirectlyWritten {
+    func write(to object: inout JSONObjectWriter) {
+        object.add(CodingKeys.accessToken, accessToken)
+        object.add(CodingKeys.tokenType, tokenType)
+        object.add(CodingKeys.expiresIn, expiresIn)
+        object.add(CodingKeys.refreshToken, refreshToken)
+        object.add(CodingKeys.isNewAccount, isNewAccount)
+        object.add(CodingKeys.user) { user.write(to: &$0) }
+        object.add(CodingKeys.auth) { auth.write(to: &$0) }
+        if let shouldChangePassword { object.add(CodingKeys.shouldChangePassword, shouldChangePassword) }
+    }
+}
+
 /// The identity that signed in.
 ///
 /// Times are whole seconds since the epoch.
@@ -97,6 +110,20 @@ struct AuthPayload: Codable, Sendable {
     }
 }
 
+extension AuthPayload: DirectlyWritten {
+    func write(to object: inout JSONObjectWriter) {
+        object.add(CodingKeys.uid, uid)
+        object.add(CodingKeys.provider, provider)
+        object.add(CodingKeys.providerUid, providerUid)
+        object.add(CodingKeys.createdAt, createdAt)
+        object.add(CodingKeys.expires, expires)
+        object.add(CodingKeys.displayName, orNull: displayName)
+        if let email { object.add(CodingKeys.email, email) }
+        if let phone { object.add(CodingKeys.phone, phone) }
+        for (name, value) in exposed where CodingKeys(stringValue: name) == nil { object.add(name, value) }
+    }
+}
+
 /// What a refresh answers.
 struct TokenAnswer: Codable, Sendable {
     let accessToken: String
@@ -109,5 +136,14 @@ struct TokenAnswer: Codable, Sendable {
         tokenType = "Bearer"
         expiresIn = tokens.expiresIn
         refreshToken = tokens.refreshToken
+    }
+}
+
+extension TokenAnswer: DirectlyWritten {
+    func write(to object: inout JSONObjectWriter) {
+        object.add(CodingKeys.accessToken, accessToken)
+        object.add(CodingKeys.tokenType, tokenType)
+        object.add(CodingKeys.expiresIn, expiresIn)
+        object.add(CodingKeys.refreshToken, refreshToken)
     }
 }

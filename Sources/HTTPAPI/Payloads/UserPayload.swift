@@ -30,6 +30,22 @@ struct UserPayload: Codable, Sendable {
     }
 }
 
+extension UserPayload: DirectlyWritten {
+    func write(to object: inout JSONObjectWriter) {
+        object.add(CodingKeys.id, id)
+        object.add(CodingKeys.email, orNull: email)
+        object.add(CodingKeys.emailVerified, emailVerified)
+        object.add(CodingKeys.phone, orNull: phone)
+        object.add(CodingKeys.phoneVerified, phoneVerified)
+        object.add(CodingKeys.displayName, orNull: displayName)
+        object.add(CodingKeys.isAnonymous, isAnonymous)
+        object.add(CodingKeys.authProviders, authProviders)
+        object.add(CodingKeys.metadata, metadata)
+        object.add(CodingKeys.createdAt, createdAt.text)
+        object.add(CodingKeys.updatedAt, updatedAt.text)
+    }
+}
+
 /// What a person may change of their account; what is absent stays as it is.
 struct UserChanges: Codable, Sendable {
     let displayName: String?

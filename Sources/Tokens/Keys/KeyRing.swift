@@ -40,10 +40,8 @@ package final class KeyRing: Sendable {
 extension KeyRing {
     /// Loads the application's keys, and makes one when none signs or the policy asks for another algorithm or length.
     ///
-    /// To be called before the application is served, and when its configuration has changed. The key of certificates
-    /// is made with them, long before it signs: a backup must not be without it.
+    /// To be called before the application is served, and when its configuration has changed.
     package func prepare(_ application: Application) async throws {
-        _ = try await certifyingKey(of: application.id)
         let signing = try await load(application.id).signing
         let wanted = application.policy.tokens
         let bits = wanted.algorithm == .rs256 ? wanted.rsaBits : 0
