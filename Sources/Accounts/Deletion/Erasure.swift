@@ -63,6 +63,7 @@ package struct Erasure: Sendable {
         }
         try await onStep(.settled)
         let family = try await store.lockFamily(of: erasure.uid, application: erasure.application)
+        guard !family.isEmpty else { return .void }
         let entry = LedgerEntry(
             application: scope.application.name, uid: erasure.uid, aliases: family.filter { $0 != erasure.uid },
             receipt: erasure.receipt, requestedAt: erasure.requestedAt, erasedAt: time.now().wholeMilliseconds)

@@ -51,6 +51,7 @@ extension PurgeCommand {
     private func erase(_ uid: UUID, in scopes: [ErasureScope], backend: Backend) async throws {
         let purge = backend.purge
         let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
+        try await purge.begin(of: erasure.uid, in: scope.application)
         try await withWorkers(of: backend, for: scopes) {
             var progress = try await purge.erase(erasure.uid, in: scope)
             if case .waiting = progress {
@@ -101,6 +102,7 @@ extension PurgeCommand {
         let purge = backend.purge
         try await withWorkers(of: backend, for: scopes) {
             for scope in scopes {
+                try await purge.begin(in: scope.application)
                 _ = try await purge.deleteIdleGuests(of: scope)
                 var waiting: [DueErasure] = []
                 for erasure in try await backend.store.dueErasures(of: scope.application.id) {
