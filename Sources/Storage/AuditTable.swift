@@ -17,11 +17,10 @@ package struct AuditTable: AuditChainStore {
     // MARK: - Sealing
 
     private static let hasUnsealed = Statement(
-        .read, "SELECT EXISTS (SELECT FROM audit_events WHERE batch IS NULL)")
+        .read, "SELECT 1 FROM audit_events WHERE batch IS NULL ORDER BY batch, at LIMIT 1")
 
     package func hasUnsealedEvents() async throws -> Bool {
-        var row = try await run(Self.hasUnsealed, []).firstOrConflict()
-        return try row.next()
+        try await !run(Self.hasUnsealed, []).isEmpty
     }
 
     private static let lead = Statement(.write, "SELECT pg_try_advisory_xact_lock(7162534108259)")
@@ -29,15 +28,20 @@ package struct AuditTable: AuditChainStore {
     /// Not together with the lock: its snapshot would be older than that.
     private static let selectLast = Statement(.read, "SELECT seq, mac FROM audit_batches ORDER BY seq DESC LIMIT 1")
 
+    /// Their times bound what is looked at to number them, however long the backlog is and whatever the planner thinks.
     private static let number = Statement(
         .write,
         """
         WITH chosen AS MATERIALIZED (
-            SELECT application_id, at, id FROM audit_events WHERE batch IS NULL ORDER BY batch, at LIMIT $2
+            SELECT application_id, at, id
+              FROM audit_events WHERE batch IS NULL
+               AND at >= coalesce('epoch'::timestamptz + $3 * interval '1 microsecond', '-infinity')
+             ORDER BY batch, at LIMIT $2
         ), numbered AS (
             UPDATE audit_events e SET batch = $1
               FROM chosen c
-             WHERE e.application_id = c.application_id AND e.at = c.at AND e.id = c.id AND e.batch IS NULL
+             WHERE e.at BETWEEN (SELECT min(at) FROM chosen) AND (SELECT max(at) FROM chosen)
+               AND e.application_id = c.application_id AND e.at = c.at AND e.id = c.id AND e.batch IS NULL
             RETURNING e.application_id, e.id, e.at, e.event, e.account, e.session_id, e.details
         )
         SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
@@ -54,7 +58,7 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func seal(
-        atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
+        from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch? {
         try await translatingErrors {
             try await database.transaction { transaction -> AuditBatch? in
@@ -63,7 +67,7 @@ package struct AuditTable: AuditChainStore {
                 var row = try await transaction.first(Self.selectLast)
                 let last = try row.map { _ in AuditCheckpoint(seq: try row?.next() ?? 0, mac: try row?.next() ?? []) }
                 let events = try await transaction.execute(
-                    Self.number, .int((last?.seq ?? 0) + 1), .int(count)
+                    Self.number, .int((last?.seq ?? 0) + 1), .int(count), .int(time)
                 ).map { try $0.auditEvent() }
                 guard !events.isEmpty else { return nil }
                 let batch = body(last, events)

@@ -6,7 +6,10 @@ extension SQLStore {
     package func personalData(
         _ section: PersonalDataSection, of uid: UUID, application: Int32, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow] {
-        let binds: [Bind] = [.int4(application), .uuid(uid), .text(key ?? ""), .int(count)]
+        var binds: [Bind] = [.int4(application), .uuid(uid), .text(key ?? ""), .int(count)]
+        if section == .messages {
+            binds.append(.bytesArray(try await marks(of: uid, application: application)))
+        }
         return try await run(section.statement, binds).map { row in
             var row = row
             return PersonalDataRow(key: try row.next(), columns: try row.next())
@@ -48,6 +51,7 @@ extension PersonalDataSection {
         case .merges: Self.merges
         case .erasures: Self.erasures
         case .webhookDeliveries: Self.webhookDeliveries
+        case .messages: SQLStore.personalMessages
         }
     }
 
@@ -123,7 +127,7 @@ extension PersonalDataSection {
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT identity_id::text || ' ' || extract(epoch FROM created_at)::text AS key, identity_id, provider,
-                       rfc3339(created_at) AS created_at, rfc3339(revoked_at) AS revoked_at,
+                       rfc3339(created_at) AS created_at, attempts, failure, rfc3339(revoked_at) AS revoked_at,
                        rfc3339(failed_at) AS failed_at
                   FROM token_revocations
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
@@ -135,7 +139,7 @@ extension PersonalDataSection {
         .read,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, identity_id, methods, device, address, rfc3339(authenticated_at) AS authenticated_at,
+          FROM (SELECT id, identity_id, methods, device, address, resumes, rfc3339(authenticated_at) AS authenticated_at,
                        rfc3339(created_at) AS created_at,
                        rfc3339((SELECT max(t.created_at) FROM refresh_tokens t
                                  WHERE t.application_id = $1 AND t.session_id = s.id)) AS last_seen_at,
@@ -150,8 +154,8 @@ extension PersonalDataSection {
         .read,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, provider, provider_uid, address, display_name, rfc3339(created_at) AS created_at,
-                       rfc3339(expires_at) AS expires_at
+          FROM (SELECT id, provider, provider_uid, address, display_name, on_conflict,
+                       rfc3339(created_at) AS created_at, rfc3339(expires_at) AS expires_at
                   FROM registrations
                  WHERE application_id = $1
                    AND (uid = ANY (ARRAY(SELECT uids_of($1, $2)))
@@ -165,7 +169,7 @@ extension PersonalDataSection {
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(convert_to(kind, 'UTF8') || hash), 'hex') AS key, kind, provider, provider_uid,
-                       address, methods, attempts, rfc3339(created_at) AS created_at,
+                       address, address_kind, methods, attempts, rfc3339(created_at) AS created_at,
                        rfc3339(expires_at) AS expires_at
                   FROM proofs
                  WHERE application_id = $1
@@ -181,7 +185,8 @@ extension PersonalDataSection {
         .read,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, survivor, absorbed, identities, addresses, rfc3339(merged_at) AS merged_at,
+          FROM (SELECT id, survivor, absorbed, identities, parked, address_kinds, addresses, filled,
+                       rfc3339(merged_at) AS merged_at,
                        rfc3339(undo_until) AS undo_until, rfc3339(undone_at) AS undone_at
                   FROM merges
                  WHERE application_id = $1
@@ -195,7 +200,7 @@ extension PersonalDataSection {
         """
         SELECT receipt::text, to_jsonb(r)::text
           FROM (SELECT receipt, rfc3339(requested_at) AS requested_at, rfc3339(purge_after) AS purge_after,
-                       rfc3339(restored_at) AS restored_at, rfc3339(erased_at) AS erased_at
+                       rfc3339(began_at) AS began_at, rfc3339(restored_at) AS restored_at, rfc3339(erased_at) AS erased_at
                   FROM erasures
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
          WHERE receipt::text > $3 ORDER BY receipt::text LIMIT $4
@@ -205,7 +210,7 @@ extension PersonalDataSection {
         .read,
         """
         SELECT key, to_jsonb(r)::text
-          FROM (SELECT event_id::text || ' ' || webhook AS key, event_id, name, kind, details,
+          FROM (SELECT event_id::text || ' ' || webhook AS key, event_id, name, kind, details, attempts, failure,
                        rfc3339(created_at) AS created_at, rfc3339(acknowledged_at) AS acknowledged_at,
                        rfc3339(failed_at) AS failed_at
                   FROM webhook_deliveries

@@ -81,6 +81,8 @@ extension SQLStore {
               FROM names n WHERE n.name IS NOT NULL
         ), subjects AS (
             SELECT * FROM unnest($2::text[], $3::text[]) AS subject (provider, provider_uid)
+        ), session AS MATERIALIZED (
+            SELECT id FROM sessions WHERE application_id = $1 AND uid = ANY ($8)
         ), proofs_gone AS (
             DELETE FROM proofs WHERE ctid IN (
                 SELECT p.ctid FROM proofs p WHERE p.application_id = $1 AND p.address = ANY ($4)
@@ -114,12 +116,21 @@ extension SQLStore {
              WHERE r.application_id = $1 AND r.name = n.name AND r.subject = ANY ($6)
             RETURNING 1
         ), messages_gone AS (
-            DELETE FROM outbox WHERE application_id = $1 AND recipient = ANY ($9) RETURNING 1
+            DELETE FROM outbox WHERE application_id = $1 AND (recipient = ANY ($9) OR uid = ANY ($8)) RETURNING 1
+        ), flows_gone AS (
+            -- One that is being redeemed just now loses its evidence by that.
+            DELETE FROM redirect_flows WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM redirect_flows
+                 WHERE application_id = $1
+                   AND (marks && $10 OR session_id = ANY (ARRAY(SELECT id FROM session))
+                        OR linking_session = ANY (ARRAY(SELECT id FROM session)))
+                   FOR UPDATE SKIP LOCKED))
+            RETURNING 1
         )
         SELECT (SELECT count(*) FROM proofs_gone), (SELECT count(*) FROM registrations_gone),
                (SELECT count(*) FROM failures_gone) + (SELECT count(*) FROM guesses_gone)
                + (SELECT count(*) FROM limits_gone),
-               (SELECT count(*) FROM messages_gone)
+               (SELECT count(*) FROM messages_gone), (SELECT count(*) FROM flows_gone)
         """)
 
     /// The rest goes with the account's row, and the row with its audit key.
@@ -160,6 +171,9 @@ extension SQLStore {
                 .texts(traces.subjects.map(\.providerUid)), .texts(traces.addresses), .bytesArray(traces.attempts),
                 .bytesArray(traces.limited), .texts(ProofKind.allCases.map(\.rawValue) + ChallengePurpose.kinds),
                 .uuids(family), .bytesArray(traces.addresses.map { sealing.mark(of: $0) }),
+                .bytesArray(
+                    traces.addresses.map { sealing.mark(of: $0) }
+                        + traces.subjects.map { sealing.mark(of: $0.providerUid, at: $0.provider) }),
             ]
         ).firstOrConflict()
         var accountCounts = try await run(
@@ -171,6 +185,7 @@ extension SQLStore {
             counts: [
                 "proofs": try traceCounts.next(), "registrations": try traceCounts.next(),
                 "counters": try traceCounts.next(), "messages": try traceCounts.next(),
+                "redirectFlows": try traceCounts.next(),
                 "identities": try accountCounts.next(), "sessions": try accountCounts.next(),
                 "passwords": try accountCounts.next(), "addresses": try accountCounts.next(),
                 "refreshTokens": try accountCounts.next(),

@@ -45,18 +45,24 @@ extension SQLStore {
     private static let issueCode = Statement(
         .write,
         """
-        UPDATE redirect_flows SET code_hash = $3, sealed_evidence = $4, expires_at = now() + $5::interval
+        UPDATE redirect_flows SET code_hash = $3, sealed_evidence = $4, expires_at = now() + $5::interval, marks = $6
          WHERE application_id = $1 AND state_hash = $2 AND answered_at IS NOT NULL AND code_hash IS NULL
         """)
 
     package func issueCode(
-        _ code: OpaqueToken, for evidence: VerifiedIdentity, state: [UInt8], lifetime: Duration, application: Int32
+        _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
+        application: Int32
     ) async throws {
         let sealed = try sealing.seal(
             Array(JSONEncoder().encode(evidence)), at: .evidence(application: application, state: state))
         let rows = try await run(
             Self.issueCode,
-            [.int4(application), .bytes(state), .bytes(code.hash), .bytes(sealed), .interval(lifetime)])
+            [
+                .int4(application), .bytes(state), .bytes(code.hash), .bytes(sealed), .interval(lifetime),
+                .bytesArray(
+                    [sealing.mark(of: evidence.providerUid, at: provider)]
+                        + evidence.addresses.map { sealing.mark(of: $0.address.value) }),
+            ])
         guard rows.affected == 1 else { throw StoreConflict() }
     }
 
@@ -71,7 +77,7 @@ extension SQLStore {
                AND (linking_session IS NOT NULL OR NOT $5) AND may_finish($1, $4, linking_session)
                FOR UPDATE
         ), redeemed AS (
-            UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL
+            UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL, marks = NULL
               FROM flow
              WHERE r.application_id = $1 AND r.state_hash = flow.state_hash
                AND flow.redeemed_at IS NULL AND flow.is_live
@@ -115,6 +121,13 @@ extension SQLStore {
 
     package func note(session: UUID, openedBy code: [UInt8], application: Int32) async throws {
         _ = try await run(Self.noteSession, [.int4(application), .bytes(code), .uuid(session)])
+    }
+}
+
+extension Sealing {
+    /// Of a subject of a provider's; no address has a line break.
+    func mark(of providerUid: String, at provider: String) -> [UInt8] {
+        mark(of: provider + "\n" + providerUid)
     }
 }
 

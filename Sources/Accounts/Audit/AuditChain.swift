@@ -17,16 +17,18 @@ package struct AuditChain: Sendable {
     /// Seals what is there.
     package func sealAll(onSealed: (AuditCheckpoint) -> Void) async throws {
         guard try await store.hasUnsealedEvents() else { return }
-        var isFull = true
+        // Where the batch before has ended: what commits late is found by the next call.
+        var (isFull, time): (Bool, Int?) = (true, nil)
         while isFull, !Task.isCancelled {
-            guard let batch = try await seal() else { return }
+            guard let batch = try await seal(from: time) else { return }
             onSealed(batch.checkpoint)
             isFull = batch.events == Self.batchSize
+            time = batch.lastAt
         }
     }
 
-    private func seal() async throws -> AuditBatch? {
-        try await store.seal(atMost: Self.batchSize) { [authentication] last, events in
+    private func seal(from time: Int?) async throws -> AuditBatch? {
+        try await store.seal(from: time, atMost: Self.batchSize) { [authentication] last, events in
             let times = events.map(\.at)
             var batch = AuditBatch(
                 seq: (last?.seq ?? 0) + 1, previous: last?.mac ?? [], firstAt: times.min() ?? 0,

@@ -15,10 +15,11 @@ package protocol AuditChainStore: Sendable {
 
     /// Gives the oldest unsealed events the next number, and keeps the batch that `body` makes of them and the last one.
     ///
-    /// One replica at a time.
+    /// One replica at a time. Whoever knows that nothing is unsealed before some time, in microseconds since the epoch,
+    /// spares looking there.
     /// - Returns: `nil` where nothing is unsealed, or another replica is at it.
     func seal(
-        atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
+        from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch?
 
     /// In the order of their numbers.

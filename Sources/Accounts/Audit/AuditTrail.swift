@@ -8,6 +8,8 @@ package struct AuditEntry: Sendable {
         case signInRefused = "sign-in.refused"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
+        /// By hand; of an account where only that one was meant.
+        case purgeRun = "purge.run"
     }
 
     package let event: Event

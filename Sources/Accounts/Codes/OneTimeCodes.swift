@@ -65,7 +65,8 @@ package struct OneTimeCodes: Sendable {
             // Who may not sign up gets no code: nothing that it opens.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
             let isSent = caller != nil || opens
-            try await store.enqueue([isSent ? message : message.toNobody], application: application.id)
+            try await store.enqueue(
+                [isSent ? message : message.toNobody], about: caller?.uid, application: application.id)
             return issued
         }
         return SentCode(

@@ -44,15 +44,20 @@ package struct AccountDeletion: Sendable {
         return receipt
     }
 
-    /// - Throws: `AccountsError.invalidToken`.
+    /// The token is used up, whatever comes of it.
+    ///
+    /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        let outcome = try await store.wholeDecision { store in
+        let outcome = try await store.standingDecision { store in
             guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
                 let uid = proof.uid
             else { throw AccountsError.invalidToken }
             let status = try await store.lockAccount(uid, application: application.id)
-            if case .disabled? = status { throw AccountsError.accountDisabled }
+            if case .disabled? = status {
+                try await store.record(.refusal(of: proof, uid: uid), application: application.id)
+                throw AccountsError.accountDisabled
+            }
             guard case .deleted? = status,
                 try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
@@ -74,6 +79,15 @@ package struct AccountDeletion: Sendable {
             throw AccountsError.receiptNotFound
         }
         return status
+    }
+}
+
+extension AuditEntry {
+    /// A token that was right, of an account that an admin has closed.
+    fileprivate static func refusal(of proof: Proof, uid: UUID) -> AuditEntry {
+        AuditEntry(
+            .signInRefused, of: uid,
+            details: ["provider": .string(proof.provider), "rule": .string(LinkingRule.accountDisabled.rawValue)])
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+internal import ProviderKit
 
 /// Erasing whatever is due, in small batches, of all applications.
 package struct Purge: Sendable {
@@ -40,6 +41,12 @@ package struct Purge: Sendable {
             }
         }
         return outcomes
+    }
+
+    /// To be called before an admin purges: it is an event of its own, of one account or of none.
+    package func begin(of uid: UUID? = nil, in application: Application) async throws {
+        try await store.record(
+            AuditEntry(.purgeRun, of: uid, details: ["now": .bool(uid != nil)]), application: application.id)
     }
 
     /// One erasure, as far as it goes by now, whether or not its grace period is over and whoever else has it.

@@ -112,7 +112,7 @@ package struct AddressChange: Sendable {
             Set(told + old + [target.address]).map {
                 Message(.addressChanged, notifying: $0, provider: provider.displayName, locale: languages)
             },
-            application: application.id)
+            about: caller.uid, application: application.id)
         let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
         let changed = try await store.identities(of: caller.uid, application: application.id)
         guard let record = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }

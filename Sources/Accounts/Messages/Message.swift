@@ -123,7 +123,14 @@ package struct Message: Sendable, Codable, Equatable {
 
 /// Where messages are written, in the transaction of what they tell about.
 package protocol MessageOutbox: Sendable {
-    func enqueue(_ messages: [Message], application: Int32) async throws
+    /// `uid` is the account that they are about; without one, whoever owns the address.
+    func enqueue(_ messages: [Message], about uid: UUID?, application: Int32) async throws
+}
+
+extension MessageOutbox {
+    package func enqueue(_ messages: [Message], application: Int32) async throws {
+        try await enqueue(messages, about: nil, application: application)
+    }
 }
 
 /// A message that a worker has taken for a while.

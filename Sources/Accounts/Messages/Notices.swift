@@ -12,6 +12,6 @@ extension AccountsStore {
         let languages = try await languages(of: uid, application: application)
         try await enqueue(
             addresses.map { Message(topic, notifying: $0, until: until, provider: provider, locale: languages) },
-            application: application)
+            about: uid, application: application)
     }
 }

@@ -56,7 +56,7 @@ package struct PasswordLinking: Sendable {
             try await store.transaction { store in
                 try await store.register(registration, application: application.id)
                 try await store.issue(proof, application: application.id)
-                try await store.enqueue([message], application: application.id)
+                try await store.enqueue([message], about: caller.uid, application: application.id)
             }
         }
         return subject.address

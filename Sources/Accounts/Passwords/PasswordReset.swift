@@ -42,7 +42,7 @@ package struct PasswordReset: Sendable {
         }
     }
 
-    /// Proves the address: sets the password of its identity (which joins or opens an account like any proof of an
+    /// Proves the address, by a token that is used up whatever comes of it: sets the password of its identity (which joins or opens an account like any proof of an
     /// address would), ends every session of the account, lifts the lock and forgets pending registrations.
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
@@ -55,7 +55,7 @@ package struct PasswordReset: Sendable {
         let hash = try await hasher.hash(password, sharingSaltOf: nil)
 
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let offer = try await store.wholeDecision { store -> RestoreOffer? in
+        let offer = try await store.standingDecision { store -> RestoreOffer? in
             guard
                 let proof = try await store.consume(.passwordReset, hash: token.hash, application: application.id)
             else { throw AccountsError.invalidToken }
@@ -85,11 +85,6 @@ package struct PasswordReset: Sendable {
     ) async throws -> RestoreOffer? {
         let provider = try application.providers.named(opening.provider)
         let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
-        // Outside of this transaction, which it undoes.
-        if case .disabled = verdict.outcome {
-            try await self.store.record(.refusal(verdict.rule, of: opening), application: application.id)
-            throw AccountsError.accountDisabled
-        }
         // A reset signs nobody in: a known identity needs no session.
         if case .enter(.known) = verdict.outcome { return nil }
         let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)

@@ -80,7 +80,8 @@ package protocol RedirectFlowStore: Sendable {
 
     /// Keeps evidence, sealed, until its code is presented.
     func issueCode(
-        _ code: OpaqueToken, for evidence: VerifiedIdentity, state: [UInt8], lifetime: Duration, application: Int32
+        _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
+        application: Int32
     ) async throws
 
     /// Uses the code up and locks its flow for the rest of the transaction.

@@ -66,7 +66,8 @@ package struct RedirectFlows: Sendable {
                 .complete(callback, of: flow(state, with: configured, in: application)).checked()
             let code = opaque.make()
             try await store.issueCode(
-                code, for: evidence, state: state.hash, lifetime: Self.codeLifetime, application: application.id)
+                code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
+                application: application.id)
             return Arrival(
                 url: destination.url(code: code), cookieName: browser == nil ? nil : cookieName, failure: nil)
         } catch {

@@ -54,6 +54,7 @@ struct PurgeCommand: AsyncParsableCommand {
 extension PurgeCommand {
     private func erase(_ uid: UUID, in scopes: [ErasureScope], purge: Purge) async throws {
         let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
+        try await purge.begin(of: erasure.uid, in: scope.application)
         var progress = try await purge.erase(erasure, in: scope)
         if case .waiting = progress {
             try await retry([erasure], purge: purge)
@@ -101,6 +102,7 @@ extension PurgeCommand {
     private func eraseAll(in scopes: [ErasureScope], backend: Backend) async throws {
         let purge = backend.purge
         for scope in scopes {
+            try await purge.begin(in: scope.application)
             try await backend.store.retryUnacknowledged(application: scope.application.id)
             _ = try await purge.deleteIdleGuests(of: scope)
             var waiting: [DueErasure] = []

@@ -9,7 +9,7 @@ package struct ExportPayload: Codable, Sendable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case exportedAt, application, account, aliases, identities, addresses, passwords, providerTokens
         case tokenRevocations, sessions, pendingRegistrations, pendingProofs, merges, erasures, webhookDeliveries
-        case auditEvents, recipients
+        case messages, auditEvents, recipients
     }
 
     let exportedAt: Timestamp
@@ -29,6 +29,8 @@ package struct ExportPayload: Codable, Sendable {
     let erasures: [ExportedErasure]
     /// What was told to whom about the account.
     let webhookDeliveries: [ExportedDelivery]
+    /// What the person was sent, or is about to be, for as long as that is known; the texts are not kept.
+    let messages: [ExportedMessage]
     let auditEvents: [ExportedEvent]
     /// Who learns of people at all, as it is configured now.
     let recipients: [ExportedRecipient]
@@ -89,6 +91,8 @@ struct ExportedTokenRevocation: Codable, Sendable {
     let identityId: String
     let provider: String
     let createdAt: Timestamp
+    let attempts: Int
+    @Nullable var failure: String?
     @Nullable var revokedAt: Timestamp?
     @Nullable var failedAt: Timestamp?
 }
@@ -99,6 +103,8 @@ struct ExportedSession: Codable, Sendable {
     let methods: [String]
     @Nullable var device: String?
     @Nullable var address: String?
+    /// The session that asked for this one.
+    @Nullable var resumes: String?
     let authenticatedAt: Timestamp
     let createdAt: Timestamp
     @Nullable var lastSeenAt: Timestamp?
@@ -115,6 +121,7 @@ struct ExportedRegistration: Codable, Sendable {
     let providerUid: String
     let address: String
     @Nullable var displayName: String?
+    let onConflict: String
     let createdAt: Timestamp
     let expiresAt: Timestamp
 }
@@ -124,6 +131,7 @@ struct ExportedProof: Codable, Sendable {
     let provider: String
     let providerUid: String
     @Nullable var address: String?
+    let addressKind: String
     let methods: [String]
     let attempts: Int
     let createdAt: Timestamp
@@ -135,7 +143,12 @@ struct ExportedMerge: Codable, Sendable {
     let survivor: String
     let absorbed: String
     let identities: [String]
+    /// Those of guests, which the survivor gave up.
+    let parked: [String]
+    let addressKinds: [String]
     let addresses: [String]
+    /// What the survivor lacked and took over.
+    let filled: JSONValue
     let mergedAt: Timestamp
     let undoUntil: Timestamp
     @Nullable var undoneAt: Timestamp?
@@ -145,6 +158,7 @@ struct ExportedErasure: Codable, Sendable {
     let receipt: String
     let requestedAt: Timestamp
     let purgeAfter: Timestamp
+    @Nullable var beganAt: Timestamp?
     @Nullable var restoredAt: Timestamp?
     @Nullable var erasedAt: Timestamp?
 }
@@ -154,8 +168,21 @@ struct ExportedDelivery: Codable, Sendable {
     let name: String
     let kind: String
     let details: JSONValue
+    let attempts: Int
+    @Nullable var failure: String?
     let createdAt: Timestamp
     @Nullable var acknowledgedAt: Timestamp?
+    @Nullable var failedAt: Timestamp?
+}
+
+struct ExportedMessage: Codable, Sendable {
+    let id: String
+    let topic: String
+    let channel: String
+    let attempts: Int
+    @Nullable var failure: String?
+    let createdAt: Timestamp
+    @Nullable var sentAt: Timestamp?
     @Nullable var failedAt: Timestamp?
 }
 

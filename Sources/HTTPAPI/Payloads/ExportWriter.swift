@@ -55,6 +55,7 @@ package struct ExportWriter: Sendable {
         case .merges: try await rows(.merges, ExportedMerge.self)
         case .erasures: try await rows(.erasures, ExportedErasure.self)
         case .webhookDeliveries: try await rows(.webhookDeliveries, ExportedDelivery.self)
+        case .messages: try await rows(.messages, ExportedMessage.self)
         case .auditEvents:
             var list = ListWriter()
             try await export.forEachPage(ofAuditAbout: uid, in: application) { page in

@@ -167,4 +167,30 @@ struct AuditChainTests {
             #expect(report.batches >= 13)
         }
     }
+
+    @Test func `what a long backlog costs grows with its length alone`() async throws {
+        try await TestServer.with { server in
+            try await server.execute(
+                """
+                INSERT INTO audit_events (application_id, event, at)
+                SELECT 1, 'made up', now() - n * interval '1 millisecond' FROM generate_series(1, 100000) n
+                """)
+            try await eventually("the audit is sealed", within: .seconds(120)) {
+                try await server.count("SELECT count(*) FROM audit_events WHERE batch IS NULL") == 0
+            }
+            let report = try await server.verify()
+            #expect(report.events == 100_000 && report.batches >= 100)
+            // Each was chosen, numbered and verified, and looked for by this test.
+            var read = 0
+            try await eventually("PostgreSQL has counted it") {
+                read = try await server.count(
+                    """
+                    SELECT (sum(seq_tup_read) + sum(idx_tup_fetch))::int8 FROM pg_stat_user_tables
+                     WHERE relname LIKE 'audit\\_events\\_%'
+                    """)
+                return read > 200_000
+            }
+            #expect(read < 2_000_000, "\(read)")
+        }
+    }
 }

@@ -104,6 +104,40 @@ struct AuditedDecisionTests {
         }
     }
 
+    @Test func `a reset and a restoration of a disabled account`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let refused = event(
+                "sign-in.refused", ["provider": "email", "rule": "account.disabled"],
+                try await server.pseudonym(of: person.uid))
+            let token = try await client.forget(at: server, person.email)
+            try await server.setDisabled(true, person)
+            let reset = try await server.audited {
+                expectError(try await client.reset(token, to: APIClient.otherPassword), 403, "ACCOUNT_DISABLED")
+            }
+            #expect(reset == [refused])
+            try await server.setDisabled(false, person)
+            // The refusal used it up.
+            expectError(try await client.reset(token, to: APIClient.otherPassword), 401, "INVALID_TOKEN")
+
+            let login = try await client.login(person.email)
+            try await client.deleteAccount(Person(login, email: person.email, password: ""))
+            let offered = try await client.login(person.email)["error"]["details"]["restoreToken"]
+            try await server.setDisabled(true, person)
+            let restoration = try await server.audited {
+                let answer = try await client.post("/auth/account/restore", ["restoreToken": offered])
+                expectError(answer, 403, "ACCOUNT_DISABLED")
+            }
+            #expect(restoration == [refused])
+            try await server.setDisabled(false, person)
+            expectError(
+                try await client.post("/auth/account/restore", ["restoreToken": offered]), 401, "INVALID_TOKEN")
+            let again = try await client.login(person.email)["error"]["details"]["restoreToken"]
+            #expect(try await client.post("/auth/account/restore", ["restoreToken": again]).status == 200)
+        }
+    }
+
     @Test func `a conflict, and a last identity`() async throws {
         try await TestServer.linking { server, client in
             let owner = try await client.newcomer("taken")

@@ -1,8 +1,10 @@
 import Accounts
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 
@@ -41,6 +43,56 @@ struct ExportTests {
             #expect(answer["identities"].array?.contains { $0["profile"] == ["given_name": "Ada"] } == true)
             #expect(answer["aliases"].array?.map { $0["displayName"] } == ["the absorbed one"])
             #expect(answer["application"] == "demo")
+        }
+    }
+
+    @Test func `every column of these is in it, or left out for a reason`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            try await ExportSeed(uid: try uid(person)).plant(at: server)
+            let answer = try await export(person, client)
+            for (table, section) in ExportedTables.sections {
+                let leftOut = Set((ExportedTables.leftOutColumns[table] ?? [:]).keys)
+                let columns = try await ExportedTables.columns(of: table, at: server)
+                #expect(leftOut.subtracting(columns) == [], "\(table)")
+                let row = answer[section].array?.first ?? answer[section]
+                let missing = columns.subtracting(leftOut).filter { !row.keys.contains($0.camelCased) }
+                #expect(missing == [], "\(table)")
+            }
+        }
+    }
+
+    @Test func `messages to the person are, before and after they are sent`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let other = try await client.register(at: server)
+            let change = try await client.put(
+                "/auth/change-password", ["password": .string(APIClient.otherPassword)], bearer: person.accessToken)
+            #expect(change.status == 204)
+            _ = try await client.post("/auth/email/otp", ["email": .string(other.email)])
+            // A code to an address that is nobody's, asked for by this person.
+            _ = try await client.post(
+                "/auth/email/otp", ["email": .string(APIClient.newAddress())], bearer: person.accessToken)
+            try await eventually("everything is sent") {
+                try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
+            }
+            // One from before it was known whom it is for.
+            try await server.execute(
+                """
+                INSERT INTO outbox (application_id, id, topic, sealed, recipient, failed_at)
+                VALUES ($1, gen_random_uuid(), 'registrationOfTakenAddress', 'x', $2, now())
+                """,
+                [
+                    .int4(try await server.application().id),
+                    .bytes(server.backend.sealer.mark(of: person.email)),
+                ])
+            let messages = try #require(try await export(person, client)["messages"].array)
+            #expect(
+                Set(messages.compactMap { $0["topic"].string }) == [
+                    "passwordChanged", "signInCode", "registrationOfTakenAddress",
+                ])
+            #expect(messages.filter { $0["sentAt"] != .null }.count == 2)
+            #expect(messages.allSatisfy { $0["channel"] == "email" && $0["createdAt"].string != nil })
         }
     }
 
@@ -134,5 +186,12 @@ struct ExportTests {
             let properties = document["components"]["schemas"]["Export"]["properties"].keys
             #expect(properties.isSuperset(of: ExportedTables.sections.values))
         }
+    }
+}
+
+extension String {
+    fileprivate var camelCased: String {
+        let words = split(separator: "_")
+        return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 }

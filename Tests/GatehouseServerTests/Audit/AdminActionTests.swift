@@ -1,0 +1,96 @@
+import Accounts
+import Foundation
+import GatehouseTesting
+import Migrations
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// What an admin does by a command is in the audit, once.
+struct AdminActionTests {
+    /// A command, with `UID` for the account's; what it writes, and whether that names the account.
+    struct Action: Sendable, CustomTestStringConvertible {
+        let command: [String]
+        let event: String
+        var details: JSONValue = [:]
+        var isOfAccount = true
+        /// What must have been done before.
+        var before: [[String]] = []
+
+        var testDescription: String { command.joined(separator: " ") }
+
+        static let all = [
+            Action(command: ["account", "disable", "UID"], event: "account.disabled"),
+            Action(command: ["account", "enable", "UID"], event: "account.enabled"),
+            Action(command: ["account", "require-password-change", "UID"], event: "password.change-required"),
+            Action(command: ["account", "delete", "UID"], event: "account.deleted"),
+            Action(command: ["account", "export", "UID"], event: "account.exported", details: ["by": "admin"]),
+            Action(command: ["keys", "rotate"], event: "keys.rotated", isOfAccount: false),
+            Action(command: ["purge"], event: "purge.run", details: ["now": false], isOfAccount: false),
+            Action(
+                command: ["purge", "--now", "UID"], event: "purge.run", details: ["now": true],
+                before: [["account", "delete", "UID"]]),
+        ]
+        /// Those that change nothing and tell nothing about a person's life.
+        static let silent = [
+            ["account", "show", "UID"], ["audit", "verify"], ["audit", "export"], ["purge", "--dry-run"],
+            ["config", "check"], ["privacy-record"], ["migrate"],
+        ]
+    }
+
+    private func with(
+        _ body:
+            @Sendable @escaping (TestServer, Person, [UInt8], _ run: ([String]) async throws -> Int32) async throws
+            -> Void
+    ) async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(database: database) { server in
+            let person = try await APIClient(server).register(at: server)
+            let pseudonym = try await server.pseudonym(of: person.uid)
+            try await ProcessDirectory.with { directory in
+                try await body(server, person, pseudonym) { command in
+                    let outcome = try await ServerFile(database: database).run(
+                        command.map { $0 == "UID" ? person.uid : $0 }, in: directory)
+                    #expect(outcome.status == 0, "\(command): \(outcome.errorLines)")
+                    return outcome.status
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Action.all)
+    func `one event for`(action: Action) async throws {
+        try await with { server, _, pseudonym, run in
+            for command in action.before { _ = try await run(command) }
+            let all = try await server.audited { _ = try await run(action.command) }
+            let expected = TestServer.Audited(
+                event: action.event, details: action.details, account: action.isOfAccount ? pseudonym : nil)
+            #expect(all.filter { $0.event != "session.ended" } == [expected])
+        }
+    }
+
+    @Test func `none for what only looks`() async throws {
+        try await with { server, _, _, run in
+            let all = try await server.audited {
+                for command in Action.silent { _ = try await run(command) }
+            }
+            #expect(all == [])
+        }
+    }
+
+    @Test func `a purge that is refused is none`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(database: database) { server in
+            let person = try await APIClient(server).register(at: server)
+            try await ProcessDirectory.with { directory in
+                let all = try await server.audited {
+                    let outcome = try await ServerFile(database: database).run(
+                        ["purge", "--now", person.uid], in: directory)
+                    #expect(outcome.status == 1)
+                }
+                #expect(all == [])
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+import Tokens
+
+@testable import GatehouseServer
+
+/// A person who has left a trace in every table that takes one.
+///
+/// A new table must be named here, by the trace that is left in it or as one that stays.
+struct ErasedTraces: Sendable {
+    /// What remains after an erasure, and why it may.
+    static let staying = [
+        "applications": "no person's", "root_key": "no person's", "signing_keys": "no person's",
+        "erasure_keys": "no person's", "gatehouse_migrations": "no person's", "audit_partitions": "no person's",
+        "audit_batches": "digests of events alone", "text_budget": "counts of ranges of numbers",
+        "used_proofs": "hashes of proofs alone, until these expire",
+        "audit_events": "of whoever had the key that is gone", "erasures": "uid, times, receipt, certificate",
+        "ended_sessions": "ids, until the last access token has expired",
+        "webhook_deliveries": "uid, and who was told of what when", "token_revocations": "uid, and who took them back",
+        "rate_limits": "clients' networks by keyed pseudonyms, for hours",
+    ]
+
+    let id = UUID().uuidString.prefix(8).lowercased()
+
+    var subject: String { "subject-\(id)" }
+    var otherSubject: String { "absorbed-\(id)" }
+    var phone: String { "+33612345678" }
+    var name: String { "Lovelace-\(id)" }
+    var city: String { "Marylebone-\(id)" }
+    var device: String { "Handset-\(id)" }
+    var newAddress: String { "later-\(id)@example.com" }
+    var unprovenAddress: String { "unproven-\(id)@example.com" }
+
+    /// What a dump must have of the person beforehand, and nothing of afterwards.
+    func markers(of person: Person) -> [String] {
+        [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress]
+    }
+
+    static let application = "redirectURIs: [\"demo://oauth/callback\"]"
+
+    /// - Returns: the person with their newest session.
+    func leave(at server: TestServer) async throws -> Person {
+        let client = APIClient(server)
+        let registered = try await client.register(at: server)
+        let login = try await client.post(
+            "/auth/login", ["email": .string(registered.email), "password": .string(registered.password)],
+            headers: ["x-device-name": device])
+        var person = try Person(login, email: registered.email, password: registered.password)
+        _ = try await client.patch(
+            "/auth/me", ["displayName": .string("Ada \(name)"), "metadata": ["city": .string(city)]],
+            bearer: person.accessToken)
+        let linked = try await client.link(
+            .somebody(subject, email: unprovenAddress, isVerified: false).holding("token-\(id)"),
+            bearer: person.accessToken)
+        try #require(linked.status == 200, "\(linked.text)")
+        let code = try await client.challenge("phone", phone, at: server, bearer: person.accessToken)
+        let number = try await client.post("/auth/identities/phone", .object(code), bearer: person.accessToken)
+        try #require(number.status == 200, "\(number.text)")
+        // The older one survives.
+        _ = try await client.newcomer(otherSubject)
+        let ticket = try await client.ticket(.somebody(otherSubject), bearer: person.accessToken)
+        let merged = try await client.merge(ticket, bearer: person.accessToken, survivor: "current")
+        person = try Person(merged, email: person.email, password: person.password)
+        try await redirect(person, client)
+        try await leavePending(person, client, at: server)
+        return person
+    }
+
+    /// One flow that was picked up, one whose evidence waits, and one to link that has just begun.
+    private func redirect(_ person: Person, _ client: APIClient) async throws {
+        let redirect = RedirectClient(api: client)
+        let answer = try await redirect.signIn(.somebody(subject))
+        try #require(answer.status == 200 && answer["user"]["id"].string == person.uid, "\(answer.text)")
+        _ = try await redirect.arrive(redirect.begin(), with: .somebody(subject))
+        _ = try await redirect.arrive(redirect.begin(), with: .somebody("new-\(id)", email: person.email))
+        let linking = try await client.post(
+            "/auth/identities/scripted/authorize",
+            [
+                "redirect_uri": .string(redirect.redirectURI),
+                "code_challenge": .string(CodeChallenge.s256(of: redirect.verifier)),
+            ], bearer: person.accessToken)
+        try #require(linking.status == 200, "\(linking.text)")
+    }
+
+    /// What counts, waits or is pending, about the same addresses.
+    private func leavePending(_ person: Person, _ client: APIClient, at server: TestServer) async throws {
+        expectError(try await client.login(person.email, "wrong"), 401, "INVALID_CREDENTIALS")
+        let asked = try await client.post("/auth/email/otp", ["email": .string(person.email)])
+        _ = try await client.post(
+            "/auth/email/otp/verify", ["challengeId": asked["challengeId"], "code": "000000"])
+        _ = try await client.post("/auth/forgot-password", ["email": .string(person.email)])
+        _ = try await client.post(
+            "/auth/register", ["email": .string(person.email), "password": .string(APIClient.otherPassword)])
+        let identity = try await client.identityID(of: "email", bearer: person.accessToken)
+        let change = try await client.post(
+            "/auth/identities/\(identity)/address", ["email": .string(newAddress)], bearer: person.accessToken)
+        try #require(change.status == 202, "\(change.text)")
+        try await eventually("everything is sent") {
+            try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
+        }
+        // Messages that no relay took: to an address of theirs, and to one that was.
+        let application = try await server.application().id
+        for (uid, address) in [(nil, person.email), (person.uid, "former@example.com")] {
+            try await server.execute(
+                """
+                INSERT INTO outbox (application_id, id, topic, sealed, recipient, uid, failed_at)
+                VALUES ($1, gen_random_uuid(), 'passwordChanged', 'x', $2, $3, now())
+                """,
+                [
+                    .int4(application), .bytes(server.backend.sealer.mark(of: address)),
+                    .uuid(uid.flatMap { UUID(uuidString: $0) }),
+                ])
+        }
+    }
+}
+
+extension TestServer {
+    /// How many rows each table has, partitions together.
+    func rowsByTable() async throws -> [String: Int] {
+        let names = try await backend.database.execute(
+            Statement(
+                .read,
+                """
+                SELECT relname::text FROM pg_class
+                 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+                """)
+        ).map { row in
+            var row = row
+            return try row.next(String.self)
+        }
+        var counts: [String: Int] = [:]
+        for name in names { counts[name] = try await rows(of: name) }
+        return counts
+    }
+}

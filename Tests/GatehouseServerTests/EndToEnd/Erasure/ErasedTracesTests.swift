@@ -1,0 +1,95 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Table by table, nothing of a person is left.
+struct ErasedTracesTests {
+    private func with(_ body: @Sendable @escaping (TestServer, WebhookSink) async throws -> Void) async throws {
+        try await WebhookSink.with { sink in
+            try await TestServer.with(
+                application: ErasedTraces.application, providers: "scripted: {}\nphone: { enabled: true }",
+                rateLimits: "{ otpSend: 100/h, login: 100/min }",
+                webhooks: "[\(sink.entry("account.created", "account.deleted", "account.erased", "identity.linked"))]"
+            ) { server in
+                try await body(server, sink)
+            }
+        }
+    }
+
+    /// As text, and as PostgreSQL or a token would hide it.
+    private func forms(of marker: String) -> [String] {
+        let bytes = Array(marker.utf8)
+        // Of base64 that begins anywhere, what doesn't depend on where.
+        let hidden = (0..<3).map { shift in
+            let text = Data([UInt8](repeating: 0x20, count: shift) + bytes).base64EncodedString()
+            return String(text.dropFirst(shift + 1).dropLast(3))
+        }
+        return [marker, bytes.hex] + hidden
+    }
+
+    @Test func `every table is empty of the person, or says why it may keep something`() async throws {
+        try await with { server, sink in
+            let traces = ErasedTraces()
+            let person = try await traces.leave(at: server)
+            let before = try await server.rowsByTable()
+            for (table, count) in before where ErasedTraces.staying[table] == nil {
+                #expect(count > 0, "no trace in \(table)")
+            }
+            #expect(Set(ErasedTraces.staying.keys).subtracting(before.keys) == [])
+            let dumped = try await server.dump()
+            for marker in traces.markers(of: person) { #expect(dumped.contains(marker), "\(marker)") }
+
+            let client = APIClient(server)
+            let location = try await client.deleteAccount(person)
+            try await eventually("the deletion is told") { !sink.posts(of: "account.deleted").isEmpty }
+            _ = try await server.erase(person.uid)
+            try await eventually("it is erased once the tokens are given back") {
+                try await client.erasure(location)["status"] == "erased"
+            }
+            for (table, count) in try await server.rowsByTable() where ErasedTraces.staying[table] == nil {
+                #expect(count == 0, "\(count) rows of \(table)")
+            }
+            let dump = try await server.dump()
+            for marker in traces.markers(of: person) {
+                for form in forms(of: marker) { #expect(!dump.contains(form), "\(marker) as \(form)") }
+            }
+            #expect(try await server.count("SELECT count(*) FROM token_revocations WHERE sealed IS NOT NULL") == 0)
+            #expect(
+                sink.posts.allSatisfy { post in
+                    traces.markers(of: person).allSatisfy { !String(decoding: post.body, as: UTF8.self).contains($0) }
+                })
+        }
+    }
+
+    @Test func `the certificate says how much of what, and names nobody`() async throws {
+        try await with { server, _ in
+            let person = try await ErasedTraces().leave(at: server)
+            let client = APIClient(server)
+            let location = try await client.deleteAccount(person)
+            try await eventually("it is erased") {
+                if case .erased = try await server.erase(person.uid) { return true }
+                return try await client.erasure(location)["status"] == "erased"
+            }
+            let text = try #require(try await client.erasure(location)["certificate"].string)
+            let claims = try DecodedToken(text).claims
+            #expect(
+                claims.keys == [
+                    "iss", "iat", "receipt", "uid", "aliases", "requestedAt", "erasedAt", "erased", "processors",
+                ])
+            let erased = claims["erased"].object ?? [:]
+            for (kind, count) in erased { #expect((count.integer ?? 0) > 0, "\(kind)") }
+            #expect(
+                Set(erased.keys) == [
+                    "proofs", "registrations", "counters", "messages", "redirectFlows", "identities", "sessions",
+                    "passwords", "addresses", "refreshTokens",
+                ])
+            let processors = claims["processors"].array ?? []
+            #expect(processors.map { $0["name"] } == ["127.0.0.1", "scripted"])
+        }
+    }
+}

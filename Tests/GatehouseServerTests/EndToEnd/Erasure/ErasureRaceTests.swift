@@ -1,0 +1,89 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// One erasure in the hands of several.
+struct ErasureRaceTests {
+    @Test func `two replicas and a slow webhook make one erasure, told once`() async throws {
+        try await ProcessDirectory.with { directory in
+            let application = "deletion: { ledger: \"\(directory.path("ledger"))\" }"
+            try await WebhookSink.with { post, _ in
+                post.kind == "account.deleted" ? .hang : .status(204)
+            } _: { sink in
+                let hooks = "[\(sink.entry("account.deleted", "account.erased"))]"
+                try await TestServer.with(application: application, webhooks: hooks) { first in
+                    try await TestServer.with(
+                        database: first.databaseURL, application: application, webhooks: hooks
+                    ) { second in
+                        let client = APIClient(first)
+                        let person = try await client.register(at: first)
+                        let location = try await client.deleteAccount(person)
+                        try await eventually("the webhook thinks about it") { !sink.posts.isEmpty }
+                        try await first.execute("UPDATE accounts SET purge_after = now() WHERE deleted_at IS NOT NULL")
+                        // Both schedulers look at it, and both are asked by hand.
+                        try await eventually("it has begun") {
+                            try await first.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 1
+                        }
+                        for server in [first, second] {
+                            guard case .waiting = try await server.advance(person.uid) else {
+                                Issue.record("it did not wait")
+                                return
+                            }
+                        }
+                        #expect(sink.posts(of: "account.erased").isEmpty)
+                        sink.release()
+                        try await eventually("it is acknowledged") {
+                            try await client.erasure(location)["processors"].array?.first?["status"] == "acknowledged"
+                        }
+                        let runs = try await withThrowingTaskGroup(of: Erasure.Progress?.self) { group in
+                            for run in 1...16 {
+                                group.addTask {
+                                    // Whoever comes late finds nobody.
+                                    try? await (run.isMultiple(of: 2) ? first : second).advance(person.uid)
+                                }
+                            }
+                            return try await group.reduce(into: []) { $0.append($1) }
+                        }
+                        try await eventually("it is erased") {
+                            try await client.erasure(location)["status"] == "erased"
+                        }
+                        #expect(runs.filter { $0 == .erased(without: []) }.count <= 1)
+                        #expect(runs.allSatisfy { $0 == nil || $0 == .void || $0 == .erased(without: []) })
+                        try await eventually("it is told") { !sink.posts(of: "account.erased").isEmpty }
+                        try await eventually("and that is acknowledged") {
+                            try await first.count(
+                                "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NULL") == 0
+                        }
+                        #expect(sink.posts(of: "account.erased").count == 1)
+                        #expect(
+                            try await first.count(
+                                "SELECT count(*) FROM webhook_deliveries WHERE kind = 'account.erased'") == 1)
+                        #expect(try await first.count("SELECT count(*) FROM erasures") == 1)
+                        let lines = try String(contentsOfFile: directory.path("ledger"), encoding: .utf8)
+                        #expect(lines.split(separator: "\n").allSatisfy { $0.contains(person.uid) })
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `one replica at a time takes what is due`() async throws {
+        try await TestServer.with(application: "deletion: { gracePeriod: 1h }") { server in
+            let client = APIClient(server)
+            for _ in 1...6 { try await client.deleteAccount(try await client.guest()) }
+            let application = try await server.application().id
+            try await server.withoutScheduler {
+                try await server.execute("UPDATE accounts SET purge_after = now()")
+                let none = try await server.backend.store.takeErasures(
+                    of: [application], atMost: 4, lease: .seconds(30))
+                #expect(none == [])
+            }
+        }
+    }
+}
