@@ -17,7 +17,8 @@ package enum Migrations {
         Migration(version: 8, name: "erasure", sql: text(PackageResources._008_erasure_sql)),
         Migration(version: 9, name: "audit", sql: text(PackageResources._009_audit_sql)),
         Migration(version: 10, name: "traces", sql: text(PackageResources._010_traces_sql)),
-        Migration(version: 11, name: "erasure queue", sql: text(PackageResources._011_erasure_queue_sql)),
+        Migration(version: 11, name: "distribution", sql: text(PackageResources._011_distribution_sql)),
+        Migration(version: 12, name: "erasure queue", sql: text(PackageResources._012_erasure_queue_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String {

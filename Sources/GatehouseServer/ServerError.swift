@@ -19,6 +19,8 @@ enum ServerError: Error, CustomStringConvertible {
     case unacknowledged(UUID, by: [String], isErased: Bool)
     case auditBroken(AuditFault)
     case development(String)
+    case noPasswords(application: String)
+    case applicationInUse(String)
 
     var description: String {
         switch self {
@@ -41,6 +43,10 @@ enum ServerError: Error, CustomStringConvertible {
                 + names.joined(separator: ", ")
         case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
         case .development(let reason): reason
+        case .noPasswords(let application):
+            "application \(application) has no provider with passwords, by which seeded people could sign in"
+        case .applicationInUse(let application):
+            "application \(application) has accounts that were not seeded: choose one of its own, or say --among-others"
         }
     }
 }

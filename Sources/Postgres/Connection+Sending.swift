@@ -16,7 +16,8 @@ extension Connection {
             case .statement(let statement, let arguments): send(request, statement, arguments)
             case .commit: sendCommand("COMMIT", as: .work(request))
             case .rollback: sendCommand("ROLLBACK", as: .work(request))
-            case .script(let sql): sendScript(request, sql)
+            case .script(let sql): sendSimple(sql, as: .script(request))
+            case .copy(let statement, _): sendSimple("\(statement.text)", as: .copy(request))
             }
         if isSent { requestsInFlight += 1 }
         return isSent
@@ -50,9 +51,9 @@ extension Connection {
     }
 
     /// The simple protocol, which takes several statements but needs the pipeline to be empty and closed.
-    private func sendScript(_ request: Request, _ sql: String) -> Bool {
+    private func sendSimple(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQexitPipelineMode(link.raw) == 1, PQsendQuery(link.raw, sql) == 1 else { return false }
-        expect(.script(request))
+        expect(entry)
         return true
     }
 

@@ -18,6 +18,7 @@ final class Connection {
         case begin
         case work(Request)
         case script(Request)
+        case copy(Request)
         case listen(sentAt: Nanoseconds)
         case probe(sentAt: Nanoseconds)
         case sync
@@ -57,6 +58,8 @@ final class Connection {
     var isEnding = false
     var backlog = Queue<Request>()
     var interruptedSince: Nanoseconds?
+    /// Set while the server reads rows instead of answering.
+    var copy: CopyProgress?
 
     // Listening connections only.
     var nextProbe = Nanoseconds.never
@@ -72,11 +75,19 @@ final class Connection {
 
     var runsScript: Bool { if case .script = inFlight.first { true } else { false } }
 
+    /// Whether the pipeline is closed for what runs.
+    var runsSimple: Bool {
+        switch inFlight.first {
+        case .script, .copy: true
+        default: false
+        }
+    }
+
     /// Everything somebody waits for, sent or not.
     var requests: [Request] {
         inFlight.compactMap { entry in
             switch entry {
-            case .work(let request), .script(let request): request
+            case .work(let request), .script(let request), .copy(let request): request
             case .setup, .prepare, .begin, .listen, .probe, .sync: nil
             }
         } + backlog
@@ -85,7 +96,7 @@ final class Connection {
     func hasInFlight(_ request: Request) -> Bool {
         inFlight.contains { entry in
             switch entry {
-            case .work(let other), .script(let other): other === request
+            case .work(let other), .script(let other), .copy(let other): other === request
             case .setup, .prepare, .begin, .listen, .probe, .sync: false
             }
         }
@@ -121,6 +132,7 @@ final class Connection {
         hasBegun = false
         isEnding = false
         interruptedSince = nil
+        copy = nil
         nextProbe = .never
     }
 

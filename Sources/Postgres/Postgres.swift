@@ -21,5 +21,8 @@
 /// - Prepared statements are named after their text and parameter types, so that one found on a shared session is the
 ///   right one. Behind a pooler in transaction mode (PgBouncer from 1.21 on) statements and transactions work, but
 ///   neither the session's time limits nor LISTEN: prefer its session mode.
+/// - COPY has no place in a pipeline: its transaction's connection leaves pipeline mode for it, as for a script. Rows go
+///   out piece by piece, so that a batch of megabytes holds up nobody. An error of the server shows only after the end
+///   of the rows, and libpq has a result at hand whenever it is asked before.
 /// - A statement whose result type a migration changes is prepared anew, but inside a transaction it fails first: name
 ///   the columns instead of selecting `*`.

@@ -86,7 +86,7 @@ extension Reactor {
         connection.reset()
         for entry in sent {
             switch entry {
-            case .work(let request), .script(let request):
+            case .work(let request), .script(let request), .copy(let request):
                 sendAgain(request, unless: !request.isRead || request.isRepeated) { $0.isRepeated = true }
             case .setup, .prepare, .begin, .listen, .probe, .sync: break
             }

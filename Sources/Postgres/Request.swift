@@ -6,6 +6,8 @@ final class Request: @unchecked Sendable {
         case rollback
         /// Several statements in the simple protocol, without a deadline.
         case script(String)
+        /// COPY … FROM STDIN, and what comes in.
+        case copy(Statement, [UInt8])
     }
 
     let work: Work
@@ -37,12 +39,18 @@ final class Request: @unchecked Sendable {
         return statement.access == .read
     }
 
-    var isScript: Bool { if case .script = work { true } else { false } }
+    /// In the simple protocol, for which the pipeline must be empty and closed.
+    var isSimple: Bool {
+        switch work {
+        case .script, .copy: true
+        case .statement, .commit, .rollback: false
+        }
+    }
 
     var endsLease: Bool {
         switch work {
         case .commit, .rollback: true
-        case .statement, .script: false
+        case .statement, .script, .copy: false
         }
     }
 
@@ -51,7 +59,7 @@ final class Request: @unchecked Sendable {
         switch work {
         case .commit: .connectionLost(maybeExecuted: true)
         case .statement: .connectionLost(maybeExecuted: lease == nil && !isRead)
-        case .rollback, .script: .connectionLost(maybeExecuted: false)
+        case .rollback, .script, .copy: .connectionLost(maybeExecuted: false)
         }
     }
 

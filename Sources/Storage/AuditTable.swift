@@ -159,7 +159,7 @@ package struct AuditTable: AuditChainStore {
         """
         SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
           FROM audit_events
-         WHERE application_id = $1 AND at >= coalesce($2, '-infinity')
+         WHERE application_id = $1 AND at >= coalesce($2::timestamptz, '-infinity')
            AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
          ORDER BY at, id
          LIMIT $5
@@ -170,7 +170,7 @@ package struct AuditTable: AuditChainStore {
         """
         SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
           FROM audit_events
-         WHERE application_id = $1 AND account = $6 AND at >= coalesce($2, '-infinity')
+         WHERE application_id = $1 AND account = $6 AND at >= coalesce($2::timestamptz, '-infinity')
            AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
          ORDER BY at, id
          LIMIT $5

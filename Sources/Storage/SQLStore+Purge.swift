@@ -84,7 +84,7 @@ extension SQLStore {
         ), session AS MATERIALIZED (
             SELECT id FROM sessions WHERE application_id = $1 AND uid = ANY ($8)
         ), proofs_gone AS (
-            DELETE FROM proofs WHERE ctid IN (
+            DELETE FROM proofs WHERE application_id = $1 AND ctid IN (
                 SELECT p.ctid FROM proofs p WHERE p.application_id = $1 AND p.address = ANY ($4)
                 UNION
                 SELECT p.ctid FROM subjects s
@@ -96,7 +96,7 @@ extension SQLStore {
                  WHERE i.application_id = $1 AND i.uid = ANY ($8))
             RETURNING 1
         ), registrations_gone AS (
-            DELETE FROM registrations WHERE ctid IN (
+            DELETE FROM registrations WHERE application_id = $1 AND ctid IN (
                 SELECT r.ctid FROM registrations r WHERE r.application_id = $1 AND r.address = ANY ($4)
                 UNION
                 SELECT r.ctid FROM subjects s

@@ -20,7 +20,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         .write,
         """
         WITH due AS MATERIALIZED (
-            SELECT id FROM token_revocations
+            SELECT application_id, id FROM token_revocations
              WHERE revoked_at IS NULL AND failed_at IS NULL AND due_at <= now()
              ORDER BY due_at
              LIMIT $1
@@ -29,7 +29,7 @@ package struct TokenRevocationsTable: RevocationQueue {
             UPDATE token_revocations r
                SET due_at = now() + $2::interval, leased_until = now() + $2::interval, attempts = attempts + 1
               FROM due
-             WHERE r.id = due.id
+             WHERE r.application_id = due.application_id AND r.id = due.id
             RETURNING r.*
         )
         SELECT t.id, t.application_id, a.name, t.provider, t.identity_id, t.sealed, t.created_at, t.attempts - 1
@@ -53,7 +53,7 @@ package struct TokenRevocationsTable: RevocationQueue {
             guard let opened = try? sealing.open(sealed, at: .tokens(application: application, identity: identity)),
                 let tokens = try? JSONDecoder().decode(ProviderTokens.self, from: Data(opened))
             else {
-                try await markFailed(id, reason: "unreadable", retryAfter: nil)
+                try await markFailed(id, of: application, reason: "unreadable", retryAfter: nil)
                 continue
             }
             taken.append(
@@ -70,32 +70,37 @@ package struct TokenRevocationsTable: RevocationQueue {
         """
         WITH revoked AS (
             UPDATE token_revocations SET revoked_at = now(), sealed = NULL, failure = NULL, leased_until = NULL
-             WHERE id = $1 AND revoked_at IS NULL AND failed_at IS NULL
-            RETURNING application_id, uid
+             WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
+            RETURNING uid
         )
         UPDATE erasures e SET look_again_at = now()
           FROM revoked r
-         WHERE e.application_id = r.application_id AND e.uid = r.uid
+         WHERE e.application_id = $1 AND e.uid = r.uid
            AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
         """)
 
-    package func markRevoked(_ id: UUID) async throws {
-        try await translatingErrors { _ = try await database.execute(Self.markRevoked, [.uuid(id)]) }
+    package func markRevoked(_ id: UUID, of application: Int32) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(Self.markRevoked, [.int4(application), .uuid(id)])
+        }
     }
 
     private static let markFailed = Statement(
         .write,
         """
         UPDATE token_revocations
-           SET due_at = now() + coalesce($2, interval '0'), failure = $3, leased_until = NULL,
-               failed_at = CASE WHEN $2::interval IS NULL THEN now() END,
-               sealed = CASE WHEN $2::interval IS NOT NULL THEN sealed END
-         WHERE id = $1 AND revoked_at IS NULL AND failed_at IS NULL
+           SET due_at = now() + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
+               failed_at = CASE WHEN $3::interval IS NULL THEN now() END,
+               sealed = CASE WHEN $3::interval IS NOT NULL THEN sealed END
+         WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
         """)
 
-    package func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?) async throws {
+    package func markFailed(
+        _ id: UUID, of application: Int32, reason: String, retryAfter delay: Duration?
+    ) async throws {
         try await translatingErrors {
-            _ = try await database.execute(Self.markFailed, [.uuid(id), .interval(delay), .text(reason)])
+            _ = try await database.execute(
+                Self.markFailed, [.int4(application), .uuid(id), .interval(delay), .text(reason)])
         }
     }
 }

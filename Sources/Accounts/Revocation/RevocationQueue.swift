@@ -33,9 +33,9 @@ package protocol RevocationQueue: Sendable {
     /// Hidden from other workers for `lease`.
     func take(atMost count: Int, lease: Duration) async throws -> [TakenRevocation]
     /// Given back: the tokens are forgotten.
-    func markRevoked(_ id: UUID) async throws
+    func markRevoked(_ id: UUID, of application: Int32) async throws
     /// Tries again after `delay`; without one it gives up visibly, and the tokens are forgotten too.
-    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?) async throws
+    func markFailed(_ id: UUID, of application: Int32, reason: String, retryAfter delay: Duration?) async throws
     /// An element whenever there may be some; a hint, not a promise.
     var arrivals: AsyncStream<Void> { get }
 }

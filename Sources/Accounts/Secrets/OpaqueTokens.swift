@@ -19,6 +19,10 @@ package enum DerivedPurpose: String, Sendable {
     case flowNonce
     /// Our proof key towards a provider (RFC 7636), from the flow's state.
     case flowProofKey
+    /// The refresh token of a seeded session, from its account's uid: whoever has the keys can present it.
+    case seededSession
+    /// The password of all people seeded in an application, from its name.
+    case seededPassword
 }
 
 package struct OpaqueToken: Sendable, Hashable {

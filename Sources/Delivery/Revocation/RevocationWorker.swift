@@ -78,7 +78,7 @@ package final class RevocationWorker: Service {
         }
         do {
             try await provider.revoke(revocation.tokens)
-            try await queue.markRevoked(revocation.id)
+            try await queue.markRevoked(revocation.id, of: revocation.application)
             counted.withLock { $0.sent += 1 }
             logger.info("Tokens given back", metadata: metadata(of: revocation))
         } catch is CancellationError {
@@ -109,7 +109,8 @@ package final class RevocationWorker: Service {
             if delay == nil { counted.givenUp += 1 } else { counted.failed += 1 }
         }
         // Without the mark it is tried again when its lease ends.
-        try? await queue.markFailed(revocation.id, reason: reason, retryAfter: delay)
+        try? await queue.markFailed(
+            revocation.id, of: revocation.application, reason: reason, retryAfter: delay)
     }
 
     private func metadata(of revocation: TakenRevocation) -> Logger.Metadata {

@@ -34,13 +34,15 @@ struct Backend {
     }
 
     /// Runs the body with an open backend and closes that whatever happens.
+    ///
+    /// `connections` stand in for the configured ones, for work that is not a server's.
     static func with<Result>(
         _ configuration: Configuration, logger: Logger, schema: Schema,
-        _ body: (Backend) async throws -> Result
+        connections: Database.Configuration? = nil, _ body: (Backend) async throws -> Result
     ) async throws -> Result {
         let gate = LogGate()
         let database = Database(
-            configuration.database.postgres,
+            connections ?? configuration.database.postgres,
             logger: Logger(label: logger.label) { _ in OpeningLogHandler(logger, behind: gate) })
         database.start()
         do {

@@ -9,7 +9,7 @@ struct RootCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, ConfigurationCommand.self,
             KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self, AuditCommand.self,
-            PrivacyRecordCommand.self,
+            PrivacyRecordCommand.self, BenchCommand.self,
         ])
 }
 

@@ -1,0 +1,157 @@
+import Foundation
+import GatehouseTesting
+import Migrations
+import Postgres
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// Nothing crosses applications, and tables can be distributed by them: each statement names its application wherever it
+/// reads a table that has them, and each key begins with it.
+struct ApplicationScopeTests {
+    /// What reads the rows of all applications on purpose.
+    private struct Exception {
+        let file: String
+        var tables = ""
+        /// How the statement begins.
+        var sql = ""
+        let reason: String
+
+        func covers(_ scan: QueryPlan.Scan, of statement: StorageStatement) -> Bool {
+            file == statement.file && scan.table.hasPrefix(tables) && statement.sql.hasPrefix(sql)
+        }
+    }
+
+    private static let exceptions = [
+        Exception(
+            file: "AuditTable.swift", tables: "audit_events",
+            reason: "the chain is one for all applications, so that nobody can leave one out"),
+        Exception(file: "ExpiredRows.swift", reason: "sweepers remove what has expired, whosever it is"),
+        Exception(
+            file: "OutboxTable.swift", tables: "outbox", sql: "WITH due AS MATERIALIZED",
+            reason: "a worker takes what is due, whosever it is"),
+        Exception(
+            file: "WebhookDeliveriesTable.swift", tables: "webhook_deliveries", sql: "WITH due AS MATERIALIZED",
+            reason: "likewise"),
+        Exception(
+            file: "WebhookDeliveriesTable.swift", tables: "webhook_deliveries",
+            sql: "UPDATE webhook_deliveries SET failed",
+            reason:
+                "a worker gives up what is due to webhooks that are configured no more, for all applications at once"),
+        Exception(
+            file: "TokenRevocationsTable.swift", tables: "token_revocations", sql: "WITH due AS MATERIALIZED",
+            reason: "a worker takes what is due, whosever it is"),
+        Exception(
+            file: "SQLStore+Erasure.swift", tables: "erasures", sql: "WITH leader AS MATERIALIZED",
+            reason: "one replica erases what is due, whosever it is"),
+        Exception(
+            file: "RevocationList.swift", tables: "sessions", reason: "a replica that begins to listen learns of all"),
+        Exception(
+            file: "RevocationList.swift", tables: "ended_sessions",
+            reason: "a replica that begins to listen learns of all"),
+    ]
+
+    @Test func `every statement keeps to its application`() async throws {
+        try await TestServer.with { server in
+            try await server.installPlanner()
+            let scoped = try await server.tablesOfApplications()
+            var used: Set<Int> = []
+            for statement in try StorageStatement.all() where !statement.sql.hasPrefix("COPY") {
+                let plan: QueryPlan
+                do {
+                    plan = try await server.plan(of: statement.sql)
+                } catch {
+                    Issue.record("\(statement): \(String(reflecting: error))")
+                    continue
+                }
+                for scan in plan.scans where scoped.contains(scan.table) && !scan.isScoped {
+                    if let exception = Self.exceptions.firstIndex(where: { $0.covers(scan, of: statement) }) {
+                        used.insert(exception)
+                    } else {
+                        Issue.record("\(statement): \(scan)")
+                    }
+                }
+            }
+            for (index, exception) in Self.exceptions.enumerated() where !used.contains(index) {
+                Issue.record("\(exception.file) needs no exception: \(exception.reason)")
+            }
+        }
+    }
+
+    /// A plan does not show what is inside.
+    @Test func `functions keep to the application that they are given`() async throws {
+        try await TestServer.with { server in
+            let rows = try await server.backend.database.execute(
+                Statement(
+                    .read,
+                    """
+                    SELECT p.proname::text, pg_get_functiondef(p.oid)
+                      FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+                     WHERE p.pronamespace = 'public'::regnamespace AND l.lanname = 'sql'
+                       AND pg_get_functiondef(p.oid) ~ '(FROM|JOIN) [a-z]'
+                     ORDER BY 1
+                    """), [])
+            var names: [String] = []
+            for row in rows {
+                var row = row
+                let (name, definition): (String, String) = (try row.next(), try row.next())
+                names.append(name)
+                #expect(definition.contains(/application_id = (?:[a-z_]+\.)?application/), "\(definition)")
+            }
+            #expect(names == ["may_finish", "uids_of"])
+        }
+    }
+
+    @Test func `rows that are copied name their application first`() throws {
+        let copies = try StorageStatement.all().filter { $0.sql.hasPrefix("COPY") }
+        #expect(copies.count == 6)
+        for copy in copies { #expect(copy.sql.contains(" (application_id, "), "\(copy)") }
+    }
+
+    /// Keys that name no application, with the reason why they can't.
+    private static let globalKeys: [String: String] = [:]
+
+    /// Tables without applications.
+    private static let globalTables = [
+        "applications": "what the numbers stand for",
+        "gatehouse_migrations": "the schema is one for all",
+        "root_key": "the installation's",
+        "text_budget": "one bill for all, so that one limit",
+        "audit_batches": "one chain for all",
+        "audit_partitions": "months of the audit of all",
+    ]
+
+    @Test func `every key begins with the application`() async throws {
+        try await TestServer.with { server in
+            let rows = try await server.backend.database.execute(
+                Statement(
+                    .read,
+                    """
+                    SELECT t.relname::text, k.relname::text,
+                           (SELECT a.attname::text FROM pg_attribute a
+                             WHERE a.attrelid = t.oid AND a.attnum = i.indkey[0])
+                      FROM pg_index i
+                      JOIN pg_class k ON k.oid = i.indexrelid
+                      JOIN pg_class t ON t.oid = i.indrelid
+                     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind IN ('r', 'p') AND i.indisunique
+                       AND NOT t.relispartition
+                     ORDER BY 1, 2
+                    """), [])
+            let scoped = try await server.tablesOfApplications()
+            var seen: Set<String> = []
+            for row in rows {
+                var row = row
+                let (table, key, first): (String, String, String?) = (try row.next(), try row.next(), try row.next())
+                guard first != "application_id" else { continue }
+                seen.insert(scoped.contains(table) ? key : table)
+                if scoped.contains(table) {
+                    #expect(Self.globalKeys[key] != nil, "\(key) of \(table) begins with \(first ?? "an expression")")
+                } else {
+                    #expect(Self.globalTables[table] != nil, "\(table) has no application_id")
+                }
+            }
+            #expect(seen == Set(Self.globalKeys.keys).union(Self.globalTables.keys))
+        }
+    }
+}

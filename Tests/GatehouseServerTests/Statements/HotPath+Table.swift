@@ -1,0 +1,92 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+
+extension HotPath {
+    static let all: [HotPath] = [
+        HotPath("JWKS", 0, because: "keys are held in memory") { stage in
+            { try await stage.client.send(.GET, "/.well-known/jwks.json") }
+        },
+        HotPath("providers", 0, because: "they are configured") { stage in
+            { try await stage.client.get("/auth/providers") }
+        },
+        HotPath("me", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.get("/auth/me", bearer: person.accessToken) }
+        },
+        HotPath("refresh", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.refresh(person.refreshToken) }
+        },
+        HotPath("a refresh that was repeated", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            _ = try await stage.client.refresh(person.refreshToken)
+            return { try await stage.client.refresh(person.refreshToken) }
+        },
+        HotPath("anonymous sign-in", 1) { stage in
+            { try await stage.client.post("/auth/anonymous") }
+        },
+        HotPath(
+            "password sign-in", 2, because: "the hash is read, checked without a connection, then the session written"
+        ) {
+            stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.login(person.email) }
+        },
+        HotPath("first sign-in with an ID token", 2, because: "what is known is read and decided on, then written") {
+            stage in
+            let token = try stage.token(of: UUID().uuidString.lowercased())
+            return { try await stage.present(token) }
+        },
+        HotPath("returning with an ID token", 2, because: "what is known is read and decided on, then written") {
+            stage in
+            let token = try stage.token(of: UUID().uuidString.lowercased())
+            _ = try await stage.present(token)
+            return { try await stage.present(token) }
+        },
+        HotPath(
+            "asking for a code", 5,
+            because: """
+                one transaction: the challenge, unless there is one; earlier links end; the new link; the mail; COMMIT
+                """
+        ) { stage in
+            { try await stage.client.post("/auth/email/otp", ["email": .string(APIClient.newAddress())]) }
+        },
+        HotPath(
+            "signing up by a code", 9,
+            because: """
+                one transaction: the attempt; codes and links end; what is known; the account; registrations, changes and
+                claims of others on the address end; COMMIT
+                """
+        ) { stage in
+            let answer = try await stage.code(to: APIClient.newAddress())
+            return { try await stage.client.post("/auth/email/otp/verify", answer) }
+        },
+        HotPath(
+            "returning by a code", 6,
+            because: "one transaction: the attempt; codes and links end; what is known; the session; COMMIT"
+        ) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            let answer = try await stage.code(to: person.email)
+            return { try await stage.client.post("/auth/email/otp/verify", answer) }
+        },
+        HotPath("the list of sessions", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.get("/auth/sessions", bearer: person.accessToken) }
+        },
+        HotPath("logout", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.post("/auth/logout", bearer: person.accessToken) }
+        },
+        HotPath(
+            "logout with the refresh token", 3, because: "the token's session is found and ended, then the bearer's"
+        ) {
+            stage in
+            let person = try await stage.client.register(at: stage.server)
+            return {
+                try await stage.client.post(
+                    "/auth/logout", ["refreshToken": .string(person.refreshToken)], bearer: person.accessToken)
+            }
+        },
+    ]
+}

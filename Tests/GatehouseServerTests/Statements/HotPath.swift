@@ -1,0 +1,101 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// A call that apps make often, and what it may cost of the database.
+struct HotPath: Sendable, CustomTestStringConvertible {
+    typealias Call = @Sendable () async throws -> APIClient.Answer
+
+    let name: String
+    /// How often the server waits for PostgreSQL.
+    ///
+    /// BEGIN is none: it leaves with the statement that follows.
+    let roundTrips: Int
+    /// Where it isn't one.
+    let reason: String
+    /// Makes ready whatever isn't the call's own.
+    let prepare: @Sendable (HotPathStage) async throws -> Call
+
+    init(
+        _ name: String, _ roundTrips: Int, because reason: String = "",
+        prepare: @escaping @Sendable (HotPathStage) async throws -> Call
+    ) {
+        self.name = name
+        self.roundTrips = roundTrips
+        self.reason = reason
+        self.prepare = prepare
+    }
+
+    var testDescription: String { name }
+
+    /// What the call sends to the database.
+    func statements(on stage: HotPathStage) async throws -> [String] {
+        let call = try await prepare(stage)
+        try await stage.settle()
+        let (answer, statements) = try await stage.observed.log.statements { try await call() }
+        #expect((200...204).contains(answer.status), "\(name): \(answer.text)")
+        return statements
+    }
+}
+
+/// A server with somebody else's issuer beside it, whose every statement is written down.
+struct HotPathStage: Sendable {
+    let observed: ObservedServer
+    let issuer: OpenIDConnectSignInTests.Issuer
+
+    var server: TestServer { observed.server }
+    var client: APIClient { observed.client }
+
+    static func with(
+        rateLimits: String = "off", _ body: @Sendable @escaping (HotPathStage) async throws -> Void
+    ) async throws {
+        try await UpstreamServer.with { upstream in
+            let issuer = try OpenIDConnectSignInTests.Issuer(upstream)
+            let google = "{ kind: oidc, issuer: \"\(upstream.url)\", clientID: client, clientSecret: secret }"
+            try await StatementLog.with { log in
+                try await TestServer.with(
+                    database: log.databaseURL, providers: "google: \(google)", rateLimits: rateLimits
+                ) { server in
+                    let observed = ObservedServer(server: server, log: log, client: APIClient(server))
+                    let stage = HotPathStage(observed: observed, issuer: issuer)
+                    try await stage.awaitStart()
+                    try await body(stage)
+                }
+            }
+        }
+    }
+
+    /// Services say their first words at times of their own, and then none for minutes.
+    private func awaitStart() async throws {
+        try await eventually("the services have started") {
+            let clock = ContinuousClock()
+            return try await observed.log.statements { try await clock.sleep(for: .milliseconds(300)) }.1.isEmpty
+        }
+    }
+
+    /// Nothing of the making may be under way when the measuring begins.
+    func settle() async throws {
+        try await eventually("everything is sent") {
+            try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
+        }
+    }
+
+    /// A sign-in with an ID token, as a native app sends it.
+    func present(_ token: String) async throws -> APIClient.Answer {
+        try await client.post("/auth/oauth/google/token", ["idToken": .string(token)])
+    }
+
+    func token(of subject: String) throws -> String {
+        try issuer.token([
+            "sub": .string(subject), "email": .string("\(subject)@corp.example"), "email_verified": true,
+        ])
+    }
+
+    /// A code that was asked for and arrived.
+    func code(to email: String) async throws -> JSONValue {
+        .object(try await client.challenge("email", email, at: server))
+    }
+}

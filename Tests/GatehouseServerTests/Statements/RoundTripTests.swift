@@ -1,0 +1,28 @@
+import Testing
+
+/// What is asked for often asks the database once, and whatever asks more often says why.
+struct HotPathRoundTripTests {
+    @Test func `each path makes as many round trips as it says`() async throws {
+        try await HotPathStage.with { stage in
+            for path in HotPath.all {
+                // The first time may have a key to fetch or a statement to prepare.
+                _ = try await path.statements(on: stage)
+                let trips = try await path.statements(on: stage).filter { !$0.hasPrefix("BEGIN") }
+                #expect(trips.count == path.roundTrips, "\(path.name): \(trips.map { $0.prefix(200) })")
+                #expect(path.roundTrips == 1 || !path.reason.isEmpty, "\(path.name)")
+            }
+        }
+    }
+
+    @Test func `a limit costs the path that it guards one more`() async throws {
+        try await HotPathStage.with(rateLimits: "{ refresh: 1000/min, anonymous: 1000/min }") { stage in
+            for path in HotPath.all where ["me", "refresh", "anonymous sign-in", "JWKS"].contains(path.name) {
+                let isGuarded = ["refresh", "anonymous sign-in"].contains(path.name)
+                let trips = try await path.statements(on: stage)
+                #expect(
+                    trips.count == path.roundTrips + (isGuarded ? 1 : 0), "\(path.name): \(trips.map { $0.prefix(80) })"
+                )
+            }
+        }
+    }
+}
