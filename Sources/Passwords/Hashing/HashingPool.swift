@@ -120,6 +120,26 @@ package final class HashingPool: Sendable {
         }
     }
 
+    /// Takes what `measure` returns for the average duration, unless jobs were measured meanwhile.
+    ///
+    /// It runs on a thread of its own and counts as no job; the memory goes back at once.
+    package func calibrate(_ measure: @escaping @Sendable () throws -> Duration) async {
+        let measured: Duration? = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                HashingPriority.lower()
+                let duration = try? measure()
+                self.releaseMemory(.zero)
+                continuation.resume(returning: duration)
+            }
+            thread.name = "calibration"
+            thread.start()
+        }
+        state.withLock { state in
+            guard let measured, state.statistics.done == 0 else { return }
+            state.statistics.averageDuration = measured
+        }
+    }
+
     /// Refuses new jobs, finishes those that wait (which takes as long as the limit of the wait), and ends the threads.
     package func shutdown() async {
         let threads = state.withLock { state in

@@ -151,6 +151,24 @@ extension HashingSuites {
             await pool.shutdown()
         }
 
+        @Test func `learns how fast the machine is without a job, and keeps no memory`() async throws {
+            let pool = HashingPool(threads: 1, expectedDuration: .seconds(1000))
+            MemoryRegions.shared.release(unusedFor: .zero)
+            let hasher = PasswordHasher(parameters: try .tiny, pool: pool)
+            await hasher.calibrate()
+            let learnt = pool.statistics.averageDuration
+            #expect(learnt > .zero && learnt < .seconds(1000))
+            #expect(pool.statistics.done == 0)
+            #expect(MemoryRegions.shared.idleCount == 0)
+
+            // What was seen of real runs is worth more.
+            _ = try await hasher.match("password", against: [], for: .somebody)
+            let seen = pool.statistics.averageDuration
+            await pool.calibrate { .seconds(1000) }
+            #expect(pool.statistics.averageDuration == seen)
+            await pool.shutdown()
+        }
+
         @Test func `passes an overload on`() async throws {
             let full = HashingPool(threads: 1, limits: .init(length: 0))
             let blockade = await Blockade(of: full)
