@@ -4,13 +4,14 @@ package import ProviderKit
 /// The REST interface: routes, payloads, and the rules of section 1 of the contract.
 ///
 /// `FrontDoor` receives a request, finds its application and client, and hands it to the router. Each path and method
-/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, limit, bearer, freshness, in that
+/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, a place for a hash, limit, bearer, freshness, in that
 /// order, then its handler), and `/openapi.json` is written from the same declarations. A handler decodes a payload, calls one
 /// use case and encodes what it returns; whatever is thrown on the way becomes an answer in `FrontDoor` alone.
 package struct HTTPAPI: Sendable {
     private let endpoints: [Endpoint]
     private let authentication: BearerAuthentication
     private let limits: any RateLimiting
+    private let hashing: any PasswordHashing
     private let audit: any AuditTrail
     private let site: LiveSite
     private let metrics: RequestMetrics
@@ -37,14 +38,15 @@ package struct HTTPAPI: Sendable {
         endpoints = documented + [document] + PageRoutes(inbox: inbox).endpoints
         authentication = useCases.authentication
         limits = useCases.limits
+        hashing = useCases.hashing
         audit = useCases.audit
         self.site = site
         self.metrics = metrics
     }
 
     package func responder() -> FrontDoor {
-        let router = RouteTable(endpoints: endpoints, authentication: authentication, limits: limits, audit: audit)
-            .router()
-        return FrontDoor(site: site, router: router, metrics: metrics)
+        let table = RouteTable(
+            endpoints: endpoints, authentication: authentication, limits: limits, hashing: hashing, audit: audit)
+        return FrontDoor(site: site, router: table.router(), metrics: metrics)
     }
 }

@@ -4,6 +4,7 @@ package import Accounts
 package struct UseCases: Sendable {
     package let authentication: BearerAuthentication
     package let limits: any RateLimiting
+    package let hashing: any PasswordHashing
     package let audit: any AuditTrail
     package let signIn: SignIn
     package let redirects: RedirectFlows
@@ -34,6 +35,7 @@ package struct UseCases: Sendable {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
         self.limits = limits
+        hashing = hasher
         audit = store
         signIn = SignIn(store: store, tokens: tokens)
         redirects = RedirectFlows(store: store, opaque: opaque)

@@ -1,5 +1,3 @@
-internal import ProviderKit
-
 /// Limits how often something is asked for, over all replicas together.
 package protocol RateLimiting: Sendable {
     /// Takes one of those that the subject has left; known and unknown subjects alike.
@@ -12,8 +10,7 @@ package protocol RateLimiting: Sendable {
 extension RateLimiting {
     /// Goes by the address behind trusted proxies, with IPv6 by what one subscriber has.
     package func spend(_ limit: RateLimit, of client: Client, in application: Application) async throws {
-        let subject = IPAddress(client.address)?.subscriber ?? client.address
-        try await spend(limit, of: subject, in: application)
+        try await spend(limit, of: client.network, in: application)
     }
 }
 

@@ -21,13 +21,18 @@ package struct PasswordChange: Sendable {
     /// Ends the account's other sessions.
     ///
     /// `current` may be left out, but must be right where it is given.
-    package func change(to password: String, current: String?, by caller: Caller) async throws {
+    package func change(
+        to password: String, current: String?, by caller: Caller, from client: Client
+    ) async throws {
+        try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
         try await decidingAgain {
             let identity = try await passwordIdentity(of: caller)
-            if let current { try await check(current, of: identity, by: caller) }
+            let attempts = tokens.opaque.attemptKey(provider: identity.provider, subject: identity.subject)
+            let asker = PasswordAsker(client, subject: attempts)
+            if let current { try await check(current, of: identity, attempts: attempts, for: asker, by: caller) }
             let displayName = try await store.user(caller.uid, application: caller.application.id)?.displayName
             try await passwords.refuseWeak(password, of: identity.subject.address, displayName: displayName)
-            let hash = try await hasher.hash(password, sharingSaltOf: nil)
+            let hash = try await hasher.hash(password, sharingSaltOf: nil, for: asker)
             try await write(hash, of: identity, checked: current != nil, by: caller)
         }
     }
@@ -50,11 +55,12 @@ package struct PasswordChange: Sendable {
             provider: configured.name)
     }
 
-    private func check(_ current: String, of identity: Identity, by caller: Caller) async throws {
-        let attempts = tokens.opaque.attemptKey(provider: identity.provider, subject: identity.subject)
+    private func check(
+        _ current: String, of identity: Identity, attempts: AttemptKey, for asker: PasswordAsker, by caller: Caller
+    ) async throws {
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: identity.subject, provider: identity.provider, attempts: attempts,
-            application: caller.application.id)
+            asker: asker, application: caller.application.id)
         _ = try await check.state()
         _ = try await check.match(current, against: [identity.stored.hash].compactMap { $0 })
         try await store.clearFailures(attempts, application: caller.application.id)

@@ -7,6 +7,7 @@ struct PasswordCheck: Sendable {
     let subject: PasswordSubject
     let provider: String
     let attempts: AttemptKey
+    let asker: PasswordAsker
     let application: Int32
 
     /// - Throws: `AccountsError.identityTemporarilyLocked`.
@@ -22,7 +23,7 @@ struct PasswordCheck: Sendable {
     /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` where others have failed so often
     ///   meanwhile that even the right password would be refused: a wrong one must not look different.
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
-        if let match = try await hasher.match(password, against: hashes) { return match }
+        if let match = try await hasher.match(password, against: hashes, for: asker) { return match }
         if try await !store.recordFailure(attempts, of: subject, provider: provider, application: application) {
             _ = try await state()
         }

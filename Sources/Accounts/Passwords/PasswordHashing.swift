@@ -21,18 +21,28 @@ package struct PasswordMatch: Sendable, Equatable {
     }
 }
 
-/// Slow, memory-hard hashing behind a bounded queue.
+/// Slow, memory-hard hashing behind a bounded queue, in which those who ask take turns.
 ///
-/// Every call throws `AccountsError.overloaded` at once when the queue is full and `CancellationError` when the
-/// caller's task is cancelled while it waits.
+/// Every call throws `AccountsError.overloaded` at once when there is no place for that asker, and `CancellationError`
+/// when the asker leaves, or the task is cancelled, while it waits.
 package protocol PasswordHashing: Sendable {
+    /// For the beginning of a use case: whoever would be refused costs no statement.
+    ///
+    /// No place is kept.
+    /// - Throws: `AccountsError.overloaded`.
+    func requirePlace(for asker: PasswordAsker) throws
+
     /// The new hash takes over the salt and parameters of `sibling`, so that one run later checks a password against
     /// both.
-    func hash(_ password: String, sharingSaltOf sibling: PasswordHash?) async throws -> PasswordHash
+    func hash(
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+    ) async throws -> PasswordHash
 
     /// Always costs exactly one run of the function: with no hashes at all, over a dummy of the parameters in force.
     /// Hashes that don't share the first one's salt and parameters are not looked at.
-    func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch?
+    func match(
+        _ password: String, against hashes: [PasswordHash], for asker: PasswordAsker
+    ) async throws -> PasswordMatch?
 }
 
 /// Why a new password is refused; the raw values are `details.reasons[]` of the contract.

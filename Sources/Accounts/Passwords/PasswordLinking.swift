@@ -29,7 +29,7 @@ package struct PasswordLinking: Sendable {
     /// - Returns: the address as it is stored.
     package func begin(
         typed: String, password: String, with configured: ConfiguredProvider, onConflict: ConflictChoice,
-        by caller: Caller, reading languages: String?
+        by caller: Caller, from client: Client
     ) async throws -> EmailAddress {
         let application = caller.application
         guard caller.successor == nil else { throw AccountsError.invalidToken }
@@ -37,22 +37,25 @@ package struct PasswordLinking: Sendable {
             throw AccountsError.unsupportedProvider(configured.name)
         }
         let subject = try provider.subject(typed: typed)
+        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
+        let asker = PasswordAsker(client, subject: attempts)
+        try hasher.requirePlace(for: asker)
         let displayName = try await store.user(caller.uid, application: application.id)?.displayName
         try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
-        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         try await decidingAgain {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hash(password, sharingSaltOf: state.hash), displayName: nil, isDecoy: false,
+                hash: try await hasher.hash(password, sharingSaltOf: state.hash, for: asker), displayName: nil,
+                isDecoy: false,
                 joining: .init(uid: caller.uid, onConflict: onConflict))
             let token = tokens.opaque.make()
             let proof = NewProof.registration(
                 token, id: registration.id, provider: configured.name, subject: subject)
             let message = Message(
                 .confirmLink, to: subject.address, link: provider.link(for: .verification, token: token.text),
-                until: proof.expiry(from: tokens.time.now()), locale: languages)
+                until: proof.expiry(from: tokens.time.now()), locale: client.languages)
             try await store.transaction { store in
                 try await store.register(registration, application: application.id)
                 try await store.issue(proof, application: application.id)

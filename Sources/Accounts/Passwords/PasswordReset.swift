@@ -47,12 +47,15 @@ package struct PasswordReset: Sendable {
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {
+        try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
         guard let token = tokens.opaque.parse(text),
             let promised = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
             let address = promised.address
         else { throw AccountsError.invalidToken }
         try await passwords.refuseWeak(password, of: address, displayName: nil)
-        let hash = try await hasher.hash(password, sharingSaltOf: nil)
+        let attempts = tokens.opaque.attemptKey(provider: promised.provider, providerUid: promised.providerUid)
+        let hash = try await hasher.hash(
+            password, sharingSaltOf: nil, for: PasswordAsker(client, subject: attempts))
 
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
         let offer = try await store.standingDecision { store -> RestoreOffer? in

@@ -29,9 +29,11 @@ package struct PasswordSignIn: Sendable {
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: configured.name, application: application.id)
 
+        let asker = PasswordAsker(client, subject: attempts)
+        try hasher.requirePlace(for: asker)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
-            application: application.id)
+            asker: asker, application: application.id)
         let opened = try await decidingAgain {
             let state = try await check.state()
             let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })
@@ -45,7 +47,7 @@ package struct PasswordSignIn: Sendable {
             try await permit(identity, opening: opening, mode: configured.mode, check: check)
             let hash =
                 state.registration == nil
-                ? try await upToDate(match, password: password, of: identity, in: application) : match.hash
+                ? try await upToDate(match, password: password, of: identity, for: asker, in: application) : match.hash
             var opened = try await store.openSession(
                 opening, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
             opened.shouldChangePassword = state.mustChange
@@ -84,10 +86,11 @@ package struct PasswordSignIn: Sendable {
     ///
     /// Not while a decoy is there, which shares the old hash's salt: nothing would match it any longer.
     private func upToDate(
-        _ match: PasswordMatch, password: String, of identity: KnownIdentity, in application: Application
+        _ match: PasswordMatch, password: String, of identity: KnownIdentity, for asker: PasswordAsker,
+        in application: Application
     ) async throws -> PasswordHash {
         guard match.isOutdated else { return match.hash }
-        let renewed = try await hasher.hash(password, sharingSaltOf: nil)
+        let renewed = try await hasher.hash(password, sharingSaltOf: nil, for: asker)
         try await store.rehash(match.hash, to: renewed, of: identity.id, application: application.id)
         return renewed
     }

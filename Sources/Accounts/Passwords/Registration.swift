@@ -27,11 +27,9 @@ package struct Registration: Sendable {
         self.linking = linking
     }
 
-    /// `languages` is what `Accept-Language` says.
     /// - Returns: the address as it is stored.
     package func register(
-        typed: String, password: String, displayName: String?, reading languages: String?,
-        in application: Application
+        typed: String, password: String, displayName: String?, from client: Client, in application: Application
     ) async throws -> EmailAddress {
         let (configured, provider) = try application.providers.passwordProvider()
         guard configured.mode == .open else {
@@ -39,20 +37,22 @@ package struct Registration: Sendable {
         }
         let subject = try provider.subject(typed: typed)
         try displayName.map(Profile.check(displayName:))
+        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
+        let asker = PasswordAsker(client, subject: attempts)
+        try hasher.requirePlace(for: asker)
         try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
 
-        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         try await decidingAgain {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             if state.isTaken && application.policy.revealExistingIdentities { throw AccountsError.existingIdentity }
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hash(password, sharingSaltOf: state.hash), displayName: displayName,
-                isDecoy: state.isTaken)
+                hash: try await hasher.hash(password, sharingSaltOf: state.hash, for: asker),
+                displayName: displayName, isDecoy: state.isTaken)
             // A notice is the owner's to read, a confirmation the asker's.
             try await write(
-                registration, linking: provider, reading: state.isTaken ? state.ownerLanguages : languages,
+                registration, linking: provider, reading: state.isTaken ? state.ownerLanguages : client.languages,
                 in: application)
         }
         return subject.address

@@ -8,6 +8,8 @@ package struct Client: Sendable, Equatable {
     package var address: String
     /// What `Accept-Language` says (RFC 9110, 12.5.4), cut short.
     package let languages: String?
+    /// Set where something long may be done for the client.
+    package var presence: Presence?
 
     /// `languages` are dropped where they can't be what the header may hold, which is visible ASCII and spaces.
     package init(device: String?, address: String, languages: String? = nil) {
@@ -19,6 +21,9 @@ package struct Client: Sendable, Equatable {
 
     /// In bytes.
     private static let longestLanguages = 200
+
+    /// The address, with IPv6 what one subscriber has: what limits and turns go by.
+    package var network: String { IPAddress(address)?.subscriber ?? address }
 }
 
 /// A session to be opened.

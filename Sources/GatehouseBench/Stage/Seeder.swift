@@ -47,7 +47,8 @@ struct Seeder: Sendable {
             opaque: DerivedTokens(rootKey: rootKey), access: AccessTokenCodec(keys: keys, time: SystemTime()),
             time: SystemTime())
         let pool = HashingPool(threads: 1)
-        passwordHash = try await PasswordHasher(pool: pool).hash(Self.password, sharingSaltOf: nil)
+        passwordHash = try await PasswordHasher(pool: pool).hash(
+            Self.password, sharingSaltOf: nil, for: PasswordAsker(Self.client, subject: nil))
         await pool.shutdown()
     }
 

@@ -2,6 +2,7 @@ internal import Accounts
 internal import Crypto
 internal import Delivery
 internal import Foundation
+internal import HTTPAPI
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import HummingbirdTLS
@@ -85,7 +86,7 @@ extension TextBudget.Limit {
 extension Configuration.Server {
     /// HTTP/1.1, and HTTP/2 too where this server ends TLS.
     func httpServer() throws -> HTTPServerBuilder {
-        guard let tls else { return .http1(configuration: .init(idleTimeout: Self.idleTimeout)) }
+        guard let tls else { return .http1(configuration: Self.connection) }
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
             let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
@@ -93,10 +94,14 @@ extension Configuration.Server {
                 tlsConfiguration: .makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)),
                 configuration: .init(
-                    idleTimeout: Self.idleDuration, streamConfiguration: .init(idleTimeout: Self.idleTimeout)))
+                    idleTimeout: Self.idleDuration, streamConfiguration: Self.connection))
         } catch {
             throw ServerError.unusableTLS(reason: "\(error)")
         }
+    }
+
+    private static var connection: HTTP1Channel.Configuration {
+        .init(additionalChannelHandlers: [PresenceHandler()], idleTimeout: idleTimeout)
     }
 
     /// A client that sends its request drop by drop loses its connection.

@@ -8,7 +8,7 @@ internal import Postgres
 extension MetricsPage.Gauge {
     /// The figures of the parts that have a queue.
     static func all(database: Database, hashing: HashingPool, worker: OutboxWorker) -> [MetricsPage.Gauge] {
-        [
+        let queries: [MetricsPage.Gauge] = [
             .init("database_reachable", help: "1 while statements can be run.") {
                 database.statistics.isReachable ? 1 : 0
             },
@@ -21,54 +21,41 @@ extension MetricsPage.Gauge {
             .init("database_reconnects_total", type: "counter", help: "Connections made anew after a loss.") {
                 Double(database.statistics.reconnects)
             },
-            .init("hashing_queued", help: "Passwords waiting to be hashed.") { Double(hashing.statistics.queued) },
-            .init("hashing_running", help: "Passwords being hashed.") { Double(hashing.statistics.running) },
-            .init("hashing_done_total", type: "counter", help: "Passwords hashed.") {
-                Double(hashing.statistics.done)
-            },
-            .init("hashing_rejected_total", type: "counter", help: "Passwords refused because the queue was full.") {
-                Double(hashing.statistics.rejected)
-            },
-            .init("hashing_seconds", help: "Moving average of the time that one hash takes.") {
-                hashing.statistics.averageDuration / .seconds(1)
-            },
-            .init("messages_sent_total", type: "counter", help: "Messages that a relay took.") {
-                Double(worker.statistics.sent)
-            },
-            .init("messages_failed_total", type: "counter", help: "Attempts to send that will be repeated.") {
-                Double(worker.statistics.failed)
-            },
-            .init("messages_given_up_total", type: "counter", help: "Messages that nobody will try again.") {
-                Double(worker.statistics.givenUp)
-            },
         ]
+        let messages = outcomes(
+            of: { worker.statistics },
+            sent: ("messages_sent_total", "Messages that a relay took."),
+            failed: ("messages_failed_total", "Attempts to send that will be repeated."),
+            givenUp: ("messages_given_up_total", "Messages that nobody will try again."))
+        return queries + Self.hashing { hashing.statistics } + messages
     }
 
     static func revocations(_ worker: RevocationWorker) -> [MetricsPage.Gauge] {
-        [
-            .init("tokens_revoked_total", type: "counter", help: "Tokens given back to the services they came from.") {
-                Double(worker.statistics.sent)
-            },
-            .init("tokens_failed_total", type: "counter", help: "Attempts to give tokens back that will be repeated.") {
-                Double(worker.statistics.failed)
-            },
-            .init("tokens_given_up_total", type: "counter", help: "Tokens that nobody will give back any more.") {
-                Double(worker.statistics.givenUp)
-            },
-        ]
+        outcomes(
+            of: { worker.statistics },
+            sent: ("tokens_revoked_total", "Tokens given back to the services they came from."),
+            failed: ("tokens_failed_total", "Attempts to give tokens back that will be repeated."),
+            givenUp: ("tokens_given_up_total", "Tokens that nobody will give back any more."))
     }
 
     static func webhooks(_ worker: WebhookWorker) -> [MetricsPage.Gauge] {
+        outcomes(
+            of: { worker.statistics },
+            sent: ("events_acknowledged_total", "Account events that a webhook acknowledged."),
+            failed: ("events_failed_total", "Attempts to post an event that will be repeated."),
+            givenUp: ("events_given_up_total", "Events that nobody will post again."))
+    }
+
+    private typealias Counter = (name: String, help: String)
+
+    /// What has become of the work of one of the workers that send.
+    private static func outcomes(
+        of statistics: @escaping @Sendable () -> DeliveryStatistics, sent: Counter, failed: Counter, givenUp: Counter
+    ) -> [MetricsPage.Gauge] {
         [
-            .init("events_acknowledged_total", type: "counter", help: "Account events that a webhook acknowledged.") {
-                Double(worker.statistics.sent)
-            },
-            .init("events_failed_total", type: "counter", help: "Attempts to post an event that will be repeated.") {
-                Double(worker.statistics.failed)
-            },
-            .init("events_given_up_total", type: "counter", help: "Events that nobody will post again.") {
-                Double(worker.statistics.givenUp)
-            },
+            .init(sent.name, type: "counter", help: sent.help) { Double(statistics().sent) },
+            .init(failed.name, type: "counter", help: failed.help) { Double(statistics().failed) },
+            .init(givenUp.name, type: "counter", help: givenUp.help) { Double(statistics().givenUp) },
         ]
     }
 

@@ -22,6 +22,7 @@ struct RunningServer {
     let revocationWorker: RevocationWorker
     let scopes: LiveScopes
     let hashing: HashingPool
+    let hasher: PasswordHasher
     let limits: RateLimiter
     let ports: any ProviderPortsSource
     let api: HTTPAPI
@@ -30,12 +31,13 @@ struct RunningServer {
     init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         let hashing = HashingPool()
+        let hasher = try PasswordHasher(configuration.passwords, pool: hashing)
         let limits = RateLimiter(
             policy: configuration.rateLimits, counter: RateLimitsTable(database: backend.database),
             opaque: backend.opaque)
         let useCases = UseCases(
             store: backend.store, events: backend.audit, access: backend.access, opaque: backend.opaque,
-            hasher: try PasswordHasher(configuration.passwords, pool: hashing),
+            hasher: hasher,
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, limits: limits, time: SystemTime())
         let delivery = CurrentDelivery(
@@ -54,6 +56,7 @@ struct RunningServer {
         self.backend = backend
         self.useCases = useCases
         self.hashing = hashing
+        self.hasher = hasher
         self.limits = limits
         self.delivery = delivery
         self.worker = worker
@@ -79,14 +82,19 @@ struct RunningServer {
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
         let server = backend.configuration.server
+        let (readiness, ready) = AsyncStream.makeStream(of: Void.self)
         let application = Hummingbird.Application(
             responder: api.responder(),
             server: try server.httpServer(),
             configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
+            onServerRunning: { channel in
+                await onRunning(channel.localAddress?.port ?? server.port)
+                ready.finish()
+            },
             logger: backend.logger)
         var services: [any Service] = [
-            ReplicaService(backend: backend), worker, webhookWorker, revocationWorker,
+            ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness), worker,
+            webhookWorker, revocationWorker,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
             AuditService(

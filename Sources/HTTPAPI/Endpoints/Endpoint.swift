@@ -30,6 +30,9 @@ struct Endpoint: Sendable {
     var limitedProvider: (@Sendable (Parameters, ByteBuffer) -> String?)?
     /// Which bodies count, where not all do.
     var isLimited: @Sendable (ByteBuffer) -> Bool = { _ in true }
+    /// Which bodies have a password hashed: they are refused before anything else is done for them when there is no
+    /// place in that queue, and their client is watched while they wait there.
+    var hashesPassword: @Sendable (ByteBuffer) -> Bool = { _ in false }
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
     var isForBrowsers = false
     /// A guest who has just gone over to another account may repeat the call.
@@ -135,6 +138,15 @@ extension Endpoint {
         ) { call, _ in
             try await handler(call)
         }
+    }
+}
+
+extension Endpoint {
+    /// The same, where every body has a password hashed.
+    var hashingPasswords: Endpoint {
+        var endpoint = self
+        endpoint.hashesPassword = { _ in true }
+        return endpoint
     }
 }
 

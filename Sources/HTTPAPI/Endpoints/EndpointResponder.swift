@@ -11,6 +11,7 @@ struct EndpointResponder: HTTPResponder {
     let endpoint: Endpoint
     let authentication: BearerAuthentication
     let limits: any RateLimiting
+    let hashing: any PasswordHashing
     let audit: any AuditTrail
 
     func respond(to request: Request, context: RequestState) async throws -> Response {
@@ -18,12 +19,13 @@ struct EndpointResponder: HTTPResponder {
         let body = try await RequestBody.collect(
             request, as: endpoint.bodyForm)
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
+        let client = try await client(of: body, context: context, visit: visit)
         if let limit = limit(of: body, parameters: context.parameters, visit: visit) {
-            try await limits.spend(limit, of: visit.client, in: visit.application.application)
+            try await limits.spend(limit, of: client, in: visit.application.application)
         }
         let caller = try await caller(of: request, visit: visit)
         let call = Call(
-            application: visit.application, client: visit.client, caller: caller, pathPrefix: visit.pathPrefix,
+            application: visit.application, client: client, caller: caller, pathPrefix: visit.pathPrefix,
             parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers,
             peer: context.peer,
             logger: context.logger)
@@ -53,6 +55,16 @@ struct EndpointResponder: HTTPResponder {
             }
             throw error
         }
+    }
+
+    /// - Throws: `AccountsError.overloaded` where a hash would be refused: before the limit is counted, which takes a
+    ///   statement.
+    private func client(of body: ByteBuffer, context: RequestState, visit: Visit) async throws -> Client {
+        var client = visit.client
+        guard endpoint.hashesPassword(body) else { return client }
+        try hashing.requirePlace(for: PasswordAsker(client, subject: nil))
+        client.presence = await context.channel.presence()
+        return client
     }
 
     private func limit(of body: ByteBuffer, parameters: Parameters, visit: Visit) -> RateLimit? {

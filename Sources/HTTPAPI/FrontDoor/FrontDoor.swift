@@ -14,6 +14,7 @@ package struct FrontDoor: HTTPResponder {
     private let site: LiveSite
     private let router: RouterResponder<RequestState>
     private let metrics: RequestMetrics
+    private let overload = OverloadLog()
 
     init(site: LiveSite, router: RouterResponder<RequestState>, metrics: RequestMetrics) {
         self.site = site
@@ -31,7 +32,7 @@ package struct FrontDoor: HTTPResponder {
         do {
             response = try await answer(request, context: &context, visit: &visit)
         } catch {
-            response = Self.response(to: error, context: context)
+            response = self.response(to: error, context: context)
         }
         OriginRule.addHeaders(to: &response, request: request, visit: visit)
         response.headers[.xRequestID] = id
@@ -85,9 +86,11 @@ package struct FrontDoor: HTTPResponder {
         return id
     }
 
-    private static func response(to error: any Error, context: RequestState) -> Response {
+    private func response(to error: any Error, context: RequestState) -> Response {
         if let known = APIError(any: error) {
-            if known.code.status >= 500 {
+            if error.isOverload {
+                overload.note(error, in: context.logger)
+            } else if known.code.status >= 500 {
                 context.logger.warning("Request not served", metadata: ["error": "\(error)"])
             }
             return known.response()

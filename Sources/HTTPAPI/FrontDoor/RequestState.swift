@@ -7,10 +7,13 @@ package struct RequestState: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The TCP peer, which may be a proxy.
     let peer: String?
+    /// The connection; with HTTP/2, the request's own stream.
+    let channel: any Channel
     var visit: Visit?
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        channel = source.channel
         peer = source.channel.remoteAddress?.ipAddress
     }
 }

@@ -10,6 +10,8 @@ package struct MetricsPage {
         package let type: String
         package let help: String
         package let samples: @Sendable () -> [Sample]
+        /// In place of samples.
+        let histogram: (@Sendable () -> Histogram)?
 
         package init(_ name: String, type: String = "gauge", help: String, value: @escaping @Sendable () -> Double) {
             self.init(name, type: type, help: help, samples: { [Sample(value())] })
@@ -23,6 +25,15 @@ package struct MetricsPage {
             self.type = type
             self.help = help
             self.samples = samples
+            histogram = nil
+        }
+
+        package init(_ name: String, help: String, histogram: @escaping @Sendable () -> Histogram) {
+            self.name = name
+            self.help = help
+            type = "histogram"
+            samples = { [] }
+            self.histogram = histogram
         }
     }
 
@@ -50,6 +61,7 @@ package struct MetricsPage {
     mutating func add(_ gauge: Gauge) {
         begin(gauge.name, type: gauge.type, help: gauge.help)
         for sample in gauge.samples() { add(sample.value, labels: sample.labels) }
+        if let histogram = gauge.histogram { add(histogram()) }
     }
 
     private static func escaped(_ value: String) -> String {

@@ -8,15 +8,11 @@ package final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    private struct Histogram {
-        var buckets = [Int](repeating: 0, count: RequestMetrics.bounds.count)
-        var count = 0
-        var seconds = 0.0
-    }
-
     /// Upper bounds, in seconds.
     private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
-    private let histograms = Mutex<[Key: Histogram]>([:])
+    private static let empty = MetricsPage.Histogram(
+        bounds: bounds, buckets: Array(repeating: 0, count: bounds.count), count: 0, sum: 0)
+    private let histograms = Mutex<[Key: MetricsPage.Histogram]>([:])
 
     package init() {}
 
@@ -26,13 +22,7 @@ package final class RequestMetrics: Sendable {
     func record(method: String, route: String, status: Int, duration: Duration) {
         let seconds = duration.milliseconds / 1000
         let key = Key(method: Self.methods.contains(method) ? method : "other", route: route, status: status)
-        histograms.withLock { histograms in
-            histograms[key, default: Histogram()].count += 1
-            histograms[key, default: Histogram()].seconds += seconds
-            if let bucket = Self.bounds.firstIndex(where: { seconds <= $0 }) {
-                histograms[key, default: Histogram()].buckets[bucket] += 1
-            }
-        }
+        histograms.withLock { $0[key, default: Self.empty].record(seconds) }
     }
 
     func write(to page: inout MetricsPage) {
@@ -41,15 +31,8 @@ package final class RequestMetrics: Sendable {
         }
         page.begin("http_request_duration_seconds", type: "histogram", help: "Requests answered, by route and status.")
         for (key, histogram) in histograms {
-            let labels = [("method", key.method), ("route", key.route), ("status", String(key.status))]
-            var total = 0
-            for (bound, count) in zip(Self.bounds, histogram.buckets) {
-                total += count
-                page.add(Double(total), suffix: "_bucket", labels: labels + [("le", "\(bound)")])
-            }
-            page.add(Double(histogram.count), suffix: "_bucket", labels: labels + [("le", "+Inf")])
-            page.add(histogram.seconds, suffix: "_sum", labels: labels)
-            page.add(Double(histogram.count), suffix: "_count", labels: labels)
+            page.add(
+                histogram, labels: [("method", key.method), ("route", key.route), ("status", String(key.status))])
         }
     }
 }

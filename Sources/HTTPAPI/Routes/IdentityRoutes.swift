@@ -28,7 +28,7 @@ struct IdentityRoutes {
             limitedProvider: { parameters, body in
                 Self.hasPassword(body) ? nil : parameters.get("identity")
             },
-            isLimited: Self.hasPassword, admitsFormerGuests: true,
+            isLimited: Self.hasPassword, hashesPassword: Self.hasPassword, admitsFormerGuests: true,
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
             otherAnswers: [
                 .init(
@@ -53,7 +53,7 @@ struct IdentityRoutes {
             case .password(let email, let password):
                 let address = try await useCases.passwordLinking.begin(
                     typed: email, password: password, with: configured, onConflict: onConflict, by: caller,
-                    reading: call.client.languages)
+                    from: call.client)
                 return .json(
                     RegistrationAnswer(
                         message: "A mail with a link that confirms the address is on its way", email: address.value),
@@ -83,7 +83,7 @@ struct IdentityRoutes {
             summary: "Opens a session with a fresh proof of one of the account's own identities", access: .bearer,
             body: ProofBody.self, limit: .login,
             limitedProvider: { _, body in Self.hasPassword(body) ? nil : Self.fields(body)?.provider },
-            isLimited: Self.hasPassword,
+            isLimited: Self.hasPassword, hashesPassword: Self.hasPassword,
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,

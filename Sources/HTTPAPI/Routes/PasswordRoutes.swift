@@ -20,10 +20,10 @@ struct PasswordRoutes {
             let (email, password) = try requireBoth(body.email, body.password)
             let address = try await useCases.registration.register(
                 typed: email, password: password, displayName: body.displayName,
-                reading: call.client.languages, in: call.application.application)
+                from: call.client, in: call.application.application)
             return RegistrationAnswer(
                 message: "A mail with a link that confirms the address is on its way", email: address.value)
-        }
+        }.hashingPasswords
     }
 
     private var verifyEmail: Endpoint {
@@ -54,7 +54,7 @@ struct PasswordRoutes {
                 try await useCases.passwordSignIn.signIn(
                     typed: email, password: password, from: call.client, in: application)
             }
-        }
+        }.hashingPasswords
     }
 
     private var forgotPassword: Endpoint {
@@ -78,7 +78,7 @@ struct PasswordRoutes {
             try await useCases.passwordReset.reset(
                 body.token, to: body.newPassword, from: call.client, in: call.application.application)
             return [:]
-        }
+        }.hashingPasswords
     }
 
     private var changePassword: Endpoint {
@@ -89,8 +89,8 @@ struct PasswordRoutes {
             errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
         ) { call, body in
             try await useCases.passwordChange.change(
-                to: body.password, current: body.currentPassword, by: call.caller)
+                to: body.password, current: body.currentPassword, by: call.caller, from: call.client)
             return [:]
-        }
+        }.hashingPasswords
     }
 }

@@ -7,6 +7,7 @@ struct RouteTable {
     let endpoints: [Endpoint]
     let authentication: BearerAuthentication
     let limits: any RateLimiting
+    let hashing: any PasswordHashing
     let audit: any AuditTrail
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
@@ -24,7 +25,8 @@ struct RouteTable {
             var served = Set(group.map(\.method))
             for endpoint in group {
                 let responder = EndpointResponder(
-                    endpoint: endpoint, authentication: authentication, limits: limits, audit: audit)
+                    endpoint: endpoint, authentication: authentication, limits: limits, hashing: hashing,
+                    audit: audit)
                 router.on(route, method: endpoint.method, responder: responder)
                 if endpoint.method == .get, endpoint.answersHEAD {
                     served.insert(.head)

@@ -1,12 +1,13 @@
-import Accounts
+package import Accounts
 import Dispatch
 import Foundation
 import Synchronization
 
 /// Threads of their own for work that takes a core for tens of milliseconds, behind a queue bounded by waiting time.
 ///
-/// A caller who would wait too long is refused at once, before anything is computed. `shutdown` must be called for the
-/// threads to end.
+/// A caller who would wait too long, or has too many waiting already, is refused at once, before anything is computed;
+/// the others take turns. The threads give way to whatever else the machine has to do. `shutdown` must be called for
+/// them to end.
 package final class HashingPool: Sendable {
     package struct Limits: Sendable {
         /// The longest that a caller may expect to wait for a thread, judged by the average duration of past jobs.
@@ -58,7 +59,10 @@ package final class HashingPool: Sendable {
         self.idleTime = idleTime
         self.releaseMemory = releaseMemory
         for number in 1...threads {
-            let thread = Thread { self.workUntilShutdown() }
+            let thread = Thread {
+                HashingPriority.lower()
+                self.workUntilShutdown()
+            }
             thread.name = "hashing-\(number)"
             thread.start()
         }
@@ -72,30 +76,67 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// - Throws: `AccountsError.overloaded` at once when the queue is full or the pool shut down, `CancellationError`
-    ///   when the caller's task is cancelled while the job waits, or what the job throws.
-    package func run<Output: Sendable>(_ job: @escaping @Sendable () throws -> Output) async throws -> Output {
+    /// Refuses whoever would be refused now, and keeps no place for the others.
+    ///
+    /// - Throws: `AccountsError.overloaded`.
+    package func requirePlace(for asker: PasswordAsker?) throws {
+        try state.withLock { state in
+            if let refusal = refuse(asker, &state) { throw refusal }
+        }
+    }
+
+    /// - Throws: `AccountsError.overloaded` at once when there is no place or the pool was shut down,
+    ///   `CancellationError` when the asker leaves, or the caller's task is cancelled, while the job waits, or what the
+    ///   job throws.
+    package func run<Output: Sendable>(
+        for asker: PasswordAsker? = nil, _ job: @escaping @Sendable () throws -> Output
+    ) async throws -> Output {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let job = HashingQueue.Job(
-                    id: id,
-                    run: {
-                        let result = Result { try job() }
-                        return { continuation.resume(with: result) }
-                    },
-                    giveUp: { continuation.resume(throwing: $0) })
-                enqueue(job)
-                // The handler may have run before there was anything to abandon.
-                if Task.isCancelled {
-                    abandon(id)
+        let presence = asker?.presence ?? Presence()
+        return try await presence.watched {
+            self.abandon(id)
+        } _: {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    let job = HashingQueue.Job(
+                        id: id, asker: asker, since: .now,
+                        run: {
+                            let result = Result { try job() }
+                            return { continuation.resume(with: result) }
+                        },
+                        giveUp: { continuation.resume(throwing: $0) })
+                    enqueue(job, hasLeft: presence.hasLeft || Task.isCancelled)
+                    // Or left between being asked and being there to be abandoned.
+                    if presence.hasLeft || Task.isCancelled {
+                        abandon(id)
+                    }
                 }
+            } onCancel: {
+                abandon(id)
             }
-        } onCancel: {
-            abandon(id)
+        }
+    }
+
+    /// Takes what `measure` returns for the average duration, unless jobs were measured meanwhile.
+    ///
+    /// It runs on a thread of its own and counts as no job; the memory goes back at once.
+    package func calibrate(_ measure: @escaping @Sendable () throws -> Duration) async {
+        let measured: Duration? = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                HashingPriority.lower()
+                let duration = try? measure()
+                self.releaseMemory(.zero)
+                continuation.resume(returning: duration)
+            }
+            thread.name = "calibration"
+            thread.start()
+        }
+        state.withLock { state in
+            guard let measured, state.statistics.done == 0 else { return }
+            state.statistics.averageDuration = measured
         }
     }
 
@@ -123,14 +164,12 @@ package final class HashingPool: Sendable {
 }
 
 extension HashingPool {
-    private func enqueue(_ job: HashingQueue.Job) {
-        let refusal: AccountsError? = state.withLock { state in
-            // How many jobs must end before this one starts, and how long that takes.
-            let ahead = max(0, state.queue.count + state.statistics.running + 1 - state.statistics.workers)
-            let wait = state.statistics.averageDuration * ahead / state.statistics.workers
-            guard state.isOpen, wait <= limits.wait, ahead <= limits.length else {
-                state.statistics.rejected += 1
-                return .overloaded(retryAfter: max(wait, .seconds(1)))
+    private func enqueue(_ job: HashingQueue.Job, hasLeft: Bool) {
+        let refusal: (any Error)? = state.withLock { state in
+            if let refusal = refuse(job.asker, &state) { return refusal }
+            guard !hasLeft else {
+                state.statistics.abandoned += 1
+                return CancellationError()
             }
             state.queue.append(job)
             return nil
@@ -140,6 +179,22 @@ extension HashingPool {
         } else {
             wakeUps.signal()
         }
+    }
+
+    /// - Returns: `nil` for whoever may join the queue; what the server itself has to do is refused for its length alone.
+    private func refuse(_ asker: PasswordAsker?, _ state: inout State) -> AccountsError? {
+        let places = HashingPlaces(
+            threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
+            averageDuration: state.statistics.averageDuration, limits: limits)
+        var held: [(HashingRefusal, Int)] = []
+        if let asker { held.append((.network, state.queue.count(network: asker.network))) }
+        if let subject = asker?.subject { held.append((.subject, state.queue.count(subject: subject))) }
+        let refusal =
+            state.isOpen
+            ? places.refusal(holding: held) : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
+        guard let refusal else { return nil }
+        state.statistics.refusals[refusal.reason, default: 0] += 1
+        return .overloaded(retryAfter: refusal.retryAfter)
     }
 
     private func abandon(_ id: HashingQueue.ID) {
@@ -164,7 +219,9 @@ extension HashingPool {
     private func nextJob() -> HashingQueue.Job? {
         state.withLock { state in
             let job = state.queue.removeFirst()
-            state.statistics.running += job == nil ? 0 : 1
+            guard let job else { return nil }
+            state.statistics.running += 1
+            state.statistics.waits.record(job.since.duration(to: .now))
             return job
         }
     }
@@ -175,7 +232,7 @@ extension HashingPool {
         let duration = start.duration(to: .now)
         state.withLock { state in
             state.statistics.running -= 1
-            state.statistics.done += 1
+            state.statistics.durations.record(duration)
             state.statistics.averageDuration += (duration - state.statistics.averageDuration) / 8
         }
         answer()

@@ -25,16 +25,24 @@ package struct PasswordHasher: PasswordHashing {
             parameters: parameters, pepperID: pepper.current, salt: randomBytes(Argon2Parameters.saltLength))
     }
 
-    package func hash(_ password: String, sharingSaltOf sibling: PasswordHash?) async throws -> PasswordHash {
+    package func requirePlace(for asker: PasswordAsker) throws {
+        try pool.requirePlace(for: asker)
+    }
+
+    package func hash(
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+    ) async throws -> PasswordHash {
         let setup = sibling.flatMap(reusableSetup) ?? freshSetup()
-        let tag = try await tag(of: password, under: setup)
+        let tag = try await tag(of: password, under: setup, for: asker)
         return PHCString(setup: setup, tag: tag).encoded
     }
 
-    package func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch? {
+    package func match(
+        _ password: String, against hashes: [PasswordHash], for asker: PasswordAsker
+    ) async throws -> PasswordMatch? {
         let stored = hashes.compactMap { try? PHCString($0) }
         let setup = stored.first?.setup ?? dummy
-        let tag = try await tag(of: password, under: setup)
+        let tag = try await tag(of: password, under: setup, for: asker)
         guard knowsPepper(of: setup) else { return nil }
 
         // All are compared, so that the time doesn't tell which one it was.
@@ -42,13 +50,35 @@ package struct PasswordHasher: PasswordHashing {
         return matching.first.map { PasswordMatch(hash: $0.encoded, isOutdated: isOutdated(setup)) }
     }
 
-    /// The one place that starts a run.
+    /// Finds out how long a run takes before anybody asks for one, so that already the first flood is bounded rightly.
+    ///
+    /// By the best of three runs over an eighth of the memory: time grows with memory evenly enough, and a server that
+    /// nobody has asked for a hash yet stays small.
+    package func calibrate() async {
+        let share = max(parameters.memoryKiB / 8, 8 * parameters.parallelism)
+        guard
+            let small = try? Argon2Parameters(
+                memoryKiB: share, iterations: parameters.iterations, parallelism: parameters.parallelism)
+        else { return }
+        let setup = PHCString.Setup(parameters: small, pepperID: nil, salt: dummy.salt)
+        let secret = PasswordSecret("", pepper: nil)
+        let scale = Double(parameters.memoryKiB) / Double(share)
+        await pool.calibrate {
+            let clock = ContinuousClock()
+            let runs = try (1...3).map { _ in try clock.measure { _ = try Argon2.tag(of: secret, under: setup) } }
+            return (runs.min() ?? .zero) * scale
+        }
+    }
+
+    /// The one place that starts a run for somebody.
     ///
     /// A setup whose pepper is unknown runs too, over the bare password.
-    private func tag(of password: String, under setup: PHCString.Setup) async throws -> [UInt8] {
+    private func tag(
+        of password: String, under setup: PHCString.Setup, for asker: PasswordAsker
+    ) async throws -> [UInt8] {
         let secret = PasswordSecret(password, pepper: setup.pepperID.flatMap(pepper.secret(of:)))
         do {
-            return try await pool.run { try Argon2.tag(of: secret, under: setup) }
+            return try await pool.run(for: asker) { try Argon2.tag(of: secret, under: setup) }
         } catch PasswordsError.outOfMemory {
             throw AccountsError.overloaded(retryAfter: .seconds(1))
         }

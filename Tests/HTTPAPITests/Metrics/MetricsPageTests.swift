@@ -22,4 +22,23 @@ struct MetricsPageTests {
 
                 """)
     }
+
+    @Test func countsHistogramsUpwards() {
+        var page = MetricsPage()
+        page.add(
+            .init(
+                "wait_seconds", help: "Waits.",
+                histogram: { .init(bounds: [0.5, 2], buckets: [3, 1], count: 5, sum: 9.5) }))
+        #expect(
+            page.text == """
+                # HELP gatehouse_wait_seconds Waits.
+                # TYPE gatehouse_wait_seconds histogram
+                gatehouse_wait_seconds_bucket{le="0.5"} 3.0
+                gatehouse_wait_seconds_bucket{le="2.0"} 4.0
+                gatehouse_wait_seconds_bucket{le="+Inf"} 5.0
+                gatehouse_wait_seconds_sum 9.5
+                gatehouse_wait_seconds_count 5.0
+
+                """)
+    }
 }

@@ -67,6 +67,77 @@ struct HashingPoolTests {
         #expect(await order.reduce(into: []) { $0.append($1) } == [1, 2, 3, 4, 5])
     }
 
+    @Test func `a flood from one network holds nobody else up`() async throws {
+        let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
+        let blockade = await Blockade(of: pool)
+        let (order, log) = AsyncStream.makeStream(of: String.self)
+        for _ in 1...10 { _ = await pool.queued(for: .at("flood")) { log.yield("flood") } }
+        await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(1))) {
+            try await pool.run(for: .at("flood", about: "another")) { log.yield("too many") }
+        }
+        #expect(throws: AccountsError.self) { try pool.requirePlace(for: .at("flood")) }
+        try pool.requirePlace(for: .at("home"))
+        _ = await pool.queued(for: .at("home")) { log.yield("home") }
+        #expect(pool.statistics.refusals == [.network: 2])
+        try await blockade.lift()
+        await pool.shutdown()
+        log.finish()
+        let served = await order.reduce(into: []) { $0.append($1) }
+        #expect(served == ["flood", "home"] + Array(repeating: "flood", count: 9))
+    }
+
+    @Test func `a flood at one subject from many networks leaves half of the places`() async throws {
+        let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
+        let blockade = await Blockade(of: pool)
+        let runs = Counter()
+        for number in 1...10 { _ = await pool.queued(for: .at("\(number)", about: "x")) { runs.increment() } }
+        await #expect(throws: AccountsError.self) { try await pool.run(for: .at("11", about: "x")) {} }
+        #expect(pool.statistics.refusals == [.subject: 1])
+        _ = await pool.queued(for: .at("11", about: "y")) { runs.increment() }
+        try await blockade.lift()
+        await pool.shutdown()
+        #expect(runs.value == 11)
+    }
+
+    @Test func `whoever hangs up leaves the queue at once`() async throws {
+        let pool = HashingPool(threads: 1)
+        let (runs, presence) = (Counter(), Presence())
+        let blockade = await Blockade(of: pool)
+        let caller = await pool.queued(for: .at("a", presence: presence)) { runs.increment() }
+        let other = await pool.queued(for: .at("a")) { 2 }
+        presence.leave()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect((pool.statistics.queued, pool.statistics.abandoned) == (1, 1))
+        await #expect(throws: CancellationError.self) {
+            try await pool.run(for: .at("a", presence: presence)) { runs.increment() }
+        }
+        try await blockade.lift()
+        #expect(try await other.value == 2)
+        await pool.shutdown()
+        #expect((runs.value, pool.statistics.done) == (0, 2))
+    }
+
+    @Test func `who hangs up while a hash is run has it run to its end`() async throws {
+        let pool = HashingPool(threads: 1)
+        let presence = Presence()
+        let answer = try await pool.run(for: .at("a", presence: presence)) {
+            presence.leave()
+            return 1
+        }
+        #expect(answer == 1)
+        await pool.shutdown()
+    }
+
+    @Test func `counts how long callers wait and jobs take`() async throws {
+        let pool = HashingPool(threads: 1)
+        for _ in 1...3 { try await pool.run {} }
+        let statistics = pool.statistics
+        #expect((statistics.waits.count, statistics.durations.count) == (3, 3))
+        #expect(statistics.durations.buckets.reduce(0, +) <= 3)
+        #expect(statistics.durations.seconds >= 0)
+        await pool.shutdown()
+    }
+
     @Test func `a cancelled caller leaves the queue at once`() async throws {
         let pool = HashingPool(threads: 1)
         let runs = Counter()

@@ -30,9 +30,11 @@ struct Blockade {
 
 extension HashingPool {
     /// Adds a caller and returns once it waits in the queue.
-    func queued<Output: Sendable>(_ job: @escaping @Sendable () -> Output) async -> Task<Output, any Error> {
+    func queued<Output: Sendable>(
+        for asker: PasswordAsker? = nil, _ job: @escaping @Sendable () -> Output
+    ) async -> Task<Output, any Error> {
         let length = statistics.queued
-        let caller = Task { try await run(job) }
+        let caller = Task { try await run(for: asker, job) }
         while statistics.queued == length {
             await Task.yield()
         }

@@ -1,0 +1,49 @@
+internal import Accounts
+internal import Logging
+internal import Synchronization
+
+/// Tells of an overload without adding to it: the first refusal at once, then at most one line each ten seconds.
+///
+/// A line for each refused request would cost more than refusing it.
+final class OverloadLog: Sendable {
+    private struct State {
+        var untold = 0
+        var quietUntil: ContinuousClock.Instant?
+    }
+
+    private static let interval: Duration = .seconds(10)
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.now = now
+    }
+
+    func note(_ error: any Error, in logger: Logger) {
+        guard let refused = due() else { return }
+        logger.warning("Requests not served", metadata: ["error": "\(error)", "requests": "\(refused)"])
+    }
+
+    /// Counts one.
+    /// - Returns: how many were counted since the last line, where it is time for one.
+    func due() -> Int? {
+        let now = now()
+        return state.withLock { state in
+            state.untold += 1
+            if let end = state.quietUntil, now < end { return nil }
+            defer { state.untold = 0 }
+            state.quietUntil = now + Self.interval
+            return state.untold
+        }
+    }
+}
+
+extension Error {
+    /// Too much at once, or nobody left to answer: what `/metrics` counts.
+    var isOverload: Bool {
+        if self is CancellationError { return true }
+        guard case AccountsError.overloaded? = self as? AccountsError else { return false }
+        return true
+    }
+}

@@ -1,0 +1,36 @@
+/// Elements in the order in which they came, each at most once.
+///
+/// A doubly linked list in a dictionary: every operation takes constant time, taking one out of the middle too.
+struct Rotation<Element: Hashable> {
+    private struct Links {
+        var previous: Element?
+        var next: Element?
+    }
+
+    private var links: [Element: Links] = [:]
+    private var first: Element?
+    private var last: Element?
+
+    var isEmpty: Bool { links.isEmpty }
+    var count: Int { links.count }
+
+    /// Does nothing for one that is there.
+    mutating func append(_ element: Element) {
+        guard links[element] == nil else { return }
+        links[element] = Links(previous: last)
+        if let last { links[last]?.next = element } else { first = element }
+        last = element
+    }
+
+    mutating func removeFirst() -> Element? {
+        guard let element = first else { return nil }
+        remove(element)
+        return element
+    }
+
+    mutating func remove(_ element: Element) {
+        guard let own = links.removeValue(forKey: element) else { return }
+        if let previous = own.previous { links[previous]?.next = own.next } else { first = own.next }
+        if let next = own.next { links[next]?.previous = own.previous } else { last = own.previous }
+    }
+}

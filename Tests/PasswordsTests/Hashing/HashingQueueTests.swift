@@ -1,0 +1,128 @@
+import Accounts
+import Testing
+
+@testable import Passwords
+
+struct HashingQueueTests {
+    /// Callers as `network/subject`, in the order in which they come, and that in which they are served.
+    @Test(arguments: [
+        (["a/x", "a/x", "a/x"], [0, 1, 2]),
+        // One network's flood is taken up once for each turn of the others.
+        (["a/x", "a/x", "a/x", "b/y", "c/z", "b/y"], [0, 3, 4, 1, 5, 2]),
+        // The same inside of a network: an office where somebody hammers at one account.
+        (["a/x", "a/x", "a/x", "a/y", "a/z"], [0, 3, 4, 1, 2]),
+        // Many subjects give a network no more turns than one does.
+        (["a/u", "a/v", "a/w", "a/x", "b/y", "b/y"], [0, 4, 1, 5, 2, 3]),
+        // Unknown subjects are one.
+        (["a", "a", "a/x", "b"], [0, 3, 2, 1]),
+        // The server's own jobs wait like a network's.
+        (["", "", "b/x"], [0, 2, 1]),
+    ])
+    func `networks take turns, and in them subjects`(callers: [String], order: [Int]) {
+        var queue = queue(of: callers)
+        #expect(served(from: &queue) == order)
+    }
+
+    @Test func `whoever leaves takes nobody's turn`() {
+        var queue = queue(of: ["a/x", "b/y", "a/x", "b/z", "c/w"])
+        #expect(queue.remove(4)?.id == 4)
+        #expect(queue.remove(1)?.id == 1)
+        #expect(queue.remove(1) == nil)
+        #expect(queue.count == 3)
+        #expect(served(from: &queue) == [0, 3, 2])
+    }
+
+    @Test func `whoever comes back goes to the end`() {
+        var queue = queue(of: ["a/x", "b/y", "c/z"])
+        #expect(queue.removeFirst()?.id == 0)
+        append("a/x", as: 7, to: &queue)
+        #expect(served(from: &queue) == [1, 2, 7])
+    }
+
+    @Test func `counts what waits, and forgets who is gone`() {
+        var queue = queue(of: ["a/x", "a/y", "b/x", "b/x", "c"])
+        let subject = AttemptKey(bytes: Array("x".utf8))
+        #expect((queue.count, queue.count(network: "a"), queue.count(network: "b")) == (5, 2, 2))
+        #expect(queue.count(subject: subject) == 3)
+        _ = queue.remove(3)
+        _ = queue.removeFirst()
+        #expect((queue.count(network: "a"), queue.count(network: "b"), queue.count(subject: subject)) == (1, 1, 1))
+        _ = served(from: &queue)
+        #expect((queue.count, queue.count(network: "b"), queue.count(subject: subject)) == (0, 0, 0))
+    }
+
+    /// Against the plainest queue that takes turns, over a long run of arrivals, departures and services.
+    @Test(arguments: 0..<5) func `agrees with a list that is searched`(seed: UInt64) {
+        var random = Lehmer(seed)
+        var queue = HashingQueue()
+        var model: [(id: UInt64, network: String, subject: String)] = []
+        var turns: [String] = []
+        var innerTurns: [String: [String]] = [:]
+        for id in UInt64(0)..<2000 {
+            switch random.next(5) {
+            case 0, 1, 2:
+                let (network, subject) = ("n\(random.next(4))", "s\(random.next(3))")
+                append("\(network)/\(subject)", as: id, to: &queue)
+                model.append((id, network, subject))
+                if !turns.contains(network) { turns.append(network) }
+                if innerTurns[network]?.contains(subject) != true { innerTurns[network, default: []].append(subject) }
+                continue
+            case 3:
+                guard !model.isEmpty else { continue }
+                let job = model.remove(at: random.next(model.count))
+                #expect(queue.remove(job.id)?.id == job.id)
+                leave(job.network, job.subject)
+            default:
+                let network = turns.first
+                let subject = network.flatMap { innerTurns[$0]?.first }
+                let index = model.firstIndex { $0.network == network && $0.subject == subject }
+                #expect(queue.removeFirst()?.id == index.map { model[$0].id })
+                guard let network, let subject, let index else { continue }
+                model.remove(at: index)
+                innerTurns[network]?.removeFirst()
+                innerTurns[network]?.append(subject)
+                turns.removeFirst()
+                turns.append(network)
+                leave(network, subject)
+            }
+            #expect(queue.count == model.count)
+        }
+
+        func leave(_ network: String, _ subject: String) {
+            if !model.contains(where: { $0.network == network && $0.subject == subject }) {
+                innerTurns[network]?.removeAll { $0 == subject }
+            }
+            if !model.contains(where: { $0.network == network }) { turns.removeAll { $0 == network } }
+        }
+    }
+
+    private func queue(of callers: [String]) -> HashingQueue {
+        var queue = HashingQueue()
+        for (number, caller) in callers.enumerated() { append(caller, as: UInt64(number), to: &queue) }
+        return queue
+    }
+
+    private func append(_ caller: String, as id: UInt64, to queue: inout HashingQueue) {
+        let parts = caller.split(separator: "/").map(String.init)
+        let asker = parts.first.map { PasswordAsker.at($0, about: parts.count > 1 ? parts[1] : nil) }
+        queue.append(.init(id: id, asker: asker, since: .now, run: { {} }, giveUp: { _ in }))
+    }
+
+    private func served(from queue: inout HashingQueue) -> [Int] {
+        var order: [Int] = []
+        while let job = queue.removeFirst() { order.append(Int(job.id)) }
+        return order
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+private struct Lehmer {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = 2 * seed + 1 }
+
+    mutating func next(_ bound: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % UInt64(bound))
+    }
+}

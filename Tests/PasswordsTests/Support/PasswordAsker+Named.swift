@@ -1,0 +1,11 @@
+import Accounts
+
+extension PasswordAsker {
+    /// Somebody at a network, asking about a subject that is told by its name.
+    static func at(_ network: String, about subject: String? = nil, presence: Presence? = nil) -> Self {
+        .init(network: network, subject: subject.map { AttemptKey(bytes: Array($0.utf8)) }, presence: presence)
+    }
+
+    /// Whoever it is.
+    static let somebody = Self.at("192.0.2.1")
+}
