@@ -84,6 +84,7 @@ let package = Package(
                 .embedInCode("0003_rate_limits.sql"), .embedInCode("0004_one_time_codes.sql"),
                 .embedInCode("0005_text_messages.sql"), .embedInCode("0006_webhooks.sql"),
                 .embedInCode("0007_linking.sql"), .embedInCode("0008_erasure.sql"), .embedInCode("0009_audit.sql"),
+                .embedInCode("0010_audit_clock.sql"),
             ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),

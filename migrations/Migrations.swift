@@ -16,6 +16,7 @@ package enum Migrations {
         Migration(version: 7, name: "linking", sql: text(PackageResources._007_linking_sql)),
         Migration(version: 8, name: "erasure", sql: text(PackageResources._008_erasure_sql)),
         Migration(version: 9, name: "audit", sql: text(PackageResources._009_audit_sql)),
+        Migration(version: 10, name: "audit clock", sql: text(PackageResources._010_audit_clock_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String {

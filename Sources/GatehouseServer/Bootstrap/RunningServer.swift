@@ -90,7 +90,7 @@ struct RunningServer {
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
             AuditService(
-                chain: AuditChain(store: backend.audit, authentication: backend.auditMAC),
+                chain: AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime()),
                 partitions: AuditPartitions(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }

@@ -1,0 +1,44 @@
+-- The audit's own clock, and what sweepers and exports look for.
+
+-- When the event was written down, whatever its time says: it tells how long an event has been waiting for its seal.
+-- An event of another day than that on which it is written down is none. Events from before have none.
+ALTER TABLE audit_events ADD COLUMN inserted_at timestamptz;
+ALTER TABLE audit_events ALTER COLUMN inserted_at SET DEFAULT clock_timestamp();
+-- What no batch could take until now.
+UPDATE audit_events
+   SET at = now(), details = details || jsonb_build_object('at', at::text)
+ WHERE batch IS NULL AND NOT at BETWEEN '2000-01-01' AND '2200-01-01';
+ALTER TABLE audit_events
+    ADD CONSTRAINT audit_events_in_time CHECK (
+        isfinite(at) AND isfinite(inserted_at)
+        AND at BETWEEN inserted_at - interval '24 hours' AND inserted_at + interval '24 hours') NOT VALID;
+
+-- When the batch was sealed, by the clock of the server that did it: retention goes by this alone, since whoever can
+-- write events can choose theirs. A batch of the version before has none, and counts as old as the next that has one.
+ALTER TABLE audit_batches ADD COLUMN sealed_at timestamptz CHECK (isfinite(sealed_at));
+CREATE INDEX audit_batches_by_age ON audit_batches (sealed_at);
+
+-- An event leaves no sooner than its seal is past retention too. Dropping a month locks the whole audit: who signs in
+-- meanwhile waits for as long as this does, so that it gives up soon, and is called again later.
+CREATE OR REPLACE FUNCTION drop_audit_partitions(cutoff timestamptz) RETURNS int
+    LANGUAGE plpgsql SET lock_timeout = '20ms' AS $$
+DECLARE
+    month_name text;
+    last_batch bigint;
+    is_sealed  boolean;
+    last_old   bigint := (SELECT b.seq FROM audit_batches b WHERE b.sealed_at < cutoff ORDER BY b.sealed_at DESC LIMIT 1);
+    dropped    int := 0;
+BEGIN
+    FOR month_name IN
+        SELECT p.name FROM audit_partitions p WHERE p.upper_end <= cutoff ORDER BY p.upper_end FOR UPDATE SKIP LOCKED
+    LOOP
+        EXECUTE format(
+            'SELECT max(batch), NOT EXISTS (SELECT FROM %1$I WHERE batch IS NULL) FROM %1$I', month_name)
+           INTO last_batch, is_sealed;
+        CONTINUE WHEN NOT is_sealed OR coalesce(last_batch, 0) > coalesce(last_old, 0);
+        EXECUTE format('DROP TABLE IF EXISTS %I', month_name);
+        DELETE FROM audit_partitions p WHERE p.name = month_name;
+        dropped := dropped + 1;
+    END LOOP;
+    RETURN dropped;
+END $$;
