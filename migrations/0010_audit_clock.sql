@@ -42,3 +42,41 @@ BEGIN
     END LOOP;
     RETURN dropped;
 END $$;
+
+ALTER FUNCTION prepare_audit_partitions() SET lock_timeout = '20ms';
+
+-- What an export asks for, beside its account.
+CREATE INDEX proofs_of_session ON proofs (application_id, session_id) WHERE session_id IS NOT NULL;
+
+-- Ranges of a BRIN index stay as wide as they ever were: after the first month each sweep read the whole table.
+DROP INDEX refresh_tokens_expiring;
+CREATE INDEX refresh_tokens_expiring ON refresh_tokens (expires_at);
+
+-- When a guest was last heard of, as the sweeper found it: it is not looked at again before it might be idle.
+ALTER TABLE identities ADD COLUMN seen_at timestamptz;
+DROP INDEX identities_of_guests;
+CREATE INDEX identities_of_guests ON identities (application_id, coalesce(seen_at, created_at), id) WHERE is_guest;
+
+-- What remains of an erasure tells days alone: by the very moment one could find the account in the audit.
+CREATE FUNCTION whole_day(moment timestamptz) RETURNS timestamptz
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN date_trunc('day', moment, 'UTC');
+
+-- An id that tells its day alone: the first 48 bits are its time (RFC 9562, version 7).
+CREATE FUNCTION whole_day(id uuid) RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (lpad(to_hex(
+        ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 86400000 * 86400000), 12, '0')
+        || substr(replace(id::text, '-', ''), 13))::uuid;
+
+-- Settled ones go after a month, but for those that an erasure's receipt tells of.
+ALTER TABLE token_revocations ADD COLUMN is_of_erasure boolean NOT NULL DEFAULT false;
+CREATE INDEX token_revocations_ended ON token_revocations (created_at)
+    WHERE (revoked_at IS NOT NULL OR failed_at IS NOT NULL) AND NOT is_of_erasure;
+UPDATE token_revocations r SET is_of_erasure = true
+  FROM erasures e
+ WHERE e.application_id = r.application_id AND e.uid = r.uid AND e.erased_at IS NOT NULL;
+
+-- A merge that can't be undone any more, or has been, needs no addresses for it.
+CREATE INDEX merges_over ON merges (least(undo_until, undone_at)) WHERE address_kinds <> '{}' OR filled <> '{}';
+CREATE INDEX outbox_failed ON outbox (failed_at) WHERE failed_at IS NOT NULL;

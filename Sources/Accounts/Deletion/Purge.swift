@@ -91,7 +91,9 @@ package struct Purge: Sendable {
             let guests = try await store.guests(
                 idleFor: scope.anonymousRetention, after: last, atMost: Self.guestBatch,
                 application: scope.application.id)
-            for guest in guests where try await delete(guest, of: scope) { count += 1 }
+            for guest in guests where guest.isIdle {
+                if try await delete(guest, of: scope) { count += 1 }
+            }
             guard guests.count == Self.guestBatch else { break }
             last = guests.last
         }

@@ -21,6 +21,7 @@ struct RunningServer {
     let webhookWorker: WebhookWorker
     let revocationWorker: RevocationWorker
     let scopes: LiveScopes
+    let backlog: BacklogService
     let hashing: HashingPool
     let limits: RateLimiter
     let ports: any ProviderPortsSource
@@ -47,6 +48,7 @@ struct RunningServer {
         let scopes = LiveScopes(try await backend.scopes(of: configuration))
         let revocationWorker = RevocationWorker(
             queue: backend.revocationQueue, providers: scopes, logger: backend.logger)
+        let backlog = BacklogService(table: BacklogTable(database: backend.database), logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         try await backend.replayLedgers(of: scopes.all)
         let ports = Installation.providers.ports
@@ -60,6 +62,7 @@ struct RunningServer {
         self.webhookWorker = webhookWorker
         self.revocationWorker = revocationWorker
         self.scopes = scopes
+        self.backlog = backlog
         self.site = site
         self.ports = ports
         api = try HTTPAPI(
@@ -67,6 +70,7 @@ struct RunningServer {
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
                 + MetricsPage.Gauge.webhooks(webhookWorker) + MetricsPage.Gauge.revocations(revocationWorker)
+                + backlog.gauges
                 + MetricsPage.Gauge.upstreams { ports.statistics },
             inbox: inbox)
     }
@@ -86,7 +90,7 @@ struct RunningServer {
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? server.port) },
             logger: backend.logger)
         var services: [any Service] = [
-            ReplicaService(backend: backend), worker, webhookWorker, revocationWorker,
+            ReplicaService(backend: backend), worker, webhookWorker, revocationWorker, backlog,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
             AuditService(

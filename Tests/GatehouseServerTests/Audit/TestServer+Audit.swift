@@ -4,6 +4,7 @@ import Postgres
 import ProviderKit
 import Storage
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 
