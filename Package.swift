@@ -85,7 +85,7 @@ let package = Package(
                 .embedInCode("0005_text_messages.sql"), .embedInCode("0006_webhooks.sql"),
                 .embedInCode("0007_linking.sql"), .embedInCode("0008_erasure.sql"), .embedInCode("0009_audit.sql"),
                 .embedInCode("0010_traces.sql"), .embedInCode("0011_distribution.sql"),
-                .embedInCode("0012_erasure_queue.sql"),
+                .embedInCode("0012_erasure_queue.sql"), .embedInCode("0013_audit_clock.sql"),
             ],
             swiftSettings: house),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),

@@ -19,6 +19,7 @@ package enum Migrations {
         Migration(version: 10, name: "traces", sql: text(PackageResources._010_traces_sql)),
         Migration(version: 11, name: "distribution", sql: text(PackageResources._011_distribution_sql)),
         Migration(version: 12, name: "erasure queue", sql: text(PackageResources._012_erasure_queue_sql)),
+        Migration(version: 13, name: "audit clock", sql: text(PackageResources._013_audit_clock_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String {

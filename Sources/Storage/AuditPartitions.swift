@@ -15,18 +15,17 @@ package struct AuditPartitions: Sendable {
 
     private static let drop = Statement(.write, "SELECT drop_audit_partitions(now() - $1::interval)")
 
-    /// Of the oldest batches those whose events are gone, but for the last of them.
+    /// Of the batches past retention those whose events are gone, but for the last of them.
     private static let forgetBatches = Statement(
         .write,
         """
-        WITH oldest AS (
-            SELECT seq, last_at FROM audit_batches ORDER BY seq LIMIT $1
+        WITH past AS (
+            SELECT seq FROM audit_batches WHERE sealed_at < now() - $2::interval ORDER BY sealed_at DESC LIMIT 1
         ), kept AS (
-            SELECT coalesce(min(seq) FILTER (WHERE last_at >= remaining.since) - 1, max(seq)) AS seq
-              FROM oldest,
-                   (SELECT coalesce(min(lower_end), '-infinity') AS since FROM audit_partitions) AS remaining
+            SELECT least(seq, (SELECT min(batch) FROM audit_events) - 1) AS seq FROM past
         )
-        DELETE FROM audit_batches b USING kept WHERE b.seq < kept.seq
+        DELETE FROM audit_batches WHERE seq IN (
+            SELECT b.seq FROM audit_batches b, kept WHERE b.seq < kept.seq ORDER BY b.seq LIMIT $1)
         """)
 
     private static let batch = 1000
@@ -35,13 +34,16 @@ package struct AuditPartitions: Sendable {
     @discardableResult
     package func tend() async throws -> Int {
         try await translatingErrors {
-            let made = try await count(Self.prepare, [])
-            let dropped = try await count(Self.drop, [.interval(AuditRetention.events)])
+            let retention = Bind.interval(AuditRetention.events + AuditRetention.margin)
+            // A month that can't be made for now keeps nobody from dropping another.
+            var made = Result<Int, any Error>.success(0)
+            do { made = .success(try await count(Self.prepare, [])) } catch { made = .failure(error) }
+            let dropped = try await count(Self.drop, [retention])
             var forgotten = 1
             while forgotten > 0, !Task.isCancelled {
-                forgotten = try await database.execute(Self.forgetBatches, [.int(Self.batch)]).affected
+                forgotten = try await database.execute(Self.forgetBatches, [.int(Self.batch), retention]).affected
             }
-            return made + dropped
+            return try made.get() + dropped
         }
     }
 

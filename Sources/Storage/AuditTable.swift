@@ -52,9 +52,10 @@ package struct AuditTable: AuditChainStore {
     private static let insertBatch = Statement(
         .write,
         """
-        INSERT INTO audit_batches (seq, previous, first_at, last_at, events, digest, mac)
+        INSERT INTO audit_batches (seq, previous, first_at, last_at, sealed_at, events, digest, mac)
         VALUES ($1, $2, 'epoch'::timestamptz + $3 * interval '1 microsecond',
-                'epoch'::timestamptz + $4 * interval '1 microsecond', $5, $6, $7)
+                'epoch'::timestamptz + $4 * interval '1 microsecond',
+                'epoch'::timestamptz + $5 * interval '1 microsecond', $6, $7, $8)
         """)
 
     package func seal(
@@ -73,7 +74,7 @@ package struct AuditTable: AuditChainStore {
                 let batch = body(last, events)
                 _ = try await transaction.execute(
                     Self.insertBatch, .int(batch.seq), .bytes(batch.previous), .int(batch.firstAt), .int(batch.lastAt),
-                    .int(batch.events), .bytes(batch.digest), .bytes(batch.mac))
+                    .int(batch.sealedAt), .int(batch.events), .bytes(batch.digest), .bytes(batch.mac))
                 return batch
             }
         }
@@ -85,7 +86,8 @@ package struct AuditTable: AuditChainStore {
         .read,
         """
         SELECT seq, previous, (extract(epoch FROM first_at) * 1000000)::int8,
-               (extract(epoch FROM last_at) * 1000000)::int8, events, digest, mac
+               (extract(epoch FROM last_at) * 1000000)::int8, (extract(epoch FROM sealed_at) * 1000000)::int8, events,
+               digest, mac
           FROM audit_batches
          WHERE seq > $1
          ORDER BY seq
@@ -97,7 +99,7 @@ package struct AuditTable: AuditChainStore {
             var row = row
             return AuditBatch(
                 seq: try row.next(), previous: try row.next(), firstAt: try row.next(), lastAt: try row.next(),
-                events: try row.next(), digest: try row.next(), mac: try row.next())
+                sealedAt: try row.next(), events: try row.next(), digest: try row.next(), mac: try row.next())
         }
     }
 
@@ -136,11 +138,33 @@ package struct AuditTable: AuditChainStore {
         return try row?.next()
     }
 
-    private static let countUnsealed = Statement(.read, "SELECT count(*) FROM audit_events WHERE batch IS NULL")
+    private static let selectUnsealed = Statement(
+        .read,
+        """
+        SELECT count(*),
+               coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(inserted_at, at))) * 1000, 0)::int8
+          FROM audit_events
+         WHERE batch IS NULL
+        """)
 
-    package func unsealedEvents() async throws -> Int {
-        var row = try await run(Self.countUnsealed, []).firstOrConflict()
-        return try row.next()
+    package func unsealedEvents() async throws -> (count: Int, oldest: Duration) {
+        var row = try await run(Self.selectUnsealed, []).firstOrConflict()
+        return (try row.next(), .milliseconds(try row.next(Int.self)))
+    }
+
+    private static let selectSealedAt = Statement(
+        .read,
+        """
+        SELECT (extract(epoch FROM sealed_at) * 1000000)::int8
+          FROM audit_batches
+         WHERE seq >= $1 AND sealed_at IS NOT NULL
+         ORDER BY seq
+         LIMIT 1
+        """)
+
+    package func sealedAt(from seq: Int) async throws -> Int? {
+        var row = try await run(Self.selectSealedAt, [.int(seq)]).first
+        return try row?.next()
     }
 
     // MARK: - Reading it

@@ -133,18 +133,36 @@ extension SQLStore {
     }
 
     /// A restored backup may know of another erasure of the account, or of none.
+    ///
+    /// What remains of the deletion is its day, since the audit has it to the microsecond under the account's
+    /// pseudonym. Two things can't be helped: a `uid` tells when it was made, as `account.created` does, and of an
+    /// account without a grace period the erasure tells when it was deleted.
     private static let conclude = Statement(
         .write,
         """
         WITH others AS (
-            UPDATE erasures SET erased_at = $5
-             WHERE application_id = $1 AND uid = $3 AND receipt <> $2 AND restored_at IS NULL AND erased_at IS NULL
+            UPDATE erasures
+               SET erased_at = CASE WHEN restored_at IS NULL THEN coalesce(erased_at, $5) END,
+                   requested_at = whole_day(requested_at), purge_after = whole_day(purge_after),
+                   restored_at = whole_day(restored_at), began_at = whole_day(began_at)
+             WHERE application_id = $1 AND uid = $3 AND receipt <> $2
+        ), told AS (
+            UPDATE webhook_deliveries
+               SET event_id = CASE WHEN acknowledged_at IS NULL THEN event_id ELSE whole_day(event_id) END,
+                   created_at = whole_day(created_at), acknowledged_at = whole_day(acknowledged_at),
+                   failed_at = whole_day(failed_at), due_at = whole_day(due_at)
+             WHERE application_id = $1 AND uid = $3 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+        ), revoked AS (
+            UPDATE token_revocations
+               SET revoked_at = whole_day(revoked_at), failed_at = whole_day(failed_at), is_of_erasure = true
+             WHERE application_id = $1 AND uid = $3
         )
         INSERT INTO erasures (application_id, receipt, uid, requested_at, purge_after, erased_at, certificate)
-        VALUES ($1, $2, $3, $4, $5, $5, $6)
+        VALUES ($1, $2, $3, whole_day($4::timestamptz), $5, $5, $6)
         ON CONFLICT (application_id, receipt) DO UPDATE
            SET erased_at = excluded.erased_at, certificate = excluded.certificate, restored_at = NULL,
-               look_again_at = NULL
+               requested_at = excluded.requested_at, purge_after = whole_day(erasures.purge_after),
+               began_at = whole_day(erasures.began_at), look_again_at = NULL
         """)
 
     package func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws {

@@ -157,13 +157,17 @@ extension PersonalDataSection {
           FROM (SELECT id, provider, provider_uid, address, display_name, on_conflict,
                        rfc3339(created_at) AS created_at, rfc3339(expires_at) AS expires_at
                   FROM registrations
-                 WHERE application_id = $1
-                   AND (uid = ANY (ARRAY(SELECT uids_of($1, $2)))
-                        OR address = ANY (ARRAY(SELECT address FROM addresses
-                                                 WHERE application_id = $1 AND uid = $2)))) r
+                 WHERE application_id = $1 AND (provider, provider_uid) IN (
+                       SELECT provider, provider_uid FROM registrations
+                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT provider, provider_uid FROM registrations
+                        WHERE application_id = $1 AND address = ANY (ARRAY(
+                              SELECT address FROM addresses WHERE application_id = $1 AND uid = $2)))) r
          WHERE id::text > $3 ORDER BY id::text LIMIT $4
         """)
 
+    /// Each arm has an index: in one condition they would read all proofs of the application.
     private static let pendingProofs = Statement(
         .read,
         """
@@ -172,12 +176,21 @@ extension PersonalDataSection {
                        address, address_kind, methods, attempts, rfc3339(created_at) AS created_at,
                        rfc3339(expires_at) AS expires_at
                   FROM proofs
-                 WHERE application_id = $1
-                   AND (uid = ANY (ARRAY(SELECT uids_of($1, $2)))
-                        OR identity_id = ANY (ARRAY(SELECT id FROM identities WHERE application_id = $1 AND uid = $2))
-                        OR session_id = ANY (ARRAY(SELECT id FROM sessions WHERE application_id = $1 AND uid = $2))
-                        OR address = ANY (ARRAY(SELECT address FROM addresses
-                                                 WHERE application_id = $1 AND uid = $2)))) r
+                 WHERE application_id = $1 AND (kind, hash) IN (
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(
+                              SELECT id FROM identities WHERE application_id = $1 AND uid = $2))
+                       UNION
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND session_id = ANY (ARRAY(
+                              SELECT id FROM sessions WHERE application_id = $1 AND uid = $2))
+                       UNION
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND address = ANY (ARRAY(
+                              SELECT address FROM addresses WHERE application_id = $1 AND uid = $2)))) r
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
@@ -185,8 +198,10 @@ extension PersonalDataSection {
         .read,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, survivor, absorbed, identities, parked, address_kinds, addresses, filled,
-                       rfc3339(merged_at) AS merged_at,
+          FROM (SELECT id, survivor, absorbed, identities, parked,
+                       CASE WHEN undone_at IS NULL THEN address_kinds ELSE '{}' END AS address_kinds,
+                       CASE WHEN undone_at IS NULL THEN addresses ELSE '{}' END AS addresses,
+                       CASE WHEN undone_at IS NULL THEN filled ELSE '{}' END AS filled, rfc3339(merged_at) AS merged_at,
                        rfc3339(undo_until) AS undo_until, rfc3339(undone_at) AS undone_at
                   FROM merges
                  WHERE application_id = $1

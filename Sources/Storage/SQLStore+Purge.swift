@@ -209,38 +209,58 @@ extension SQLStore {
 // MARK: - Guests
 
 extension SQLStore {
-    /// A session that has ended brings no guest back.
-    private static let selectIdleGuests = Statement(
-        .read,
+    /// Row by row, since the planner doesn't know how few they are.
+    ///
+    /// A session that has ended brings no guest back; one that is no account's only identity is spared.
+    private static let lookAtGuests = Statement(
+        .write,
         """
-        SELECT i.uid, i.id, i.created_at
-          FROM identities i
-          JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
-         WHERE i.application_id = $1 AND i.is_guest AND i.created_at < now() - $2::interval
-           AND ($3::timestamptz IS NULL OR (i.created_at, i.id) > ($3, $4))
-           AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
-           AND NOT EXISTS (SELECT FROM identities o
-                            WHERE o.application_id = $1 AND o.uid = i.uid AND NOT o.is_guest)
-           AND NOT EXISTS (SELECT FROM sessions s
-                             JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
-                            WHERE s.application_id = $1 AND s.uid = i.uid AND s.ended_at IS NULL
-                              AND t.created_at > now() - $2::interval)
-         ORDER BY i.created_at, i.id
-         LIMIT $5
+        WITH leader AS MATERIALIZED (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('gatehouse guests', 0)) AS is_free
+        ), chosen AS MATERIALIZED (
+            SELECT id, uid, coalesce(seen_at, created_at) AS since, last_used_at
+              FROM identities
+             WHERE (SELECT is_free FROM leader) AND application_id = $1 AND is_guest
+               AND coalesce(seen_at, created_at) < now() - $2::interval
+               AND ($3::timestamptz IS NULL OR (coalesce(seen_at, created_at), id) > ($3, $4))
+             ORDER BY coalesce(seen_at, created_at), id
+             LIMIT $5
+               FOR UPDATE SKIP LOCKED
+        ), looked AS MATERIALIZED (
+            SELECT c.id, c.uid, c.since,
+                   CASE WHEN a.deleted_at IS NOT NULL OR a.absorbed_by IS NOT NULL
+                          OR (SELECT true FROM identities o
+                               WHERE o.application_id = $1 AND o.uid = c.uid AND NOT o.is_guest LIMIT 1)
+                        THEN now()
+                        ELSE greatest(c.last_used_at,
+                                      (SELECT max(t.created_at) FROM sessions s
+                                         JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
+                                        WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL))
+                    END AS seen_at
+              FROM chosen c
+             CROSS JOIN LATERAL (
+                   SELECT deleted_at, absorbed_by FROM accounts WHERE application_id = $1 AND uid = c.uid LIMIT 1) a
+        ), noted AS (
+            UPDATE identities i SET seen_at = l.seen_at
+              FROM looked l
+             WHERE i.application_id = $1 AND i.id = l.id AND l.seen_at >= now() - $2::interval
+        )
+        SELECT uid, id, since, coalesce(seen_at < now() - $2::interval, true) FROM looked ORDER BY since, id
         """)
 
     package func guests(
         idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Int32
     ) async throws -> [IdleGuest] {
         try await run(
-            Self.selectIdleGuests,
+            Self.lookAtGuests,
             [
-                .int4(application), .interval(retention), .timestamp(last?.createdAt), .uuid(last?.identity),
+                .int4(application), .interval(retention), .timestamp(last?.seenAt), .uuid(last?.identity),
                 .int(count),
             ]
         ).map { row in
             var row = row
-            return IdleGuest(uid: try row.next(), identity: try row.next(), createdAt: try row.next())
+            return IdleGuest(
+                uid: try row.next(), identity: try row.next(), seenAt: try row.next(), isIdle: try row.next())
         }
     }
 

@@ -7,17 +7,21 @@ package struct AuditBatch: Sendable, Equatable {
     /// Times of the oldest and the newest event, in microseconds since the epoch.
     package let firstAt: Int
     package let lastAt: Int
+    /// By the clock of the server that sealed it, in microseconds since the epoch; none in a batch of an early version.
+    package let sealedAt: Int?
     package let events: Int
     package let digest: [UInt8]
     package var mac: [UInt8]
 
     package init(
-        seq: Int, previous: [UInt8], firstAt: Int, lastAt: Int, events: Int, digest: [UInt8], mac: [UInt8] = []
+        seq: Int, previous: [UInt8], firstAt: Int, lastAt: Int, sealedAt: Int?, events: Int, digest: [UInt8],
+        mac: [UInt8] = []
     ) {
         self.seq = seq
         self.previous = previous
         self.firstAt = firstAt
         self.lastAt = lastAt
+        self.sealedAt = sealedAt
         self.events = events
         self.digest = digest
         self.mac = mac

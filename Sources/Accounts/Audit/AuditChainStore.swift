@@ -33,7 +33,11 @@ package protocol AuditChainStore: Sendable {
     /// Some number outside the range that an event bears.
     func strayBatch(outside batches: ClosedRange<Int>) async throws -> Int?
 
-    func unsealedEvents() async throws -> Int
+    /// How many events wait for their seal, and how long ago the first of them was written down.
+    func unsealedEvents() async throws -> (count: Int, oldest: Duration)
+
+    /// When the next batch was sealed that says so.
+    func sealedAt(from seq: Int) async throws -> Int?
 
     /// Numbers of all applications that ever were, and their names.
     func auditedApplications() async throws -> [(id: Int32, name: String)]

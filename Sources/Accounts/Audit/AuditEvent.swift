@@ -28,9 +28,11 @@ package struct AuditEvent: Sendable, Equatable {
     package var date: Date { Date(timeIntervalSince1970: Double(at) / 1_000_000) }
 }
 
-/// How long events are kept.
+/// How long events are kept, from when they were sealed.
 ///
 /// The configuration has no key for it: whoever runs several applications keeps all their events equally long.
 package enum AuditRetention {
     package static let events: Duration = .seconds(400 * 86400)
+    /// What is removed was past retention for so long: the clocks of two machines need not agree.
+    package static let margin: Duration = .seconds(86400)
 }

@@ -11,21 +11,27 @@ package struct AuditReport: Sendable, Equatable {
 
 /// The first thing that is wrong with the chain.
 package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
-    package let batch: Int
+    /// None where it is about what is not in any yet.
+    package let batch: Int?
     package let reason: String
 
-    package init(batch: Int, reason: String) {
+    package init(batch: Int? = nil, reason: String) {
         self.batch = batch
         self.reason = reason
     }
 
-    package var description: String { "batch \(batch) \(reason)" }
+    package var description: String { batch.map { "batch \($0) \(reason)" } ?? reason }
 }
 
 /// Follows the chain from its beginning, or from what retention has left of it, in constant memory.
+///
+/// What may be missing is what was sealed longer ago than retention. When an event happened, and when it was written
+/// down, says whoever wrote it; when a batch was sealed, the server did, under its MAC.
 package struct AuditVerification: Sendable {
     private static let batchesAtOnce = 200
     private static let eventsAtOnce = 5000
+    /// The longest that an event waits for its seal while everything is as it should be, and much more.
+    private static let patience: Duration = .seconds(60)
 
     private let store: any AuditChainStore
     private let authentication: any AuditAuthentication
@@ -41,17 +47,25 @@ package struct AuditVerification: Sendable {
     /// - Throws: `AuditFault`.
     package func verify(through checkpoint: AuditCheckpoint?) async throws -> AuditReport {
         var report = AuditReport()
-        report.unsealed = try await store.unsealedEvents()
+        report.unsealed = try await checkSealing()
         var first: AuditBatch?
+        var sealing = AuditSealing(of: store)
         var batches = try await nextBatches(after: 0)
         while !batches.isEmpty {
+            var vouched: ArraySlice<AuditBatch> = []
             for batch in batches {
-                if first == nil { first = batch }
                 try check(batch, after: report.last, checkpoint: checkpoint)
+                let isPastRetention = isPastRetention(try await sealing.time(of: batch))
+                if first == nil {
+                    try checkBeginning(batch, isPastRetention: isPastRetention, checkpoint: checkpoint)
+                    first = batch
+                }
+                // Times of sealing only grow, and so there is nothing before these that must be there.
+                if !isPastRetention { vouched.append(batch) }
                 report.last = batch.checkpoint
             }
             report.batches += batches.count
-            report.events += try await checkEvents(of: batches, isBeginning: first == batches.first)
+            report.events += try await checkEvents(of: vouched)
             batches = try await nextBatches(after: report.last?.seq ?? 0)
         }
         try await checkEnds(from: first, to: report.last, checkpoint: checkpoint)
@@ -82,24 +96,27 @@ package struct AuditVerification: Sendable {
         if let checkpoint, checkpoint.seq == batch.seq, checkpoint.mac != batch.mac {
             throw AuditFault(batch: batch.seq, reason: "is not the one that the checkpoint is of")
         }
-        // What retention took away was old by then, and left its last batch.
-        if last == nil, batch.seq > 1, !isPastRetention(batch.lastAt) {
-            throw AuditFault(batch: batch.seq - 1, reason: "is missing, and was not old enough to be removed")
+    }
+
+    /// What retention took away was past it, and left its last batch.
+    private func checkBeginning(_ first: AuditBatch, isPastRetention: Bool, checkpoint: AuditCheckpoint?) throws {
+        guard first.seq == 1 || isPastRetention else {
+            throw AuditFault(batch: first.seq - 1, reason: "is missing, and was not old enough to be removed")
+        }
+        if let checkpoint, checkpoint.seq < first.seq {
+            throw AuditFault(
+                batch: checkpoint.seq, reason: "of the checkpoint is past retention: ask with a newer checkpoint")
         }
     }
 
     /// - Returns: how many events were looked at.
-    private func checkEvents(of batches: [AuditBatch], isBeginning: Bool) async throws -> Int {
+    private func checkEvents(of batches: ArraySlice<AuditBatch>) async throws -> Int {
         guard let first = batches.first, let last = batches.last else { return 0 }
         let expected = batches.reduce(0) { $0 + $1.events }
-        let rows = try await store.events(ofBatches: first.seq...last.seq, atMost: expected + 1)
-        var looked = 0
-        var rest = rows[...]
+        var rest = try await store.events(ofBatches: first.seq...last.seq, atMost: expected + 1)[...]
         for batch in batches {
             let own = rest.prefix { $0.batch == batch.seq }
             rest = rest.dropFirst(own.count)
-            // Their month, or the half of it that retention has come to, may be gone.
-            guard !isPastRetention(batch.firstAt) else { continue }
             guard own.count == batch.events else {
                 let found = own.count < batch.events ? "lacks an event" : "has an event too many"
                 throw AuditFault(batch: batch.seq, reason: found)
@@ -107,9 +124,17 @@ package struct AuditVerification: Sendable {
             guard authentication.digest(of: own.map(\.event)) == batch.digest else {
                 throw AuditFault(batch: batch.seq, reason: "has an event that was changed")
             }
-            looked += own.count
         }
-        return looked
+        return expected
+    }
+
+    /// - Returns: how many events are not sealed yet.
+    private func checkSealing() async throws -> Int {
+        let unsealed = try await store.unsealedEvents()
+        guard unsealed.oldest < Self.patience else {
+            throw AuditFault(reason: "an event has been waiting for its seal for more than a minute")
+        }
+        return unsealed.count
     }
 
     private func checkEnds(
@@ -126,7 +151,8 @@ package struct AuditVerification: Sendable {
         throw AuditFault(batch: stray.batch, reason: "is missing")
     }
 
-    private func isPastRetention(_ microseconds: Int) -> Bool {
+    private func isPastRetention(_ microseconds: Int?) -> Bool {
+        guard let microseconds else { return false }
         let seconds = Double(AuditRetention.events.components.seconds)
         return Double(microseconds) / 1_000_000 < time.now().timeIntervalSince1970 - seconds
     }

@@ -10,6 +10,7 @@ package struct LedgerEntry: Sendable, Equatable {
     /// Accounts that it had absorbed, which an older backup has as accounts of their own.
     package let aliases: [UUID]
     package let receipt: UUID
+    /// The day: by the very moment one could find the account in the audit, whose events remain.
     package let requestedAt: Date
     package let erasedAt: Date
 
@@ -20,8 +21,15 @@ package struct LedgerEntry: Sendable, Equatable {
         self.uid = uid
         self.aliases = aliases
         self.receipt = receipt
-        self.requestedAt = requestedAt
+        self.requestedAt = requestedAt.wholeDay
         self.erasedAt = erasedAt
+    }
+}
+
+extension Date {
+    /// The day's beginning (UTC).
+    var wholeDay: Date {
+        Date(timeIntervalSince1970: (timeIntervalSince1970 / 86400).rounded(.down) * 86400)
     }
 }
 

@@ -41,16 +41,19 @@ package struct ErasedData: Sendable, Equatable {
     }
 }
 
-/// A guest whom nobody has heard of for a while.
+/// A guest who was looked at, since it had not been heard of for a while as far as anybody knew.
 package struct IdleGuest: Sendable, Equatable {
     package let uid: UUID
     package let identity: UUID
-    package let createdAt: Date
+    /// When it was last heard of, before it was looked at.
+    package let seenAt: Date
+    package let isIdle: Bool
 
-    package init(uid: UUID, identity: UUID, createdAt: Date) {
+    package init(uid: UUID, identity: UUID, seenAt: Date, isIdle: Bool) {
         self.uid = uid
         self.identity = identity
-        self.createdAt = createdAt
+        self.seenAt = seenAt
+        self.isIdle = isIdle
     }
 }
 
@@ -101,7 +104,10 @@ package protocol ErasureStore: Sendable {
     /// Which of these accounts are there.
     func existing(_ uids: [UUID], application: Int32) async throws -> [UUID]
 
-    /// Guests whom nobody has heard of for so long, in order, after that one.
+    /// Looks at guests whom nobody is known to have heard of for so long, in order, after that one.
+    ///
+    /// Those that turn out to be alive are not looked at again for as long. One replica looks at a time: another one
+    /// gets none.
     func guests(
         idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Int32
     ) async throws -> [IdleGuest]

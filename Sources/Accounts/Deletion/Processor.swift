@@ -29,10 +29,11 @@ package struct Processor: Sendable, Equatable {
         if case .acknowledged = status { true } else { false }
     }
 
-    /// As it stands once nobody waits for it any longer.
+    /// As it stands once nobody waits for it any longer, to the day.
     var concluded: Processor {
         var processor = self
-        if !isAcknowledged { processor.status = .unreachable }
+        processor.status =
+            if case .acknowledged(let date) = status { .acknowledged(at: date.wholeDay) } else { .unreachable }
         return processor
     }
 }

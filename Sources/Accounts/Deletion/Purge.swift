@@ -111,7 +111,7 @@ package struct Purge: Sendable {
             let guests = try await store.guests(
                 idleFor: scope.anonymousRetention, after: last, atMost: Self.guestBatch,
                 application: scope.application.id)
-            for guest in guests { try await body(guest) }
+            for guest in guests where guest.isIdle { try await body(guest) }
             guard guests.count == Self.guestBatch else { break }
             last = guests.last
         }

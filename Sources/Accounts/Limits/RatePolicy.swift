@@ -10,6 +10,8 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case register, anonymous
     /// Setting out for a provider's pages, of which each leaves a row behind.
     case redirect
+    /// Reading everything that is held about somebody.
+    case export
 }
 
 /// The rates in force.

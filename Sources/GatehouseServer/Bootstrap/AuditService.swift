@@ -22,31 +22,22 @@ struct AuditService: Service {
     }
 
     private func sealing() async {
-        var isFailing = false
+        let trouble = Trouble("The audit can't be sealed for now", logger: logger)
         repeat {
-            do {
+            await trouble.watch {
                 // Whoever keeps the log elsewhere can tell what was cut off here.
                 try await chain.sealAll { checkpoint in
                     logger.info("The audit is sealed", metadata: ["checkpoint": "\(checkpoint)"])
                 }
-                isFailing = false
-            } catch {
-                if !isFailing, !Task.isCancelled {
-                    logger.warning("The audit can't be sealed for now", metadata: ["error": "\(error)"])
-                }
-                isFailing = true
             }
             // Replicas that were started together need not look together.
         } while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))) != nil
     }
 
     private func tending() async {
+        let trouble = Trouble("The audit's partitions stay as they are for now", logger: logger)
         repeat {
-            do {
-                try await partitions.tend()
-            } catch {
-                logger.debug("the audit's partitions stay as they are for now", metadata: ["error": "\(error)"])
-            }
+            await trouble.watch { try await partitions.tend() }
         } while (try? await Task.sleep(for: Self.partitionInterval * Double.random(in: 0.5...1.5))) != nil
     }
 }

@@ -21,6 +21,7 @@ struct RunningServer {
     let webhookWorker: WebhookWorker
     let revocationWorker: RevocationWorker
     let scopes: LiveScopes
+    let backlog: BacklogService
     let hashing: HashingPool
     let hasher: PasswordHasher
     let limits: RateLimiter
@@ -49,6 +50,7 @@ struct RunningServer {
         let scopes = LiveScopes(try await backend.scopes(of: configuration))
         let revocationWorker = RevocationWorker(
             queue: backend.revocationQueue, providers: scopes, logger: backend.logger)
+        let backlog = BacklogService(table: BacklogTable(database: backend.database), logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         try await backend.replayLedgers(of: scopes.all)
         let ports = Installation.providers.ports
@@ -63,6 +65,7 @@ struct RunningServer {
         self.webhookWorker = webhookWorker
         self.revocationWorker = revocationWorker
         self.scopes = scopes
+        self.backlog = backlog
         self.site = site
         self.ports = ports
         api = try HTTPAPI(
@@ -70,6 +73,7 @@ struct RunningServer {
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
                 + MetricsPage.Gauge.webhooks(webhookWorker) + MetricsPage.Gauge.revocations(revocationWorker)
+                + backlog.gauges
                 + MetricsPage.Gauge.upstreams { ports.statistics },
             inbox: inbox)
     }
@@ -94,11 +98,11 @@ struct RunningServer {
             logger: backend.logger)
         var services: [any Service] = [
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness), worker,
-            webhookWorker, revocationWorker,
+            webhookWorker, revocationWorker, backlog,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
             AuditService(
-                chain: AuditChain(store: backend.audit, authentication: backend.auditMAC),
+                chain: AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime()),
                 partitions: AuditPartitions(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }

@@ -10,14 +10,11 @@ struct SweepingService: Service {
     private static let interval: Duration = .seconds(60)
 
     func run() async throws {
+        let trouble = Trouble("Expired rows stay for now", logger: logger)
         await cancelWhenGracefulShutdown {
             // Replicas that were started together need not sweep together.
             while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))) != nil {
-                do {
-                    _ = try await rows.remove()
-                } catch {
-                    logger.debug("expired rows stay for now", metadata: ["error": "\(error)"])
-                }
+                await trouble.watch { try await rows.remove() }
             }
         }
     }

@@ -15,11 +15,12 @@ extension RateLimit {
         case .forgotPassword: Rate(3, per: .seconds(3600))
         case .otpSend: Rate(5, per: .seconds(3600))
         case .redirect: Rate(120, per: .seconds(60))
+        case .export: Rate(20, per: .seconds(60))
         }
     }
 
     /// Its rate is no key of the configuration: far above what people do, it is there against floods.
-    fileprivate var isBuiltIn: Bool { self == .redirect }
+    fileprivate var isBuiltIn: Bool { self == .redirect || self == .export }
 }
 
 extension Expectation<RatePolicy> {

@@ -23,30 +23,26 @@ struct ErasureService: Service {
 
     /// Batch after batch while there are any: one account at a time, so that sign-ins hardly notice.
     private func erase() async {
+        let trouble = Trouble("Erasures wait", logger: logger)
         while !Task.isCancelled {
-            do {
-                let outcomes = try await purge.eraseBatch(of: scopes.all)
-                for outcome in outcomes { log(outcome) }
-                if !outcomes.isEmpty { continue }
-            } catch {
-                logger.debug("erasures wait", metadata: ["error": "\(error)"])
-            }
+            let outcomes = await trouble.watch { try await purge.eraseBatch(of: scopes.all) } ?? []
+            for outcome in outcomes { log(outcome) }
+            if !outcomes.isEmpty { continue }
             // Replicas that were started together need not look together.
             guard (try? await Task.sleep(for: Self.tick * Double.random(in: 0.5...1.5))) != nil else { return }
         }
     }
 
     private func deleteGuests() async {
+        let trouble = Trouble("Idle guests stay for now", logger: logger)
         while (try? await Task.sleep(for: scopes.pause * Double.random(in: 0.5...1.5))) != nil {
-            for scope in scopes.all {
-                do {
+            await trouble.watch {
+                for scope in scopes.all {
                     let count = try await purge.deleteIdleGuests(of: scope)
                     guard count > 0 else { continue }
                     logger.info(
                         "idle guests deleted",
                         metadata: ["application": "\(scope.application.name)", "accounts": "\(count)"])
-                } catch {
-                    logger.debug("idle guests stay for now", metadata: ["error": "\(error)"])
                 }
             }
         }

@@ -123,10 +123,20 @@ struct PrivacyRecord {
                 "\(policy.tokens.sessionLifetime.words) at most, "
                     + "\(policy.tokens.refreshLifetime.words) without being used"
             ),
-            ("merges", "can be undone for \(policy.undoWindow.words)"),
+            ("sessions that have ended", "30d"),
+            (
+                "merges",
+                "can be undone for \(policy.undoWindow.words), after which they tell no address; then as the account"
+            ),
+            ("events for webhooks", "30d after they were made, once they are settled; those of an erasure stay"),
+            ("tokens given back to their service", "30d, by name and times alone; those of an erasure stay"),
+            (
+                "ledger of erasures",
+                "for ever, outside the database, as long as a backup might bring an account back: uid, receipt, days"
+            ),
             ("registrations and reset tokens", "a day"),
             ("one-time codes", "10m"),
-            ("messages sent", "7d, their content until they are sent"),
+            ("messages sent", "7d, their content until they are sent; those given up 30d"),
             ("audit", AuditRetention.events.words),
         ]
         return "### Retention\n\n| what | how long |\n|---|---|\n"

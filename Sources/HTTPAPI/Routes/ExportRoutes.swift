@@ -14,7 +14,7 @@ struct ExportRoutes {
     private var export: Endpoint {
         Endpoint(
             method: .get, path: base + "/auth/account/export", summary: "Everything held about the person",
-            access: .recent, answersHEAD: false,
+            access: .recent, limit: .export, answersHEAD: false,
             answer: .init(
                 status: .ok, body: ExportPayload.self, description: "Everything held about the person",
                 headers: ["Content-Disposition": "Names the file that a browser saves it as."]),

@@ -31,10 +31,12 @@ package struct AuditMAC: AuditAuthentication {
         ])
     }
 
+    /// A batch without its time of sealing as the version before it did, one text less than others have.
     private static func encode(_ batch: AuditBatch) -> [UInt8] {
-        Framing.encode([
-            String(batch.seq), batch.previous.hex, String(batch.firstAt), String(batch.lastAt), String(batch.events),
-            batch.digest.hex,
-        ])
+        Framing.encode(
+            [
+                String(batch.seq), batch.previous.hex, String(batch.firstAt), String(batch.lastAt),
+                String(batch.events), batch.digest.hex,
+            ] + (batch.sealedAt.map { [String($0)] } ?? []))
     }
 }

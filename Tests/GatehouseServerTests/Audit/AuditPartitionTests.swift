@@ -34,7 +34,8 @@ struct AuditPartitionTests {
         try await TestServer.with { server in
             try await eventually("the months are made") { try await covered(server, .seconds(59 * 86400)) }
             try await server.execute(
-                "INSERT INTO audit_events (application_id, event, at) VALUES (1, 'early', now() + interval '100 days')")
+                "INSERT INTO audit_events (application_id, event, at, inserted_at) VALUES (1, 'early', now() + interval '100 days', now() + interval '100 days')"
+            )
             #expect(try await server.count("SELECT count(*) FROM audit_events_default") == 1)
             try await server.awaitSealed()
             try await makeFurtherMonths(server)
@@ -57,39 +58,72 @@ struct AuditPartitionTests {
         #expect(try await partitions(server).tend() > 0)
     }
 
-    @Test func `past retention a month is dropped, and the chain still holds`() async throws {
+    private static let day = 86_400_000_000
+
+    /// Three batches whose events are of 500 days ago, and one of now.
+    private func withOldMonth(_ body: @Sendable @escaping (TestServer, AuditCheckpoint) async throws -> Void)
+        async throws
+    {
         try await TestServer.with { server in
             let client = APIClient(server)
             for _ in 1...3 {
                 _ = try await client.guest()
                 try await server.awaitSealed()
             }
-            // So long ago that it is past retention; sealed anew, since times are sealed too.
-            try await server.execute("UPDATE audit_events SET at = at - interval '500 days', batch = NULL")
-            try await server.execute("DELETE FROM audit_batches")
-            try await server.awaitSealed()
+            let old = try #require(try await server.verify().last)
             try await server.execute(
-                "INSERT INTO audit_events (application_id, event, at) VALUES (1, 'old', now() - interval '450 days')")
-            try await server.awaitSealed()
+                "UPDATE audit_events SET at = at - interval '500 days', inserted_at = inserted_at - interval '500 days'"
+            )
             _ = try await client.guest()
             try await server.awaitSealed()
-            let before = try #require(try await server.verify().last)
-            #expect(before.seq >= 3)
-
             try await splitFirstPartition(server)
+            try await body(server, old)
+        }
+    }
+
+    @Test func `past retention a month is dropped, and the chain still holds`() async throws {
+        try await withOldMonth { server, old in
+            try await server.reseal { batch in
+                batch.sealedAt.map { batch.seq <= old.seq ? $0 - 500 * Self.day : $0 }
+            }
+            let before = try #require(try await server.verify().last)
+            let kept = try #require(try await server.backend.audit.batches(after: old.seq - 1, atMost: 1).first)
             #expect(try await partitions(server).tend() == 1)
             #expect(try await server.count("SELECT count(*) FROM audit_events") == 1)
-            #expect(try await server.count("SELECT min(seq) FROM audit_batches") == before.seq - 1)
+            #expect(try await server.count("SELECT min(seq) FROM audit_batches") == old.seq)
             let report = try await server.verify(through: before)
-            #expect(report.events == 1 && report.batches == 2)
+            #expect(report.events == 1)
             #expect(report.last == before)
+            try await server.verify(through: kept.checkpoint)
+            // Whoever asks is not to believe that an older one was compared with anything.
+            let forgotten = AuditCheckpoint(seq: old.seq - 1, mac: kept.previous)
+            await #expect(throws: AuditFault.self) { try await server.verify(through: forgotten) }
 
             // What is left of it can't be passed off as its whole.
             try await server.execute(
-                "UPDATE audit_batches SET last_at = last_at + interval '1 day' WHERE seq = $1", [.int(before.seq - 1)])
-            await #expect(throws: AuditFault(batch: before.seq - 1, reason: "was changed")) {
-                try await server.verify()
+                "UPDATE audit_batches SET sealed_at = sealed_at + interval '1 day' WHERE seq = $1", [.int(old.seq)])
+            await #expect(throws: AuditFault(batch: old.seq, reason: "was changed")) { try await server.verify() }
+        }
+    }
+
+    @Test func `what was sealed within retention stays, however old it says it is`() async throws {
+        try await withOldMonth { server, _ in
+            try await server.reseal { $0.sealedAt }
+            let before = try await server.verify()
+            #expect(try await partitions(server).tend() == 0)
+            #expect(try await server.verify() == before)
+            #expect(before.events == 4)
+        }
+    }
+
+    @Test func `a month that can't be made keeps none from being dropped`() async throws {
+        try await withOldMonth { server, old in
+            try await server.reseal { batch in
+                batch.sealedAt.map { batch.seq <= old.seq ? $0 - 500 * Self.day : $0 }
             }
+            try await server.execute("DROP FUNCTION prepare_audit_partitions()")
+            await #expect(throws: (any Error).self) { try await partitions(server).tend() }
+            #expect(try await server.count("SELECT count(*) FROM audit_events") == 1)
         }
     }
 

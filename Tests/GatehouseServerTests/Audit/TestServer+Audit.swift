@@ -4,6 +4,7 @@ import Postgres
 import ProviderKit
 import Storage
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 
@@ -20,6 +21,28 @@ extension TestServer {
     func verify(through checkpoint: AuditCheckpoint? = nil) async throws -> AuditReport {
         try await AuditVerification(store: backend.audit, authentication: backend.auditMAC, time: SystemTime())
             .verify(through: checkpoint)
+    }
+
+    /// The chain as it would be if its batches had been sealed at other times, and were of the events as they are now.
+    func reseal(_ time: (AuditBatch) -> Int?) async throws {
+        let old = try await backend.audit.batches(after: 0, atMost: 1000)
+        var previous = try #require(old.first).previous
+        for old in old {
+            let events = try await backend.audit.events(ofBatches: old.seq...old.seq, atMost: 1000).map(\.event)
+            var batch = AuditBatch(
+                seq: old.seq, previous: previous, firstAt: old.firstAt, lastAt: old.lastAt, sealedAt: time(old),
+                events: old.events, digest: backend.auditMAC.digest(of: events))
+            batch.mac = backend.auditMAC.mac(of: batch)
+            try await execute(
+                """
+                UPDATE audit_batches
+                   SET previous = $2, digest = $3, mac = $4,
+                       sealed_at = 'epoch'::timestamptz + $5 * interval '1 microsecond'
+                 WHERE seq = $1
+                """,
+                [.int(batch.seq), .bytes(previous), .bytes(batch.digest), .bytes(batch.mac), .int(batch.sealedAt)])
+            previous = batch.mac
+        }
     }
 
     /// An event, its details, and whether it names an account.

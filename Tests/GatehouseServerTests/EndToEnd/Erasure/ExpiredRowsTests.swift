@@ -55,6 +55,91 @@ struct ExpiredRowsTests {
         }
     }
 
+    @Test func `one table that can't be swept keeps no other from it`() async throws {
+        try await TestServer.with { server in
+            _ = try await APIClient(server).guest()
+            try await server.execute("UPDATE sessions SET expires_at = now() - interval '25 hours'")
+            try await server.execute("ALTER TABLE used_proofs RENAME TO elsewhere")
+            await #expect(throws: (any Error).self) { try await server.sweep() }
+            #expect(try await server.count("SELECT count(*) FROM sessions") == 0)
+        }
+    }
+
+    @Test func `sweeping reads no token that has not expired`() async throws {
+        try await TestServer.with { server in
+            _ = try await APIClient(server).guest()
+            // As tokens come and go for months: the oldest stand where the newest will.
+            try await server.execute(
+                """
+                INSERT INTO refresh_tokens (application_id, hash, session_id, created_at, expires_at)
+                SELECT s.application_id, sha256(n::text::bytea), s.id,
+                       now() - CASE n % 1000 WHEN 0 THEN interval '2 days' ELSE interval '0' END,
+                       now() + CASE n % 1000 WHEN 0 THEN interval '-1 day' ELSE interval '1 day' END
+                  FROM sessions s, generate_series(1, 50000) n
+                """)
+            try await server.execute("ANALYZE refresh_tokens")
+            let read: StaticString = """
+                SELECT (seq_tup_read + idx_tup_fetch)::int8 FROM pg_stat_user_tables WHERE relname = 'refresh_tokens'
+                """
+            let before = try await server.count(read)
+            #expect(try await server.sweep() == 50)
+            try await eventually("the database tells of it") {
+                try await server.count("SELECT n_tup_del FROM pg_stat_user_tables WHERE relname = 'refresh_tokens'")
+                    == 50
+            }
+            #expect(try await server.count(read) - before < 5000)
+        }
+    }
+
+    @Test func `what is settled goes after a month, but for an erasure's`() async throws {
+        try await TestServer.with { server in
+            try await server.execute(
+                """
+                INSERT INTO token_revocations
+                       (application_id, identity_id, provider, uid, created_at, revoked_at, failed_at, is_of_erasure)
+                SELECT 1, gen_random_uuid(), provider, gen_random_uuid(), now() - age, revoked_at, failed_at, is_kept
+                  FROM (VALUES ('old', interval '31 days', now(), NULL, false),
+                               ('failed', interval '31 days', NULL, now(), false),
+                               ('kept', interval '31 days', now(), NULL, true),
+                               ('new', interval '29 days', now(), NULL, false)) AS r (provider, age, revoked_at, failed_at, is_kept)
+                """)
+            try await server.execute(
+                """
+                INSERT INTO outbox (application_id, id, topic, sealed, failed_at)
+                SELECT 1, gen_random_uuid(), 'x', 'x', now() - n * interval '1 day' FROM generate_series(29, 31) AS n
+                """)
+            _ = try await server.sweep()
+            #expect(
+                try await server.text("SELECT string_agg(provider, ' ' ORDER BY provider) FROM token_revocations")
+                    == "kept new")
+            #expect(
+                try await server.count("SELECT count(*) FROM outbox WHERE failed_at < now() - interval '30 days'") == 0)
+            #expect(try await server.count("SELECT count(*) FROM outbox") == 1)
+        }
+    }
+
+    @Test func `a merge keeps no address longer than it can be undone`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (survivor, absorbed) = (try await client.register(at: server), try await client.register(at: server))
+            try await server.execute(
+                """
+                INSERT INTO merges (application_id, id, survivor, absorbed, undo_until, undone_at, identities, parked,
+                                    address_kinds, addresses)
+                SELECT 1, gen_random_uuid(), $1, $2, now() + until, now() + undone, '{}', '{}', '{email}', ARRAY[name]
+                  FROM (VALUES ('final', interval '-2 hours', NULL), ('open', interval '2 hours', NULL),
+                               ('undone', interval '2 hours', interval '-1 day')) AS m (name, until, undone)
+                """, [survivor.uuid, absorbed.uuid])
+            _ = try await server.sweep()
+            #expect(
+                try await server.text("SELECT string_agg(array_to_string(addresses, ''), '') FROM merges") == "open")
+            // Until then the other side is not told either.
+            try await server.execute("UPDATE merges SET addresses = '{theirs}', undone_at = now()")
+            let export = try await client.get("/auth/account/export", bearer: survivor.accessToken).text
+            #expect(!export.contains("theirs"))
+        }
+    }
+
     @Test func `failures are forgotten after a day`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)

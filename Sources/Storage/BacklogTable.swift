@@ -1,0 +1,42 @@
+internal import Accounts
+package import Postgres
+
+/// How much waits for what every replica does behind requests.
+package struct Backlog: Sendable {
+    /// Events of the audit without a seal.
+    package var unsealedEvents = 0
+    /// Accounts whose grace period is over.
+    package var dueErasures = 0
+    /// Those of them that wait for webhooks and services.
+    package var waitingErasures = 0
+
+    package init() {}
+}
+
+package struct BacklogTable: Sendable {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    private static let select = Statement(
+        .read,
+        """
+        SELECT (SELECT count(*) FROM audit_events WHERE batch IS NULL),
+               (SELECT count(*) FROM accounts WHERE purge_after <= now()),
+               (SELECT count(*) FROM erasures
+                 WHERE began_at IS NOT NULL AND restored_at IS NULL AND erased_at IS NULL)
+        """)
+
+    package func look() async throws -> Backlog {
+        try await translatingErrors {
+            var row = try await database.execute(Self.select).firstOrConflict()
+            var backlog = Backlog()
+            backlog.unsealedEvents = try row.next()
+            backlog.dueErasures = try row.next()
+            backlog.waitingErasures = try row.next()
+            return backlog
+        }
+    }
+}

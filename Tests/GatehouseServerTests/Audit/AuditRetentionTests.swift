@@ -1,0 +1,125 @@
+import Accounts
+import Foundation
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+
+/// Nobody who can write events, and choose their times, makes the audit's verification look away.
+struct AuditRetentionTests {
+    /// A server with some batches of ordinary events.
+    private func withSealedAudit(
+        _ body: @Sendable @escaping (TestServer, AuditCheckpoint) async throws -> Void
+    ) async throws {
+        try await TestServer.with { server in
+            for _ in 1...2 {
+                _ = try await APIClient(server).guest()
+                try await server.awaitSealed()
+            }
+            try await body(server, try #require(try await server.verify().last))
+        }
+    }
+
+    private func insertOldEvent(_ server: TestServer, beside events: Int) async throws {
+        try await server.execute(
+            """
+            INSERT INTO audit_events (application_id, event, at, inserted_at)
+            SELECT 1, 'n' || n, moment, moment
+              FROM generate_series(0, $1) AS n, now() - CASE n WHEN 0 THEN interval '401 days' ELSE interval '0' END AS moment
+            """, [.int(events)])
+        try await server.awaitSealed()
+    }
+
+    @Test func `events that were sealed together with an old one can't be changed`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            try await insertOldEvent(server, beside: 3)
+            let last = try #require(try await server.verify(through: checkpoint).last)
+            let together = try await server.count(
+                "SELECT count(*) FROM audit_events WHERE batch = $1", [.int(last.seq)])
+            #expect(together == 4)
+            try await server.execute("UPDATE audit_events SET details = '{\"x\":1}' WHERE event = 'n2'")
+            await #expect(throws: AuditFault(batch: last.seq, reason: "has an event that was changed")) {
+                try await server.verify()
+            }
+            try await server.execute("DELETE FROM audit_events WHERE event = 'n2'")
+            await #expect(throws: AuditFault(batch: last.seq, reason: "lacks an event")) { try await server.verify() }
+        }
+    }
+
+    @Test func `an old event is no beginning of the chain`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            try await insertOldEvent(server, beside: 0)
+            let last = try #require(try await server.verify(through: checkpoint).last)
+            try await server.execute("DELETE FROM audit_events WHERE batch < $1", [.int(last.seq)])
+            try await server.execute("DELETE FROM audit_batches WHERE seq < $1", [.int(last.seq)])
+            let fault = AuditFault(batch: last.seq - 1, reason: "is missing, and was not old enough to be removed")
+            await #expect(throws: fault) { try await server.verify() }
+            await #expect(throws: fault) { try await server.verify(through: checkpoint) }
+        }
+    }
+
+    @Test func `a time that no event can have is refused`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            for time in ["-infinity", "infinity", "1999-01-01", "2999-01-01"] {
+                await #expect(throws: PostgresError.self, "\(time)") {
+                    try await server.execute(
+                        "INSERT INTO audit_events (application_id, event, at) VALUES (1, 'x', $1::text::timestamptz)",
+                        [.text(time)])
+                }
+            }
+            await #expect(throws: PostgresError.self) {
+                try await server.execute(
+                    "INSERT INTO audit_events (application_id, event, at, inserted_at) VALUES (1, 'x', 'infinity', NULL)"
+                )
+            }
+            let unsealed = try await server.verify(through: checkpoint).unsealed
+            #expect(unsealed == 0)
+        }
+    }
+
+    @Test func `an event that nothing seals is a fault`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(
+                    Statement(.write, "SELECT pg_advisory_xact_lock(7162534108259)"))
+                _ = try await APIClient(server).guest()
+                let unsealed = try await server.verify(through: checkpoint).unsealed
+                #expect(unsealed > 0)
+                // Its own time is no matter.
+                try await server.execute(
+                    "UPDATE audit_events SET inserted_at = inserted_at - interval '61 seconds' WHERE batch IS NULL")
+                await #expect(
+                    throws: AuditFault(reason: "an event has been waiting for its seal for more than a minute")
+                ) {
+                    try await server.verify(through: checkpoint)
+                }
+            }
+            try await server.awaitSealed()
+            try await server.verify(through: checkpoint)
+        }
+    }
+
+    @Test func `batches of the version before are as old as the next of this one`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            try await server.execute(
+                "UPDATE audit_events SET at = at - interval '500 days', inserted_at = NULL WHERE batch = $1",
+                [.int(checkpoint.seq)])
+            try await server.reseal { _ in nil }
+            let events2 = try await server.verify().events
+            #expect(events2 == 2)
+            _ = try await APIClient(server).guest()
+            try await server.awaitSealed()
+            try await server.execute("UPDATE audit_events SET details = '{}' WHERE batch = $1", [.int(checkpoint.seq)])
+            await #expect(throws: AuditFault(batch: checkpoint.seq, reason: "has an event that was changed")) {
+                try await server.verify()
+            }
+            try await server.execute("DELETE FROM audit_events WHERE batch < $1", [.int(checkpoint.seq)])
+            try await server.execute("DELETE FROM audit_batches WHERE seq < $1", [.int(checkpoint.seq)])
+            await #expect(throws: AuditFault.self) { try await server.verify() }
+            // Once that one is past retention, they are.
+            try await server.reseal { $0.sealedAt.map { $0 - 401 * 86_400_000_000 } }
+            let events0 = try await server.verify().events
+            #expect(events0 == 0)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Accounts
+import Foundation
+import ProviderKit
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// The audit outlives an account without pointing to it.
+struct ErasureTracesTests {
+    @Test func `what remains of an erasure tells its day alone`() async throws {
+        try await WebhookSink.with { sink in
+            try await TestServer.with(
+                webhooks: "[\(sink.entry("account.created", "account.deleted", "account.restored", "account.erased"))]"
+            ) { server in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                // Once deleted and restored, so that an erasure that came to nothing remains too.
+                _ = try await client.deleteAccount(person)
+                let uid = try #require(UUID(uuidString: person.uid))
+                let restored = try await server.backend.store.restore(uid, application: server.application().id)
+                #expect(restored)
+                let receipt = try await server.server.useCases.deletion.request(uid, in: server.application())
+                try await eventually("it is acknowledged") {
+                    try await server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL AND kind = 'account.deleted'"
+                    ) == 2
+                }
+                #expect(try await server.count(Self.joined) > 0)
+                try await server.erase(person.uid)
+                #expect(try await server.count(Self.joined) == 0)
+                let times = try await server.count(
+                    """
+                    SELECT count(*) FROM (
+                        SELECT requested_at AS at FROM erasures UNION ALL SELECT restored_at FROM erasures
+                        UNION ALL SELECT began_at FROM erasures
+                        UNION ALL SELECT created_at FROM webhook_deliveries WHERE kind <> 'account.erased'
+                        UNION ALL SELECT acknowledged_at FROM webhook_deliveries WHERE kind <> 'account.erased') AS t
+                     WHERE at <> date_trunc('day', at, 'UTC')
+                    """)
+                #expect(times == 0)
+                let ids = try await server.count(
+                    """
+                    SELECT count(*) FROM webhook_deliveries
+                     WHERE kind <> 'account.erased'
+                       AND ('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint % 86400000 <> 0
+                    """)
+                #expect(ids == 0)
+                let answer = try await client.erasure("/api/v1/erasures/\(receipt.text)")
+                #expect(answer["requestedAt"].string?.hasSuffix("T00:00:00.000Z") == true)
+                #expect(
+                    answer["processors"].array?.first?["acknowledgedAt"].string?.hasSuffix("T00:00:00.000Z") == true)
+                let certificate = try DecodedToken(answer["certificate"].string ?? "")
+                #expect(certificate.claims["processors"] == answer["processors"])
+                #expect(certificate.claims["requestedAt"] == answer["requestedAt"])
+            }
+        }
+    }
+
+    /// Events of accounts that a `uid` is found for by the moment of something that happened to them.
+    private static let joined: StaticString = """
+        SELECT count(*)
+          FROM audit_events d
+          JOIN (SELECT uid, requested_at AS at FROM erasures
+                UNION ALL SELECT uid, restored_at FROM erasures
+                UNION ALL SELECT uid, created_at FROM webhook_deliveries) AS known ON known.at = d.at
+         WHERE d.account IS NOT NULL
+        """
+}

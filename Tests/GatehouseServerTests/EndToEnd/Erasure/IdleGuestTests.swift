@@ -1,0 +1,51 @@
+import Accounts
+import Foundation
+import Postgres
+import Storage
+import Testing
+
+@testable import GatehouseServer
+
+/// Looking for guests whom nobody has heard of costs what there is to find.
+struct IdleGuestTests {
+    private func chosen(_ server: TestServer) async throws -> [IdleGuest] {
+        try await server.backend.store.guests(
+            idleFor: .seconds(3600), after: nil, atMost: 10, application: server.application().id)
+    }
+
+    @Test func `a guest that is alive is not looked at again before it might be idle`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (idle, alive) = (try await client.guest(), try await client.guest())
+            try await server.execute(
+                "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
+            )
+            try await server.execute(
+                "UPDATE refresh_tokens SET created_at = created_at - interval '2 hours' WHERE session_id IN (SELECT id FROM sessions WHERE uid = $1)",
+                [.uuid(UUID(uuidString: idle.uid))])
+            let first = try await chosen(server)
+            #expect(first.count == 2)
+            #expect(first.filter(\.isIdle).map(\.uid.uuidString) == [idle.uid.uppercased()])
+            #expect(try await chosen(server).map(\.uid.uuidString) == [idle.uid.uppercased()])
+            // From when it was last heard of, not from when it was looked at.
+            try await server.execute(
+                "UPDATE identities SET seen_at = seen_at - interval '2 hours' WHERE uid = $1",
+                [.uuid(UUID(uuidString: alive.uid))])
+            #expect(try await chosen(server).count == 2)
+        }
+    }
+
+    @Test func `one replica looks at a time`() async throws {
+        try await TestServer.with { server in
+            _ = try await APIClient(server).guest()
+            try await server.execute("UPDATE identities SET created_at = created_at - interval '2 hours'")
+            let meanwhile = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(
+                    Statement(.write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse guests', 0))"))
+                return try await chosen(server)
+            }
+            #expect(meanwhile == [])
+            #expect(try await chosen(server).count == 1)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Accounts
+import Foundation
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+
+/// Nobody holds up others by asking for what is held about them.
+struct ExportLoadTests {
+    @Test func `an export reads its own rows alone`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            try await fill(server)
+            for _ in 1...3 {
+                let before = try await rowsRead(server)
+                let answer = try await client.get("/auth/account/export", bearer: person.accessToken)
+                #expect(answer.status == 200)
+                // Each connection tells of what it has read a second later at the earliest.
+                try await eventually("the database tells of it") {
+                    try await server.count(
+                        "SELECT coalesce(sum(idx_scan), 0)::int8 FROM pg_stat_user_tables WHERE relname = 'proofs'")
+                        > before.proofScans
+                }
+                let after = try await rowsRead(server)
+                #expect(after.rows - before.rows < 5000)
+            }
+        }
+    }
+
+    private func rowsRead(_ server: TestServer) async throws -> (rows: Int, proofScans: Int) {
+        (
+            try await server.count(
+                """
+                SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int8 FROM pg_stat_user_tables
+                 WHERE relname IN ('proofs', 'registrations', 'sessions', 'erasures', 'webhook_deliveries')
+                """),
+            try await server.count(
+                "SELECT coalesce(sum(idx_scan), 0)::int8 FROM pg_stat_user_tables WHERE relname = 'proofs'")
+        )
+    }
+
+    /// 100,000 rows of other people in each table that refers to no account by constraint.
+    private func fill(_ server: TestServer) async throws {
+        let statements: [StaticString] = [
+            """
+            INSERT INTO proofs (application_id, kind, hash, provider, provider_uid, methods, expires_at, session_id)
+            SELECT a.id, 'k', sha256(n::text::bytea), 'x', n::text, '{}', now() + interval '1 day', gen_random_uuid()
+              FROM applications a, generate_series(1, 100000) n
+            """,
+            """
+            INSERT INTO registrations (application_id, provider, provider_uid, id, address, hash, is_decoy, expires_at)
+            SELECT a.id, 'x', n::text, gen_random_uuid(), n || '@x.example', 'x', false, now() + interval '1 day'
+              FROM applications a, generate_series(1, 100000) n
+            """,
+            """
+            INSERT INTO erasures (application_id, receipt, uid, purge_after, restored_at)
+            SELECT a.id, gen_random_uuid(), gen_random_uuid(), now(), now()
+              FROM applications a, generate_series(1, 100000) n
+            """,
+            """
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, acknowledged_at)
+            SELECT a.id, gen_random_uuid(), 'x', 'x', 'account.created', gen_random_uuid(), now()
+              FROM applications a, generate_series(1, 100000) n
+            """,
+            "ANALYZE proofs", "ANALYZE registrations", "ANALYZE erasures", "ANALYZE webhook_deliveries",
+        ]
+        for statement in statements {
+            try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Statement(.write, statement))
+            }
+        }
+    }
+
+    @Test func `a client asks for so many in a minute, whatever the configuration says`() async throws {
+        try await TestServer.with(rateLimits: "{ login: off }") { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            var statuses: [Int] = []
+            for _ in 1...21 {
+                statuses.append(try await client.get("/auth/account/export", bearer: guest.accessToken).status)
+            }
+            #expect(statuses.dropLast().allSatisfy { $0 == 200 })
+            #expect(statuses.last == 429)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Logging
+import NIOHTTP1
+import Testing
+
+@testable import GatehouseServer
+
+/// What goes wrong behind requests is told, once, and when it is over.
+struct TroubleTests {
+    private struct Failure: Error {}
+
+    @Test func `it is told once, and so is its end`() async {
+        let log = CollectedLog()
+        let trouble = Trouble("Something waits", logger: log.logger)
+        let done = await trouble.watch { 1 }
+        #expect(done == 1 && log.lines.isEmpty)
+        for _ in 1...3 { await trouble.watch { throw Failure() } }
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.hasPrefix("warning Something waits") == true)
+        for _ in 1...3 { await trouble.watch {} }
+        #expect(log.lines.count == 2)
+        #expect(log.lines.last?.hasPrefix("notice It works again") == true)
+    }
+
+    @Test func `erasures that can't be looked for are told of`() async throws {
+        let log = CollectedLog()
+        try await TestServer.with(logger: log.logger) { server in
+            try await server.execute("ALTER TABLE erasures RENAME TO elsewhere")
+            try await eventually("it is told") { log.lines.contains { $0.hasPrefix("warning Erasures wait") } }
+            try await server.execute("ALTER TABLE elsewhere RENAME TO erasures")
+            try await eventually("its end is told") {
+                log.lines.contains { $0.hasPrefix("notice It works again") && $0.contains("Erasures wait") }
+            }
+            #expect(log.lines.filter { $0.hasPrefix("warning Erasures wait") }.count == 1)
+        }
+    }
+
+    @Test func `what waits is at the metrics page`() async throws {
+        try await TestServer.with(application: "deletion: { gracePeriod: 0s }") { server in
+            let client = APIClient(server)
+            try await server.withoutScheduler {
+                _ = try await client.deleteAccount(try await client.register(at: server))
+                try await eventually("it is shown", within: .seconds(20)) {
+                    try await client.send(.GET, "/metrics").text.contains("erasures_due 1")
+                }
+            }
+            try await eventually("it is gone", within: .seconds(20)) {
+                try await client.send(.GET, "/metrics").text.contains("erasures_due 0")
+            }
+        }
+    }
+}
