@@ -102,7 +102,8 @@ extension BenchCommand.Seed {
         let other = provider ?? providers.enabled.first { $0.flow == .redirect }?.name ?? "oidc"
         let pool = HashingPool(threads: 1)
         let hasher = try PasswordHasher(backend.configuration.passwords, pool: pool)
-        let hash = try await hasher.hash(password, sharingSaltOf: nil)
+        let hash = try await hasher.hash(
+            password, sharingSaltOf: nil, for: PasswordAsker(Client(device: nil, address: ""), subject: nil))
         await pool.shutdown()
         return SeededAccounts(
             database: backend.database,
