@@ -21,6 +21,7 @@ struct ErasedTraces: Sendable {
         "audit_events": "of whoever had the key that is gone", "erasures": "uid, times, receipt, certificate",
         "ended_sessions": "ids, until the last access token has expired",
         "webhook_deliveries": "uid, and who was told of what when", "token_revocations": "uid, and who took them back",
+        "outbox": "topic and time of what had been sent before there was an account",
         "rate_limits": "clients' networks by keyed pseudonyms, for hours",
     ]
 

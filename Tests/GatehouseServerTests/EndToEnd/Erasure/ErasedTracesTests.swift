@@ -58,6 +58,9 @@ struct ErasedTracesTests {
             for marker in traces.markers(of: person) {
                 for form in forms(of: marker) { #expect(!dump.contains(form), "\(marker) as \(form)") }
             }
+            let messages = try await server.count(
+                "SELECT count(*) FROM outbox WHERE coalesce(sealed, recipient) IS NOT NULL OR uid IS NOT NULL")
+            #expect(messages == 0)
             #expect(try await server.count("SELECT count(*) FROM token_revocations WHERE sealed IS NOT NULL") == 0)
             #expect(
                 sink.posts.allSatisfy { post in

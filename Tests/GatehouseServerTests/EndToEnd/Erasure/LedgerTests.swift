@@ -99,6 +99,16 @@ struct LedgerTests {
         }
     }
 
+    @Test func `a line counts once the disk has it`() async throws {
+        // It takes whatever is written, and can't be told to keep it.
+        let ledger = LedgerFile(path: "/dev/null")
+        let entry = LedgerEntry(
+            application: "demo", uid: .v7(), aliases: [], receipt: UUID(), requestedAt: Date(), erasedAt: Date())
+        var refusal: (any Error)?
+        do { try await ledger.append(entry) } catch { refusal = error }
+        #expect(refusal.map { "\($0)" }?.contains("fsync") == true, "\(String(describing: refusal))")
+    }
+
     @Test func `a line that a crash tore spoils no other`() async throws {
         try await withLedger { path, _ in
             let ledger = LedgerFile(path: path) { [UInt8($0.utf8.count % 256)] }
