@@ -82,15 +82,17 @@ package struct PasswordSignIn: Sendable {
         }
     }
 
-    /// Hashes anew with the parameters in force; the old hash keeps working until that is written.
+    /// Hashes anew with the parameters in force; the old hash keeps working until that is written, and where there is
+    /// no place to hash it now, until the next sign-in.
     ///
     /// Not while a decoy is there, which shares the old hash's salt: nothing would match it any longer.
     private func upToDate(
         _ match: PasswordMatch, password: String, of identity: KnownIdentity, for asker: PasswordAsker,
         in application: Application
     ) async throws -> PasswordHash {
-        guard match.isOutdated else { return match.hash }
-        let renewed = try await hasher.hash(password, sharingSaltOf: nil, for: asker)
+        guard match.isOutdated, let renewed = try? await hasher.hash(password, sharingSaltOf: nil, for: asker) else {
+            return match.hash
+        }
         try await store.rehash(match.hash, to: renewed, of: identity.id, application: application.id)
         return renewed
     }

@@ -1,0 +1,172 @@
+import Accounts
+import Dispatch
+import NIOHTTP1
+import Passwords
+import ProviderKit
+import Synchronization
+import Testing
+
+@testable import GatehouseServer
+
+/// More sign-ins than the machine can hash for: who waits, who is refused, and what that costs.
+@Suite(.timeLimit(.minutes(2))) struct HashingFloodTests {
+    private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
+
+    @Test func `a flood from one address leaves another its turn`() async throws {
+        try await TestServer.with(server: Self.proxied) { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pool = server.server.hashing
+            let hold = try await Hold(pool)
+            // Who comes as one of the flood takes whatever one network may have.
+            let flood = PasswordAsker(network: "203.0.113.1", subject: nil)
+            let waiting = try await fill(pool, as: flood)
+            #expect(pool.statistics.refusals[.network] == 1)
+            let refused = try await login(client, AddressOf.nobody, from: "203.0.113.1")
+            expectError(refused, 503, "OVERLOADED")
+            #expect((refused.retryAfter ?? 0) >= 1)
+
+            async let honest = login(client, person.email, from: "198.51.100.7")
+            try await eventually("the other one waits") { pool.statistics.queued == waiting.count + 1 }
+            hold.lift()
+            #expect(try await honest.status == 200)
+            for task in waiting { task.cancel() }
+            try await hold.end()
+            #expect(try await login(client, person.email, from: "203.0.113.1").status == 200)
+        }
+    }
+
+    @Test func `clients that hang up leave the queue, and nothing is hashed for them`() async throws {
+        try await TestServer.with(server: Self.proxied) { server in
+            let client = APIClient(server)
+            let pool = server.server.hashing
+            let hold = try await Hold(pool)
+            let done = pool.statistics.done
+            let callers = (1...6).map { number in
+                Task { try await login(client, AddressOf.nobody, from: "203.0.113.\(number)") }
+            }
+            try await eventually("all wait") { pool.statistics.queued == callers.count }
+            for caller in callers { caller.cancel() }
+            try await eventually("nobody waits") { pool.statistics.queued == 0 }
+            #expect(pool.statistics.abandoned == callers.count)
+            hold.lift()
+            try await hold.end()
+            #expect(pool.statistics.done == done + pool.statistics.workers)
+            #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 401)
+        }
+    }
+
+    @Test func `who is refused for want of a place costs no statement`() async throws {
+        try await TestServer.with(server: Self.proxied, rateLimits: "{ login: 1/h, register: 1/h }") { server in
+            let client = APIClient(server)
+            let pool = server.server.hashing
+            let hold = try await Hold(pool)
+            let waiting = try await fill(pool, as: nil)
+            for _ in 1...3 {
+                expectError(try await login(client, AddressOf.nobody, from: "203.0.113.1"), 503, "OVERLOADED")
+                let registered = try await client.post(
+                    "/auth/register",
+                    ["email": .string(APIClient.newAddress()), "password": .string(APIClient.password)])
+                expectError(registered, 503, "OVERLOADED")
+            }
+            for task in waiting { task.cancel() }
+            hold.lift()
+            try await hold.end()
+            // The limit, which is counted by a statement, still has its one.
+            #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 401)
+            #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 429)
+        }
+    }
+
+    @Test func `proofs that need no hash are served while the queue is full`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            let pool = server.server.hashing
+            let hold = try await Hold(pool)
+            let waiting = try await fill(pool, as: nil)
+            let code: JSONValue = ["provider": "email", "challengeId": "none", "code": "000000"]
+            #expect(try await client.post("/auth/reauthenticate", code, bearer: guest.accessToken).status != 503)
+            let password: JSONValue = ["provider": "email", "email": "a@example.com", "password": "some horse"]
+            #expect(try await client.post("/auth/reauthenticate", password, bearer: guest.accessToken).status == 503)
+            #expect(try await client.refresh(guest.refreshToken).status == 200)
+            for task in waiting { task.cancel() }
+            hold.lift()
+            try await hold.end()
+        }
+    }
+
+    @Test func `the queue shows in the metrics`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let pool = server.server.hashing
+            try await eventually("the machine is known") { pool.statistics.averageDuration < .milliseconds(100) }
+            #expect(pool.statistics.done == 0)
+            _ = try await client.login(AddressOf.nobody)
+            let hold = try await Hold(pool)
+            let waiting = try await fill(pool, as: nil)
+            _ = try await client.login(AddressOf.nobody)
+            let page = try await client.send(.GET, "/metrics").text
+            for line in [
+                "gatehouse_hashing_queued \(Double(waiting.count))", "gatehouse_hashing_done_total 1.0",
+                "gatehouse_hashing_rejected_total{reason=\"full\"} 2.0",
+                "gatehouse_hashing_rejected_total{reason=\"subject\"} 0.0", "gatehouse_hashing_abandoned_total 0.0",
+                "# TYPE gatehouse_hashing_wait_seconds histogram", "gatehouse_hashing_duration_seconds_count 1.0",
+                "gatehouse_hashing_wait_seconds_bucket{le=\"+Inf\"} \(Double(1 + pool.statistics.workers))",
+            ] {
+                #expect(page.contains(line + "\n"), "\(line)")
+            }
+            for task in waiting { task.cancel() }
+            hold.lift()
+            try await hold.end()
+        }
+    }
+
+    private func login(
+        _ client: APIClient, _ email: String, from address: String
+    ) async throws -> APIClient.Answer {
+        try await client.post(
+            "/auth/login", ["email": .string(email), "password": .string(APIClient.password)],
+            headers: ["x-forwarded-for": address])
+    }
+
+    /// Takes all places that the asker can have.
+    private func fill(_ pool: HashingPool, as asker: PasswordAsker?) async throws -> [Task<Void, any Error>] {
+        var waiting: [Task<Void, any Error>] = []
+        while true {
+            let (queued, rejected) = (pool.statistics.queued, pool.statistics.rejected)
+            let task = Task { try await pool.run(for: asker) {} }
+            try await eventually("it waits or is refused") {
+                pool.statistics.queued > queued || pool.statistics.rejected > rejected
+            }
+            guard pool.statistics.rejected == rejected else { return waiting }
+            waiting.append(task)
+        }
+    }
+}
+
+private enum AddressOf {
+    static let nobody = "nobody@example.com"
+}
+
+/// Jobs that hold every thread of a pool until they are let go.
+private struct Hold {
+    private let gate = DispatchSemaphore(value: 0)
+    private let jobs: [Task<Void, any Error>]
+
+    /// Not before the pool has learnt how fast it is, which changes how many may wait.
+    init(_ pool: HashingPool) async throws {
+        try await eventually("the machine is known") { pool.statistics.averageDuration != .milliseconds(100) }
+        let gate = gate
+        jobs = (0..<pool.statistics.workers).map { _ in Task { try await pool.run { gate.wait() } } }
+        try await eventually("all threads are held") { pool.statistics.running == pool.statistics.workers }
+    }
+
+    func lift() {
+        for _ in jobs { gate.signal() }
+    }
+
+    func end() async throws {
+        for job in jobs { try await job.value }
+    }
+}
