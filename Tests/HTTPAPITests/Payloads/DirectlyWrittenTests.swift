@@ -40,7 +40,8 @@ struct DirectlyWrittenTests {
 
     @Test func `answers say the same as their encoders`() throws {
         let exposed: [String: JSONValue] = [
-            "team": ["a", 1, .number(1.5), .null, true, ["b": "c/d"]], "uid": "not this one", Self.odd: .string(Self.odd),
+            "team": ["a", 1, .number(1.5), .null, true, ["b": "c/d"]], "uid": "not this one",
+            Self.odd: .string(Self.odd),
         ]
         for text in [nil, "ada@example.com", Self.odd] {
             for more in [[:], exposed] {

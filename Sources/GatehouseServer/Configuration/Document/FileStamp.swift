@@ -1,34 +1,24 @@
-import Foundation
-
-// The compiler takes `stat` for this module's own, depending on what it compiles along with this file.
-#if canImport(CDispatch)
-    import CDispatch
-#endif
+internal import Foundation
 
 /// What tells one state of a file from the next without reading it.
 ///
 /// Symbolic links are followed, so that exchanging one, as Kubernetes does with a mounted ConfigMap, shows as another
 /// inode.
 struct FileStamp: Sendable, Equatable {
-    private let device: UInt64
-    private let inode: UInt64
-    private let size: Int64
-    private let seconds: Int
-    private let nanoseconds: Int
+    private let device: Int
+    private let inode: Int
+    private let size: Int
+    private let modifiedAt: Date
 
     /// - Returns: `nil` for what isn't there, and for pipes and devices, which have no state to compare.
     init?(of path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        size = Int64(status.st_size)
-        #if canImport(Darwin)
-            let modified = status.st_mtimespec
-        #else
-            let modified = status.st_mtim
-        #endif
-        seconds = modified.tv_sec
-        nanoseconds = modified.tv_nsec
+        // Not `stat(2)`: whose module it comes from depends on what the compiler reads along with this file.
+        let target = URL(filePath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: target),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            let device = attributes[.systemNumber] as? Int, let inode = attributes[.systemFileNumber] as? Int,
+            let size = attributes[.size] as? Int, let modifiedAt = attributes[.modificationDate] as? Date
+        else { return nil }
+        (self.device, self.inode, self.size, self.modifiedAt) = (device, inode, size, modifiedAt)
     }
 }

@@ -101,7 +101,7 @@ struct LedgerTests {
 
     @Test func `a line counts once the disk has it`() async throws {
         // It takes whatever is written, and can't be told to keep it.
-        let ledger = LedgerFile(path: "/dev/null")
+        let ledger = LedgerFile(path: "/dev/null") { _ in [] }
         let entry = LedgerEntry(
             application: "demo", uid: .v7(), aliases: [], receipt: UUID(), requestedAt: Date(), erasedAt: Date())
         var refusal: (any Error)?
