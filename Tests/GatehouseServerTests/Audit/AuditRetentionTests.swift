@@ -25,7 +25,9 @@ struct AuditRetentionTests {
             """
             INSERT INTO audit_events (application_id, event, at, inserted_at)
             SELECT 1, 'n' || n, moment, moment
-              FROM generate_series(0, $1) AS n, now() - CASE n WHEN 0 THEN interval '401 days' ELSE interval '0' END AS moment
+              FROM generate_series(0, $1) AS n
+             CROSS JOIN LATERAL (
+                   SELECT now() - CASE n WHEN 0 THEN interval '401 days' ELSE interval '0' END AS moment) AS m
             """, [.int(events)])
         try await server.awaitSealed()
     }

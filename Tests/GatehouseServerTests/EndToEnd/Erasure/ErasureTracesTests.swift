@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import HTTPAPI
 import ProviderKit
 import Storage
 import Testing

@@ -126,7 +126,8 @@ struct ExpiredRowsTests {
                 """
                 INSERT INTO merges (application_id, id, survivor, absorbed, undo_until, undone_at, identities, parked,
                                     address_kinds, addresses)
-                SELECT 1, gen_random_uuid(), $1, $2, now() + until, now() + undone, '{}', '{}', '{email}', ARRAY[name]
+                SELECT 1, gen_random_uuid(), CASE name WHEN 'final' THEN $2 ELSE $1 END,
+                       CASE name WHEN 'final' THEN $1 ELSE $2 END, now() + until, now() + undone, '{}', '{}', '{email}', ARRAY[name]
                   FROM (VALUES ('final', interval '-2 hours', NULL), ('open', interval '2 hours', NULL),
                                ('undone', interval '2 hours', interval '-1 day')) AS m (name, until, undone)
                 """, [survivor.uuid, absorbed.uuid])
