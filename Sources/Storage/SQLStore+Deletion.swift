@@ -1,4 +1,4 @@
-internal import Accounts
+package import Accounts
 package import Foundation
 internal import Postgres
 
@@ -14,17 +14,19 @@ extension SQLStore {
             INSERT INTO erasures (application_id, receipt, uid, purge_after)
             SELECT $1, $3, uid, purge_after FROM account
         ), audited AS (
-            INSERT INTO audit_events (application_id, event, account)
-            SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)) FROM account
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)), jsonb_build_object('by', $5::text)
+              FROM account
         )
         SELECT purge_after FROM account
         """)
 
     package func requestDeletion(
-        of uid: UUID, receipt: UUID, gracePeriod: Duration, application: Int32
+        of uid: UUID, by cause: DeletionCause, receipt: UUID, gracePeriod: Duration, application: Int32
     ) async throws -> Date {
         let rows = try await run(
-            Self.requestDeletion, [.int4(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod)])
+            Self.requestDeletion,
+            [.int4(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue)])
         var row = try rows.firstOrConflict()
         return try row.next()
     }

@@ -70,7 +70,8 @@ extension SQLStore {
             })
     }
 
-    /// What no row refers to; rate limits are found without knowing the rates that they were counted at.
+    /// What no row refers to; rate limits are found without knowing the rates that they were counted at, and a redirect
+    /// flow that is being redeemed just now loses its evidence by that.
     private static let eraseTraces = Statement(
         .write,
         """
@@ -118,8 +119,7 @@ extension SQLStore {
         ), messages_gone AS (
             DELETE FROM outbox WHERE application_id = $1 AND (recipient = ANY ($9) OR uid = ANY ($8)) RETURNING 1
         ), flows_gone AS (
-            -- One that is being redeemed just now loses its evidence by that.
-            DELETE FROM redirect_flows WHERE ctid = ANY (ARRAY(
+            DELETE FROM redirect_flows WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM redirect_flows
                  WHERE application_id = $1
                    AND (marks && $10 OR session_id = ANY (ARRAY(SELECT id FROM session))

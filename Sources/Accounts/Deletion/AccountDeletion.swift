@@ -16,7 +16,7 @@ package struct AccountDeletion: Sendable {
     /// Ends every session at once and starts the grace period.
     /// - Returns: the receipt under which anybody can ask how far the deletion is.
     package func request(by caller: Caller) async throws -> UUID {
-        try await request(caller.uid, in: caller.application) { store, status in
+        try await request(caller.uid, by: .owner, in: caller.application) { store, status in
             // Judged again under its lock: a session that has ended meanwhile deletes nothing.
             guard status == .live,
                 try await store.lockSession(
@@ -27,19 +27,19 @@ package struct AccountDeletion: Sendable {
 
     /// The same by an admin, who may delete a disabled account too.
     package func request(_ uid: UUID, in application: Application) async throws -> UUID {
-        try await request(uid, in: application) { _, status in
+        try await request(uid, by: .admin, in: application) { _, status in
             guard let status, status.isStaying else { throw AccountsError.accountNotFound(uid) }
         }
     }
 
     private func request(
-        _ uid: UUID, in application: Application,
+        _ uid: UUID, by cause: DeletionCause, in application: Application,
         permittedBy permit: @escaping @Sendable (any AccountsStore, AccountStatus?) async throws -> Void
     ) async throws -> UUID {
         let receipt = UUID()
         try await store.wholeDecision { store in
             try await permit(store, store.lockAccount(uid, application: application.id))
-            try await store.beginDeletion(of: uid, receipt: receipt, in: application)
+            try await store.beginDeletion(of: uid, by: cause, receipt: receipt, in: application)
         }
         return receipt
     }
@@ -95,10 +95,11 @@ extension AccountsStore {
     /// Ends every session of an account that the caller has locked, and starts its grace period, the application's
     /// unless another is given.
     func beginDeletion(
-        of uid: UUID, receipt: UUID, gracePeriod: Duration? = nil, in application: Application
+        of uid: UUID, by cause: DeletionCause, receipt: UUID, gracePeriod: Duration? = nil,
+        in application: Application
     ) async throws {
         let purgeAfter = try await requestDeletion(
-            of: uid, receipt: receipt, gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
+            of: uid, by: cause, receipt: receipt, gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
             application: application.id)
         _ = try await endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
         try await announce(

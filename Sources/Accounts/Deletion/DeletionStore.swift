@@ -27,15 +27,29 @@ package struct ErasureStatus: Sendable {
     }
 }
 
+/// Who or what an account's deletion goes back to, as the audit has it.
+package enum DeletionCause: String, Sendable {
+    case owner, admin
+    /// Its service has deleted the last identity.
+    case provider
+    /// Its owner has removed the last identity.
+    case lastIdentity = "last-identity"
+    case guestSwitched = "guest-switched"
+    /// A guest whom nobody has heard of.
+    case idle
+    /// Its number has a new owner, and it had no other way in.
+    case displaced
+}
+
 package protocol DeletionStore: Sendable {
     /// Begins the grace period of an account that the caller has locked.
     /// - Returns: when it ends.
     func requestDeletion(
-        of uid: UUID, receipt: UUID, gracePeriod: Duration, application: Int32
+        of uid: UUID, by cause: DeletionCause, receipt: UUID, gracePeriod: Duration, application: Int32
     ) async throws -> Date
 
     /// Ends the grace period of an account that the caller has locked.
-    /// - Returns: `false` when it has passed.
+    /// - Returns: `false` when it has passed, or the erasure has begun.
     func restore(_ uid: UUID, application: Int32) async throws -> Bool
 
     func erasure(receipt: UUID, application: Int32) async throws -> ErasureStatus?

@@ -125,7 +125,8 @@ package struct Purge: Sendable {
                 try await store.isIdleGuest(
                     guest.uid, for: scope.anonymousRetention, application: application.id)
             else { return false }
-            try await store.beginDeletion(of: guest.uid, receipt: UUID(), gracePeriod: .zero, in: application)
+            try await store.beginDeletion(
+                of: guest.uid, by: .idle, receipt: UUID(), gracePeriod: .zero, in: application)
             return true
         }
     }

@@ -139,7 +139,7 @@ struct VerdictWriter: Sendable {
             _ = try await store.endSessions(
                 .all, of: guest.uid, because: .guestSwitched, application: application.id)
             try await store.beginDeletion(
-                of: guest.uid, receipt: UUID(), gracePeriod: .seconds(60), in: application)
+                of: guest.uid, by: .guestSwitched, receipt: UUID(), gracePeriod: .seconds(60), in: application)
         }
         try await store.note(successor: uid, ofGuest: guest.sessionID, application: application.id)
     }
@@ -155,7 +155,7 @@ struct VerdictWriter: Sendable {
             throw StoreConflict()
         }
         guard try await store.displace(owner, application: application.id) == .stranded else { return }
-        try await store.beginDeletion(of: owner.uid, receipt: UUID(), in: application)
+        try await store.beginDeletion(of: owner.uid, by: .displaced, receipt: UUID(), in: application)
     }
 }
 

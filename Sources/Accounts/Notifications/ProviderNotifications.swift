@@ -74,7 +74,7 @@ package struct ProviderNotifications: Sendable {
                 .openedBy(identity.id), of: identity.uid, because: .consentRevoked, application: application.id)
         case .accountDeleted where identity.isLast:
             guard identity.status.isStaying else { return }
-            try await store.beginDeletion(of: identity.uid, receipt: UUID(), in: application)
+            try await store.beginDeletion(of: identity.uid, by: .provider, receipt: UUID(), in: application)
         case .consentRevoked, .accountDeleted:
             // In its grace period an account keeps what it can be brought back by.
             guard identity.status.isStaying else { return }

@@ -24,7 +24,7 @@ struct AdminActionTests {
             Action(command: ["account", "disable", "UID"], event: "account.disabled"),
             Action(command: ["account", "enable", "UID"], event: "account.enabled"),
             Action(command: ["account", "require-password-change", "UID"], event: "password.change-required"),
-            Action(command: ["account", "delete", "UID"], event: "account.deleted"),
+            Action(command: ["account", "delete", "UID"], event: "account.deleted", details: ["by": "admin"]),
             Action(command: ["account", "export", "UID"], event: "account.exported", details: ["by": "admin"]),
             Action(command: ["keys", "rotate"], event: "keys.rotated", isOfAccount: false),
             Action(command: ["purge"], event: "purge.run", details: ["now": false], isOfAccount: false),

@@ -108,7 +108,7 @@ struct ReloadTests {
             #expect(try DecodedToken(token).header["alg"] == "EdDSA")
             #expect(try await client.get("/auth/me", bearer: guest.accessToken).status == 200)
             #expect(try await client.get("/auth/me", bearer: token).status == 200)
-            #expect(try await client.send(.GET, "/.well-known/jwks.json")["keys"].array?.count == 2)
+            #expect(try await client.send(.GET, "/.well-known/jwks.json")["keys"].array?.count == 3)
         }
     }
 

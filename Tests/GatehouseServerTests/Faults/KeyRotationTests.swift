@@ -63,7 +63,7 @@ import Tokens
         #expect(elapsed < .seconds(1))
 
         for client in [first, second] {
-            #expect(try await client.publishedKeys() == [oldHeader.kid, newHeader.kid])
+            #expect(try await client.publishedKeys().isSuperset(of: [oldHeader.kid, newHeader.kid]))
             for guest in [old, oldOfSecond, new] {
                 #expect(try await client.status(of: guest.accessToken) == 200)
             }

@@ -124,7 +124,7 @@ import Testing
                 newKid = try SigningHeader(try await client.guest().accessToken).kid
                 return newKid != oldKid
             }
-            #expect(try await client.publishedKeys() == [oldKid, newKid])
+            #expect(try await client.publishedKeys().isSuperset(of: [oldKid, newKid]))
             #expect(try await client.status(of: old.accessToken) == 200)
             let unknown = try await file.run(["keys", "rotate", "--application", "nope"], in: directory)
             #expect(unknown.status == 1)

@@ -25,7 +25,7 @@ struct ErasureRaceTests {
                         let person = try await client.register(at: first)
                         let location = try await client.deleteAccount(person)
                         try await eventually("the webhook thinks about it") { !sink.posts.isEmpty }
-                        try await first.execute("UPDATE accounts SET purge_after = now() WHERE deleted_at IS NOT NULL")
+                        try await first.makeDue()
                         // Both schedulers look at it, and both are asked by hand.
                         try await eventually("it has begun") {
                             try await first.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 1
@@ -53,8 +53,8 @@ struct ErasureRaceTests {
                         try await eventually("it is erased") {
                             try await client.erasure(location)["status"] == "erased"
                         }
-                        #expect(runs.filter { $0 == .erased(without: []) }.count <= 1)
-                        #expect(runs.allSatisfy { $0 == nil || $0 == .void || $0 == .erased(without: []) })
+                        // All learn that it is erased, whoever has done it.
+                        #expect(runs.allSatisfy { $0 == nil || $0 == .erased(without: []) }, "\(runs)")
                         try await eventually("it is told") { !sink.posts(of: "account.erased").isEmpty }
                         try await eventually("and that is acknowledged") {
                             try await first.count(
@@ -79,7 +79,7 @@ struct ErasureRaceTests {
             for _ in 1...6 { try await client.deleteAccount(try await client.guest()) }
             let application = try await server.application().id
             try await server.withoutScheduler {
-                try await server.execute("UPDATE accounts SET purge_after = now()")
+                try await server.makeDue()
                 let none = try await server.backend.store.takeErasures(
                     of: [application], atMost: 4, lease: .seconds(30))
                 #expect(none == [])
