@@ -93,6 +93,10 @@ final class Inbox: Sendable {
         }
     }
 
+    func publish(_ statistics: Database.Statistics) {
+        state.withLock { $0.statistics = statistics }
+    }
+
     /// Called by the reactor when it wakes, whatever woke it; `wasCalled` if the eventfd is readable.
     func awake(wasCalled: Bool) {
         var count: eventfd_t = 0

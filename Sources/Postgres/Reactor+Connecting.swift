@@ -57,6 +57,8 @@ extension Reactor {
         if let listener = connection.listener { sendListen(connection, listener) }
         if connection.isLeased { grant(connection) }
         if connection.isPipelined {
+            // Whoever is told that it is ready may look at once.
+            inbox.publish(statistics)
             readyWaiters.takeAll().forEach { $0.promise.settle(.success(())) }
         }
     }
@@ -65,6 +67,7 @@ extension Reactor {
         if stopWaiter != nil {
             waiter.promise.fail(.stopped)
         } else if pipelinedConnections.contains(where: \.isReady) {
+            inbox.publish(statistics)
             waiter.promise.settle(.success(()))
         } else {
             readyWaiters.append(waiter)

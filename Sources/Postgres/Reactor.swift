@@ -94,7 +94,7 @@ final class Reactor {
         }
     }
 
-    private var statistics: Database.Statistics {
+    var statistics: Database.Statistics {
         Database.Statistics(
             waiting: pending.count + repeated.count + leaseWaiters.count,
             inFlight: connections.reduce(0) { $0 + $1.requestsInFlight },

@@ -42,16 +42,21 @@ extension Backend {
         for scope in scopes {
             // The key of certificates is made long before it signs: a backup must not be without it.
             _ = try await ErasureCertifier(keys: keys).signer(for: scope.application)
-            if scope.ledger == nil, !configuration.server.development {
-                logger.warning(
-                    "no deletion.ledger: a restored backup brings back whoever was erased after it was made",
-                    metadata: ["application": "\(scope.application.name)"])
-            }
             let count = try await erasure.replay(in: scope)
             guard count > 0 else { continue }
             logger.warning(
                 "accounts erased again that a backup had brought back",
                 metadata: ["application": "\(scope.application.name)", "accounts": "\(count)"])
+        }
+    }
+
+    /// Says what the lack of a ledger means, to whoever runs it for real.
+    func noteMissingLedgers(of scopes: [ErasureScope]) {
+        guard !configuration.server.development else { return }
+        for scope in scopes where scope.ledger == nil {
+            logger.notice(
+                "no deletion.ledger: a restored backup brings back whoever was erased after it was made",
+                metadata: ["application": "\(scope.application.name)"])
         }
     }
 }

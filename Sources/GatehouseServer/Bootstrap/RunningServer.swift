@@ -93,6 +93,7 @@ struct RunningServer {
             configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)
+                backend.noteMissingLedgers(of: scopes.all)
                 ready.finish()
             },
             logger: backend.logger)

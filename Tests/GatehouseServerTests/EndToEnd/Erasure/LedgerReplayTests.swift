@@ -149,7 +149,7 @@ struct LedgerReplayTests {
         let log = CollectedLog()
         let proxied = #"trustedProxies: ["127.0.0.1"]"#
         try await TestServer.with(server: proxied, logger: log.logger) { _ in }
-        #expect(log.lines.contains { $0.contains("deletion.ledger") && $0.hasPrefix("warning") })
+        #expect(log.lines.contains { $0.contains("deletion.ledger") && $0.hasPrefix("notice") })
         try await withLedger { _, application in
             let log = CollectedLog()
             try await TestServer.with(server: proxied, application: application, logger: log.logger) { _ in }
