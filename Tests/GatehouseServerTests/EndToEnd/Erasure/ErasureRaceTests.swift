@@ -79,10 +79,15 @@ struct ErasureRaceTests {
             for _ in 1...6 { try await client.deleteAccount(try await client.guest()) }
             let application = try await server.application().id
             try await server.withoutScheduler {
-                try await server.execute("UPDATE accounts SET purge_after = now()")
+                try await server.makeDue()
                 let none = try await server.backend.store.takeErasures(
                     of: [application], atMost: 4, lease: .seconds(30))
                 #expect(none == [])
+                // Nor has the server's own scheduler.
+                #expect(try await server.count("SELECT count(*) FROM erasures WHERE look_again_at IS NOT NULL") == 0)
+            }
+            try await eventually("they are taken once it is free") {
+                try await server.count("SELECT count(*) FROM accounts") == 0
             }
         }
     }
