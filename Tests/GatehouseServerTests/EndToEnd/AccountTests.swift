@@ -122,6 +122,20 @@ struct AccountTests {
         }
     }
 
+    @Test func `a restore token is used up, whatever comes of it`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            try await client.deleteAccount(person)
+            let login = try await client.login(person.email)
+            let body: JSONValue = ["restoreToken": login["error"]["details"]["restoreToken"]]
+            try await server.setDisabled(true, person)
+            expectError(try await client.post("/auth/account/restore", body), 403, "ACCOUNT_DISABLED")
+            try await server.setDisabled(false, person)
+            expectError(try await client.post("/auth/account/restore", body), 401, "INVALID_TOKEN")
+        }
+    }
+
     @Test func `past the grace period there is no way back`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
@@ -192,6 +206,55 @@ struct AccountTests {
                 }
                 #expect(try await server.liveSessions(of: person.uid) == 0)
             }
+        }
+    }
+
+    @Test func `a sign-in that waits for a deletion finds the account deleted`() async throws {
+        try await TestServer.with(providers: "scripted: {}") { server in
+            let client = APIClient(server)
+            let person = try await client.newcomer("ada")
+            let uid = try #require(UUID(uuidString: person.uid))
+            let (deletion, signIn) = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(
+                    Statement(.write, "SELECT FROM accounts WHERE uid = $1 FOR UPDATE"), [.uuid(uid)])
+                // They get it in the order in which they came.
+                let deletion = Task { try await client.deleteAccount(person) }
+                try await awaitBlocked(1, at: server)
+                let signIn = Task { try await client.present(.somebody("ada")) }
+                try await awaitBlocked(2, at: server)
+                return (deletion, signIn)
+            }
+            _ = try await deletion.value
+            expectError(try await signIn.value, 403, "ACCOUNT_DELETED")
+            let live = try await server.liveSessions(of: person.uid)
+            #expect(live == 0)
+        }
+    }
+
+    @Test func `a deletion whose session ends while it waits deletes nothing`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let deletion = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Statement(.write, "SELECT FROM accounts FOR UPDATE"), [])
+                let deletion = Task { try await client.delete("/auth/account", bearer: person.accessToken) }
+                try await awaitBlocked(1, at: server)
+                let left = try await client.post("/auth/logout", bearer: person.accessToken)
+                #expect(left.status == 204)
+                return deletion
+            }
+            expectError(try await deletion.value, 401, "INVALID_TOKEN")
+            #expect(try await client.login(person.email).status == 200)
+        }
+    }
+
+    private func awaitBlocked(_ count: Int, at server: TestServer) async throws {
+        try await eventually("\(count) wait for a lock") {
+            try await server.count(
+                """
+                SELECT count(*) FROM pg_stat_activity
+                 WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """) == count
         }
     }
 

@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import GatehouseTesting
 import Migrations
@@ -171,6 +172,30 @@ struct PurgeCommandTests {
             #expect(unknown.errorLines == ["gatehouse: there is no account \(uid)"])
             let malformed = try await bench.purge("--now", "x")
             #expect(malformed.status == 1 && malformed.errorLines.count == 1, "\(malformed.errorLines)")
+        }
+    }
+
+    @Test func `who never acknowledged one that waited long enough is named as well`() async throws {
+        try await WebhookSink.with { _, _ in
+            .status(500)
+        } _: { sink in
+            let entry = sink.entry("account.deleted").replacing("{ ", with: "{ name: archive, ")
+            try await with(webhooks: "[\(entry)]") { bench in
+                let person = try await bench.client.register(at: bench.server)
+                try await bench.client.deleteAccount(person)
+                try await eventually("it was tried") { !sink.posts.isEmpty }
+                guard case .waiting = try await bench.server.erase(person.uid) else {
+                    Issue.record("it did not wait")
+                    return
+                }
+                let purged = try await bench.server.withoutScheduler {
+                    try await bench.server.execute("UPDATE erasures SET began_at = began_at - interval '73 hours'")
+                    return try await bench.purge("--now", person.uid)
+                }
+                #expect((purged.status, purged.output) == (1, "erased \(person.uid)\n"))
+                let line = "gatehouse: account \(person.uid) is erased, not acknowledged by: archive"
+                #expect(purged.errorLines == [line])
+            }
         }
     }
 }

@@ -95,4 +95,37 @@ struct ErasedTracesTests {
             #expect(processors.map { $0["name"] } == ["127.0.0.1", "scripted"])
         }
     }
+
+    @Test func `what waits at an address that names none of their identities goes too`() async throws {
+        try await TestServer.linking { server, client in
+            let email = APIClient.newAddress()
+            let person = try await client.newcomer(email: email)
+            let asked = try await client.post("/auth/email/otp", ["email": .string(email)])
+            #expect(asked.status == 202)
+            let registered = try await client.post(
+                "/auth/register", ["email": .string(email), "password": .string(APIClient.password)])
+            #expect(registered.status == 201)
+            for table in ["proofs", "registrations"] { #expect(try await server.rows(of: table) > 0, "\(table)") }
+            try await client.deleteAccount(person)
+            #expect(try await server.erase(person.uid) == .erased(without: []))
+            for table in ["proofs", "registrations"] { #expect(try await server.rows(of: table) == 0, "\(table)") }
+        }
+    }
+
+    @Test func `so does the secret of a wish for an address that is somebody else's`() async throws {
+        try await TestServer.linking { server, client in
+            let email = APIClient.newAddress()
+            let owner = try await client.newcomer(email: email)
+            let person = try await client.newcomer()
+            let wished = try await client.post(
+                "/auth/identities/email", ["email": .string(email), "password": .string(APIClient.password)],
+                bearer: person.accessToken)
+            #expect(wished.status == 202, "\(wished.text)")
+            #expect(try await server.rows(of: "proofs") == 1)
+            try await client.deleteAccount(person)
+            #expect(try await server.erase(person.uid) == .erased(without: []))
+            #expect(try await server.rows(of: "proofs") == 0)
+            #expect(try await server.accounts(owner.uid) == 1)
+        }
+    }
 }

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -129,6 +130,58 @@ struct ErasureQueueTests {
             try await client.deleteAccount(Person(back, email: "", password: ""))
             expectError(
                 try await client.post("/auth/account/restore", ["restoreToken": stolen]), 401, "INVALID_TOKEN")
+        }
+    }
+
+    @Test func `in its grace period an account is neither taken nor begun`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            try await client.deleteAccount(guest)
+            let store = server.backend.store
+            let application = try await server.application().id
+            let taken = try await store.takeErasures(of: [application], atMost: 4, lease: .seconds(30))
+            #expect(taken == [])
+            // Nor has the server's own scheduler.
+            #expect(try await server.count("SELECT count(*) FROM erasures WHERE look_again_at IS NOT NULL") == 0)
+            let uid = try #require(UUID(uuidString: guest.uid))
+            let erasure = try #require(try await store.scheduledErasure(of: uid, application: application))
+            let hasBegun = try await store.beginErasure(erasure, family: [uid])
+            #expect(!hasBegun)
+            #expect(try await server.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 0)
+        }
+    }
+
+    @Test func `who was given up is told again, as long as there is time`() async throws {
+        try await WebhookSink.with { _, number in
+            number < 1 ? .status(500) : .status(204)
+        } _: { sink in
+            try await TestServer.with(webhooks: "[\(sink.entry("account.deleted"))]") { server in
+                let client = APIClient(server)
+                let guest = try await client.guest()
+                let location = try await client.deleteAccount(guest)
+                try await eventually("it was tried, and is put off") {
+                    try await server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE failure IS NOT NULL") == 1
+                }
+                func letPassSinceGivenUp(_ time: Duration) async throws {
+                    try await server.execute(
+                        """
+                        UPDATE webhook_deliveries
+                           SET failed_at = now() - $1::interval, due_at = now() + interval '1 hour'
+                        """, [.interval(time)])
+                }
+                // Not at once, which would be no giving up.
+                try await letPassSinceGivenUp(.seconds(3500))
+                guard case .waiting = try await server.erase(guest.uid) else {
+                    Issue.record("it did not wait")
+                    return
+                }
+                #expect(sink.posts.count == 1)
+                try await letPassSinceGivenUp(.seconds(3700))
+                try await eventually("it is told again") { sink.posts.count == 2 }
+                try await eventually("it is erased") { try await client.erasure(location)["status"] == "erased" }
+            }
         }
     }
 }

@@ -84,6 +84,11 @@ struct ErasureRaceTests {
                 let none = try await server.backend.store.takeErasures(
                     of: [application], atMost: 4, lease: .seconds(30))
                 #expect(none == [])
+                // Nor has the server's own scheduler.
+                #expect(try await server.count("SELECT count(*) FROM erasures WHERE look_again_at IS NOT NULL") == 0)
+            }
+            try await eventually("they are taken once it is free") {
+                try await server.count("SELECT count(*) FROM accounts") == 0
             }
         }
     }

@@ -35,6 +35,30 @@ struct IdleGuestTests {
         }
     }
 
+    @Test func `a session that has ended keeps no guest`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (gone, alive) = (try await client.guest(), try await client.guest())
+            try await server.execute(
+                "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
+            )
+            let fresh = try await client.guest()
+            // However lately it was refreshed; and nobody goes before their time because they left.
+            for guest in [gone, fresh] {
+                let left = try await client.post("/auth/logout", bearer: guest.accessToken)
+                #expect(left.status == 204)
+            }
+            let uids = try [gone, alive, fresh].map { try #require(UUID(uuidString: $0.uid)) }
+            #expect(try await chosen(server).filter(\.isIdle).map(\.uid) == [uids[0]])
+            let application = try await server.application().id
+            for (uid, isIdle) in zip(uids, [true, false, false]) {
+                let found = try await server.backend.store.isIdleGuest(
+                    uid, for: .seconds(3600), application: application)
+                #expect(found == isIdle)
+            }
+        }
+    }
+
     @Test func `one replica looks at a time`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()

@@ -145,6 +145,31 @@ struct LedgerReplayTests {
         }
     }
 
+    @Test func `a replica that serves already hears of the sessions that a start ends`() async throws {
+        try await withLedger { _, application in
+            let (backup, person) = try await TestServer.with(application: application) { server in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                let backup = try await server.dump()
+                try await client.deleteAccount(person)
+                try await server.erase(person.uid)
+                return (backup, person)
+            }
+            let database = try await LedgerTests.restore(backup)
+            // Without the ledger it has brought the account back.
+            try await TestServer.with(database: database) { server in
+                let client = APIClient(server)
+                let refreshed = try await client.refresh(person.refreshToken)
+                let bearer = try #require(refreshed["accessToken"].string, "\(refreshed.text)")
+                #expect(try await client.get("/auth/sessions", bearer: bearer).status == 200)
+                try await TestServer.with(database: database, application: application) { _ in }
+                try await eventually("it has heard of it") {
+                    try await client.get("/auth/sessions", bearer: bearer).status == 401
+                }
+            }
+        }
+    }
+
     @Test func `without a ledger a start says what that means`() async throws {
         let log = CollectedLog()
         let proxied = #"trustedProxies: ["127.0.0.1"]"#
