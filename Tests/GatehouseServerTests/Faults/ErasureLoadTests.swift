@@ -17,11 +17,12 @@ struct ErasureLoadTests {
             let ledger = directory.url.appending(path: "ledger").path
             try await TestServer.with(application: "deletion: { ledger: \"\(ledger)\" }") { server in
                 let client = APIClient(server)
-                let person = try await client.register(at: server)
-                _ = try await signIns(of: person, by: client) { $0 < 200 }
-                let usual = try await signIns(of: person, by: client) { $0 < 1000 }
+                var people: [Person] = []
+                for _ in 1...50 { people.append(try await client.register(at: server)) }
+                _ = try await signIns(of: people, by: client) { $0 < 200 }
+                let usual = try await signIns(of: people, by: client) { $0 < 1000 }
                 try await fill(server)
-                let erasing = try await signIns(of: person, by: client) { _ in try await due(server) > 0 }
+                let erasing = try await signIns(of: people, by: client) { _ in try await due(server) > 0 }
                 let ratio = erasing.p99 / usual.p99
                 let report = """
                     p99 \(usual.p99.milliseconds) ms usually, \(erasing.p99.milliseconds) ms during erasure: \
@@ -65,9 +66,9 @@ struct ErasureLoadTests {
             "SELECT count(*) FROM (SELECT FROM accounts WHERE purge_after IS NOT NULL LIMIT 1) AS due")
     }
 
-    /// Four people at a time who sign in without a pause, for as long as `goesOn`.
+    /// Four people at a time who sign in, a pause after each, for as long as `goesOn`.
     private func signIns(
-        of person: Person, by client: APIClient, while goesOn: @Sendable @escaping (Int) async throws -> Bool
+        of people: [Person], by client: APIClient, while goesOn: @Sendable @escaping (Int) async throws -> Bool
     ) async throws -> [Duration] {
         try await withThrowingTaskGroup(of: [Duration].self) { group in
             for _ in 1...4 {
@@ -75,6 +76,8 @@ struct ErasureLoadTests {
                     let clock = ContinuousClock()
                     var times: [Duration] = []
                     while try await goesOn(times.count * 4) {
+                        try await Task.sleep(for: .milliseconds(20))
+                        let person = people[times.count % people.count]
                         let start = clock.now
                         let login = try await client.login(person.email)
                         times.append(clock.now - start)
