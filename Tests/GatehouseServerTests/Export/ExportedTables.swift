@@ -34,11 +34,14 @@ enum ExportedTables {
     /// Columns of exported tables that the export doesn't have, and why.
     static let leftOutColumns: [String: [String: String]] = [
         "accounts": ["audit_key": "a secret", "absorbed_by": "is the account"],
-        "identities": ["uid": owner],
+        "identities": ["uid": owner, "seen_at": "a guest's, made of lastUsedAt and sessions"],
         "addresses": ["uid": owner],
         "passwords": ["hash": "made of a secret"],
         "provider_tokens": ["sealed": "secrets"],
-        "token_revocations": ["uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work],
+        "token_revocations": [
+            "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
+            "is_of_erasure": "of an account that is gone",
+        ],
         "sessions": ["uid": owner],
         "registrations": [
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",
@@ -57,7 +60,10 @@ enum ExportedTables {
             "uid": owner, "sealed": "one-time secrets", "recipient": "a mark under a key of the server's",
             "due_at": work, "counted_at": work,
         ],
-        "audit_events": ["account": "the pseudonym", "batch": "its place in the chain", "session_id": "as session"],
+        "audit_events": [
+            "account": "the pseudonym", "batch": "its place in the chain", "session_id": "as session",
+            "inserted_at": "at, by the clock that the audit is watched by",
+        ],
     ]
     private static let owner = "the account, or one that it has absorbed"
     private static let work = "when a worker looks at it"
