@@ -160,6 +160,10 @@ struct ExportTests {
             #expect(try await client.get("/auth/account/export").code == "INVALID_TOKEN")
             let head = try await client.send(.HEAD, "/api/v1/auth/account/export", bearer: person.accessToken)
             #expect(head.status == 405)
+            try await server.letPass(.seconds(301))
+            let refreshed = try await client.refresh(person.refreshToken)
+            let late = try await client.get("/auth/account/export", bearer: refreshed["accessToken"].string)
+            expectError(late, 403, "TOKEN_TOO_OLD")
         }
     }
 

@@ -34,13 +34,13 @@ enum ExportedTables {
     /// Columns of exported tables that the export doesn't have, and why.
     static let leftOutColumns: [String: [String: String]] = [
         "accounts": ["audit_key": "a secret", "absorbed_by": "is the account"],
-        "identities": ["uid": owner, "seen_at": "repeats when the sessions were last seen"],
+        "identities": ["uid": owner, "seen_at": "a guest's, made of lastUsedAt and sessions"],
         "addresses": ["uid": owner],
         "passwords": ["hash": "made of a secret"],
         "provider_tokens": ["sealed": "secrets"],
         "token_revocations": [
             "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
-            "is_of_erasure": work,
+            "is_of_erasure": "of an account that is gone",
         ],
         "sessions": ["uid": owner],
         "registrations": [
@@ -61,8 +61,8 @@ enum ExportedTables {
             "due_at": work, "counted_at": work,
         ],
         "audit_events": [
-            "inserted_at": "as good as its time", "account": "the pseudonym", "batch": "its place in the chain",
-            "session_id": "as session",
+            "account": "the pseudonym", "batch": "its place in the chain", "session_id": "as session",
+            "inserted_at": "at, by the clock that the audit is watched by",
         ],
     ]
     private static let owner = "the account, or one that it has absorbed"
