@@ -22,8 +22,9 @@ package struct Purge: Sendable {
     /// Longer than a batch takes; what a crash has left is taken up again after it.
     private static let lease: Duration = .seconds(30)
     private static let guestBatch = 200
+    private static let longestRest: Duration = .milliseconds(200)
 
-    /// One batch of what is due.
+    /// One batch of what is due, resting after each for as long as it took: whoever signs in meanwhile hardly notices.
     ///
     /// One that fails delays no other; it is taken up again when its lease ends.
     package func eraseBatch(of scopes: [ErasureScope]) async throws -> [Outcome] {
@@ -32,6 +33,7 @@ package struct Purge: Sendable {
         var outcomes: [Outcome] = []
         for due in due {
             guard let scope = known[due.application] else { continue }
+            let start = ContinuousClock.now
             do {
                 outcomes.append(Outcome(erasure: due, progress: .success(try await erasure.advance(due, in: scope))))
             } catch is CancellationError {
@@ -39,6 +41,7 @@ package struct Purge: Sendable {
             } catch {
                 outcomes.append(Outcome(erasure: due, progress: .failure(error)))
             }
+            try await Task.sleep(for: min(.now - start, Self.longestRest))
         }
         return outcomes
     }
