@@ -1,5 +1,8 @@
 # Everything a developer or an admin does from a checkout. Nothing needs to be set up beforehand but Swift 6.3.
 
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+
 SOURCES := Package.swift Sources Tests Plugins migrations
 PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libphonenumber-dev pkg-config \
 	postgresql
@@ -20,7 +23,8 @@ release: packages
 test: PACKAGES += python3-venv
 test: packages lint
 	swift build --build-tests --explicit-target-dependency-import-check error
-	swift test --skip-build --no-parallel
+	@swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \
+		{ echo 'What failed, again:'; grep -a 'recorded an issue' .build/test.log | cut -c 1-400; exit 1; }
 
 lint:
 	swift format lint --strict --recursive --parallel $(SOURCES)
