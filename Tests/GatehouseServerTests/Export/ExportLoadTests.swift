@@ -40,28 +40,28 @@ struct ExportLoadTests {
         )
     }
 
-    /// 100,000 rows of other people in each table that refers to no account by constraint.
+    /// 20,000 rows of other people in each table that refers to no account by constraint.
     private func fill(_ server: TestServer) async throws {
         let statements: [StaticString] = [
             """
             INSERT INTO proofs (application_id, kind, hash, provider, provider_uid, methods, expires_at, session_id)
             SELECT a.id, 'k', sha256(n::text::bytea), 'x', n::text, '{}', now() + interval '1 day', gen_random_uuid()
-              FROM applications a, generate_series(1, 100000) n
+              FROM applications a, generate_series(1, 20000) n
             """,
             """
             INSERT INTO registrations (application_id, provider, provider_uid, id, address, hash, is_decoy, expires_at)
             SELECT a.id, 'x', n::text, gen_random_uuid(), n || '@x.example', 'x', false, now() + interval '1 day'
-              FROM applications a, generate_series(1, 100000) n
+              FROM applications a, generate_series(1, 20000) n
             """,
             """
             INSERT INTO erasures (application_id, receipt, uid, purge_after, restored_at)
             SELECT a.id, gen_random_uuid(), gen_random_uuid(), now(), now()
-              FROM applications a, generate_series(1, 100000) n
+              FROM applications a, generate_series(1, 20000) n
             """,
             """
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, acknowledged_at)
             SELECT a.id, gen_random_uuid(), 'x', 'x', 'account.created', gen_random_uuid(), now()
-              FROM applications a, generate_series(1, 100000) n
+              FROM applications a, generate_series(1, 20000) n
             """,
             "ANALYZE proofs", "ANALYZE registrations", "ANALYZE erasures", "ANALYZE webhook_deliveries",
         ]
