@@ -11,7 +11,7 @@ import ArgumentParser
 struct GatehouseBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse-bench", abstract: "Measures Gatehouse against the limits of this machine.",
-        subcommands: [RunCommand.self, EmptyRouteCommand.self], defaultSubcommand: RunCommand.self)
+        subcommands: [RunCommand.self, ScaleCommand.self, EmptyRouteCommand.self], defaultSubcommand: RunCommand.self)
 }
 
 /// `gatehouse-bench`: measures, prints a table and writes it to a file.
@@ -39,7 +39,7 @@ struct RunCommand: AsyncParsableCommand {
                 trials.append((trial, try await trial.findings()))
             }
             return Report(
-                machine: machine, bench: bench, databaseVersion: try await stage.seeder.databaseVersion(),
+                machine: machine, databaseVersion: try await stage.seeder.databaseVersion(),
                 results: results, trials: trials, notes: try await notes())
         }
         print(report.text)

@@ -10,7 +10,7 @@ struct Pgbench: Sendable {
 
     /// `script` is its file's path.
     init(script: String, databaseURL: String) throws {
-        program = try Self.find()
+        program = try Self.program("pgbench")
         self.script = script
         self.databaseURL = databaseURL
     }
@@ -35,15 +35,15 @@ struct Pgbench: Sendable {
         }
     }
 
-    /// Beside the server first: Debian's command in the path is a script around it.
-    private static func find() throws -> String {
+    /// A program of PostgreSQL's. Beside the server first: Debian's command in the path is a script around it.
+    static func program(_ name: String) throws -> String {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         let installed = versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
         let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-        let candidates = (installed + search).map { "\($0)/pgbench" }
+        let candidates = (installed + search).map { "\($0)/\(name)" }
         guard let program = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
-            throw BenchError("pgbench is not installed")
+            throw BenchError("\(name) is not installed")
         }
         return program
     }

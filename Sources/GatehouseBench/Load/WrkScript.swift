@@ -38,24 +38,29 @@ struct WrkScript: Sendable {
         name: "login.lua",
         lua: every(line: #"wrk.format("POST", nil, { ["Content-Type"] = "application/json" }, line)"#))
 
-    /// A refresh token on each line; each answer's token is presented once more.
+    /// A refresh token on each line; each answer's token is presented again after all others.
     static let refresh = WrkScript(
         name: "refresh.lua",
         lua: """
-            local tokens = {}
+            local tokens, first, last = {}, 1, 0
             local headers = { ["Content-Type"] = "application/json" }
 
+            function add(token)
+                if token then last = last + 1; tokens[last] = token end
+            end
+
             function init(arguments)
-                for line in io.lines(arguments[1]) do tokens[#tokens + 1] = line end
+                for line in io.lines(arguments[1]) do add(line) end
             end
 
             function request()
-                local token = table.remove(tokens) or "none-left"
+                local token = tokens[first] or "none-left"
+                if first <= last then tokens[first] = nil; first = first + 1 end
                 return wrk.format("POST", nil, headers, '{"refreshToken":"' .. token .. '"}')
             end
 
             function response(status, headers, body)
-                tokens[#tokens + 1] = string.match(body, '"refreshToken":"([^"]+)"')
+                add(string.match(body, '"refreshToken":"([^"]+)"'))
             end
             """ + result)
 

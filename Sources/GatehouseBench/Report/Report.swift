@@ -3,30 +3,18 @@ import Foundation
 /// The results as people read them.
 struct Report: Sendable {
     let machine: MachineDescription
-    let bench: Bench
     let databaseVersion: String
-    let results: [RowResult]
+    var results: [RowResult] = []
     let trials: [(Trial, [Finding])]
     /// Further figures, a line each.
-    let notes: [String]
-    private let date = Date()
-
-    init(
-        machine: MachineDescription, bench: Bench, databaseVersion: String, results: [RowResult],
-        trials: [(Trial, [Finding])], notes: [String]
-    ) {
-        self.machine = machine
-        self.bench = bench
-        self.databaseVersion = databaseVersion
-        self.results = results
-        self.trials = trials
-        self.notes = notes
-    }
+    var notes: [String] = []
+    let date = Date()
 
     var text: String {
         let load = machine.load.map { String(format: "%.2f", $0) }.joined(separator: " ")
+        let rounds = results.first.map { ", \($0.rounds.count) rounds" } ?? ""
         let head = [
-            "Gatehouse bench, \(date.formatted(.iso8601)), \(bench.rounds) rounds",
+            "Gatehouse bench, \(date.formatted(.iso8601))\(rounds)",
             "\(machine.cores) cores of \(machine.processor), \(String(format: "%.1f", machine.gibibytes)) GiB, "
                 + "\(machine.system)",
             "PostgreSQL \(databaseVersion), commits synced; load average before: \(load)",

@@ -13,6 +13,7 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
     case memory
     case start
     case revocation
+    case erasure
 
     func rows(on stage: Stage) throws -> [Row] {
         switch self {
@@ -27,7 +28,7 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .me: [try .me(on: stage)]
         case .keys: [try .open("/.well-known/jwks.json", on: stage)]
         case .providers: [try .open("/api/v1/auth/providers", on: stage)]
-        case .overload, .memory, .start, .revocation: []
+        case .overload, .memory, .start, .revocation, .erasure: []
         }
     }
 
@@ -37,6 +38,7 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .memory: [.memory(on: stage)]
         case .start: [.start(on: stage)]
         case .revocation: [.revocation(on: stage)]
+        case .erasure: [.erasure(on: stage)]
         case .signIn, .tokenSignIn, .anonymous, .refresh, .me, .keys, .providers: []
         }
     }

@@ -53,7 +53,8 @@ struct Child: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    private func wait() async throws {
+    /// Waits until the program ends by itself.
+    func wait() async throws {
         try await onOwnThread { [shell] in
             while waitpid(shell, nil, 0) < 0, errno == EINTR {}
         }

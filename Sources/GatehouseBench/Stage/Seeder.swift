@@ -138,7 +138,42 @@ extension Seeder {
 extension Seeder {
     private static let selectVersion = Statement(.read, "SELECT current_setting('server_version')")
     private static let selectBackend = Statement(.read, "SELECT pg_backend_pid()")
+    private static let makeDue = Statement(
+        .write,
+        """
+        WITH due AS (
+            UPDATE accounts SET deleted_at = now(), purge_after = now()
+             WHERE application_id = $1 AND uid BETWEEN $2 AND $3
+            RETURNING application_id, uid)
+        INSERT INTO erasures (application_id, receipt, uid, purge_after)
+        SELECT application_id, gen_random_uuid(), uid, now() FROM due
+        """)
+    private static let isAnybodyDue = Statement(
+        .read, "SELECT EXISTS (SELECT FROM accounts WHERE purge_after <= now())")
+    private static let sumScans = Statement(
+        .read, "SELECT coalesce(sum(seq_scan), 0)::int8 FROM pg_stat_user_tables WHERE n_live_tup > 100000")
     private static let countRefreshTokens = Statement(.read, "SELECT count(*) FROM refresh_tokens")
+
+    /// All seeded people of an application have asked to be deleted, and their grace period is over.
+    func makeSeededPeopleDue(in application: Application) async throws -> Int {
+        let (first, last) = (
+            SeededPerson(SeededPerson.numbers.lowerBound), SeededPerson(SeededPerson.numbers.upperBound)
+        )
+        return try await database.execute(
+            Self.makeDue, [.int4(application.id), .uuid(first.uid), .uuid(last.uid)]
+        ).affected
+    }
+
+    func isAnybodyDue() async throws -> Bool {
+        var row = try await database.first(Self.isAnybodyDue)
+        return try row?.next() ?? false
+    }
+
+    /// How often one of the large tables was read from its beginning, by whomever.
+    func sequentialScans() async throws -> Int {
+        var row = try await database.first(Self.sumScans)
+        return try row?.next() ?? 0
+    }
 
     func databaseVersion() async throws -> String {
         var row = try await database.first(Self.selectVersion)

@@ -26,6 +26,13 @@ struct Stage: Sendable {
 
     /// After an error everything is left running: it ends with the process, which is about to.
     static func with<Result>(_ body: (Stage) async throws -> Result) async throws -> Result {
+        try await with(databases: ["bench"]) { try await body($0[0]) }
+    }
+
+    /// One for each database of one PostgreSQL.
+    static func with<Result>(
+        databases: [String], _ body: ([Stage]) async throws -> Result
+    ) async throws -> Result {
         progress("setting up")
         var options = PrivateCluster.Options()
         options.ephemeral = true
@@ -33,20 +40,30 @@ struct Stage: Sendable {
         let directory = "/var/tmp/gatehouse-bench-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let cluster = PrivateCluster(directory: directory, options: options)
         try await cluster.start()
-        let stage = try await Stage(cluster: cluster, directory: directory)
-        let result = try await body(stage)
-        try await stage.emptyRoute.stop()
-        try await stage.gatehouse.stop()
-        stage.identityProvider.stop()
-        await stage.seeder.stop()
+        var stages: [Stage] = []
+        for database in databases {
+            try await cluster.createDatabase(database)
+            let files = "\(directory)/\(database)"
+            try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: false)
+            stages.append(try await Stage(databaseURL: cluster.url(database: database), directory: files))
+        }
+        let result = try await body(stages)
+        for stage in stages { try await stage.end() }
         await cluster.stop()
         return result
     }
 
-    private init(cluster: PrivateCluster, directory: String) async throws {
+    private func end() async throws {
+        try await emptyRoute.stop()
+        try await gatehouse.stop()
+        identityProvider.stop()
+        await seeder.stop()
+    }
+
+    private init(databaseURL: String, directory: String) async throws {
+        self.databaseURL = databaseURL
         self.directory = directory
-        databaseURL = cluster.url
-        seeder = try await Seeder(databaseURL: cluster.url, masterKey: Self.masterKey)
+        seeder = try await Seeder(databaseURL: databaseURL, masterKey: Self.masterKey)
         rs256 = try await seeder.application(named: "rs256", issuer: Self.publicURL, algorithm: .rs256)
         es256 = try await seeder.application(
             named: "es256", issuer: "\(Self.publicURL)/apps/es256", algorithm: .es256)
@@ -56,7 +73,8 @@ struct Stage: Sendable {
         ]
         identityProvider = try await IdentityProvider.start()
         configuration = "\(directory)/gatehouse.yaml"
-        let text = Self.configuration(databaseURL: cluster.url, issuer: identityProvider.issuer)
+        let text = Self.configuration(
+            databaseURL: databaseURL, issuer: identityProvider.issuer, directory: directory)
         try Data(text.utf8).write(to: URL(filePath: configuration))
         gatehouse = try await Self.serve(configuration, log: "\(directory)/gatehouse.log")
         emptyRoute = try await ServerProcess.start(
@@ -66,7 +84,7 @@ struct Stage: Sendable {
     }
 
     /// Defaults, but for what a bench on one machine can't do with: rate limits and HTTPS.
-    private static func configuration(databaseURL: String, issuer: String) -> String {
+    private static func configuration(databaseURL: String, issuer: String, directory: String) -> String {
         """
         server: { port: 0, publicURL: "\(publicURL)", development: true }
         database: { url: "\(databaseURL)" }
@@ -79,6 +97,7 @@ struct Stage: Sendable {
             providers: { email: { enabled: true } }
           es256:
             tokens: { algorithm: ES256 }
+            deletion: { ledger: "\(directory)/ledger" }
             providers:
               email: { enabled: true }
               anonymous: { enabled: true }
@@ -94,8 +113,30 @@ extension Stage {
     }
 
     private static func serve(_ configuration: String, log: String) async throws -> ServerProcess {
-        let server = URL(filePath: try program()).deletingLastPathComponent().appending(path: "gatehouse").path
-        return try await ServerProcess.start([server, "serve", "--config", configuration], log: log)
+        try await ServerProcess.start([try server(), "serve", "--config", configuration], log: log)
+    }
+
+    /// More people for the application of ES256, in a database that has settled since.
+    ///
+    /// - Returns: what `gatehouse bench seed` printed.
+    func seed(_ count: Int, printing printed: Int) async throws -> [Substring] {
+        let output = "\(directory)/seed.out"
+        let seeding = try Child(
+            [
+                "/bin/sh", "-c", #"exec "$@" > "$0""#, output, try Self.server(), "bench", "seed", "--config",
+                configuration, "--application", es256.name, "--among-others", "--accounts", "\(count)",
+                "--print-tokens", "\(printed)",
+            ], output: STDERR_FILENO)
+        try await seeding.wait()
+        progress("vacuuming")
+        _ = try await Child.output(
+            of: [try Pgbench.program("vacuumdb"), "--analyze", "--dbname", databaseURL])
+        return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
+    }
+
+    /// The program that is measured: it was built beside this one.
+    private static func server() throws -> String {
+        URL(filePath: try program()).deletingLastPathComponent().appending(path: "gatehouse").path
     }
 
     /// This one.

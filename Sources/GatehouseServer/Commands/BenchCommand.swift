@@ -39,7 +39,7 @@ struct BenchCommand: AsyncParsableCommand {
         @Option(help: "Batches written at a time.", transform: { try count($0, 1...32) })
         var connections = 4
         @Option(
-            help: "Prints addresses and refresh tokens of so many people, one line each.",
+            help: "Prints addresses and refresh tokens of so many people, evenly spread, one line each.",
             transform: { try count($0, 0...SeededPerson.numbers.upperBound) })
         var printTokens = 0
 
@@ -64,8 +64,9 @@ struct BenchCommand: AsyncParsableCommand {
                 print("\(added) people were added to \(application.name), which has all \(accounts) now")
                 print("from \(SeededPerson(1).email) to \(SeededPerson(accounts).email)")
                 print("password: \(password)")
-                for number in 1...max(1, accounts) where number <= printTokens {
-                    let person = SeededPerson(number)
+                let printed = min(printTokens, accounts)
+                for index in 0..<printed {
+                    let person = SeededPerson(1 + index * accounts / printed)
                     print("\(person.email) \(Self.token(of: person, backend).text)")
                 }
             }

@@ -16,13 +16,13 @@ package struct Call: Sendable {
     /// As it stands in the request, undecoded.
     let query: String
     let headers: HTTPFields
-    private let peer: String?
+    private let peer: IPAddress?
     /// Names the request in whatever it logs.
     let logger: Logger
 
     init(
         application: ServedApplication, client: Client, caller: Caller?, pathPrefix: String, parameters: Parameters,
-        query: String, headers: HTTPFields, peer: String?, logger: Logger
+        query: String, headers: HTTPFields, peer: IPAddress?, logger: Logger
     ) {
         self.application = application
         self.client = client
@@ -37,7 +37,7 @@ package struct Call: Sendable {
 
     /// What a provider may look at beside the credential.
     var origin: RequestOrigin {
-        RequestOrigin(peer: peer) { [headers] name in
+        RequestOrigin(peer: peer?.description) { [headers] name in
             HTTPField.Name(name).map { headers[values: $0] } ?? []
         }
     }

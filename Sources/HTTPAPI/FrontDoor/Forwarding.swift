@@ -10,29 +10,27 @@ struct Forwarding {
     let address: String
     let isSecure: Bool
 
-    init(of request: Request, peer: String?, site: Site) {
-        let peer = peer.map { IPAddress($0)?.description ?? $0 } ?? "unknown"
-        guard site.isTrustedProxy(peer) else {
-            address = peer
+    init(of request: Request, peer: IPAddress?, site: Site) {
+        guard let peer, site.isTrustedProxy(peer) else {
+            address = peer?.description ?? "unknown"
             isSecure = site.endsTLS
             return
         }
-        address =
-            Self.client(in: request.headers[values: .xForwardedFor], isTrusted: site.isTrustedProxy)?.description
-            ?? peer
+        let client = Self.client(in: request.headers[values: .xForwardedFor], isTrusted: site.isTrustedProxy)
+        address = (client ?? peer).description
         isSecure = site.endsTLS || request.headers[.xForwardedProto]?.lowercased() == "https"
     }
 
     /// Reads from the right, where the nearest proxy wrote; where all are trusted, the farthest is the client.
     ///
     /// - Returns: `nil` when the deciding entry is no address: what stands left of it is anybody's text.
-    static func client(in fields: [String], isTrusted: (String) -> Bool) -> IPAddress? {
+    static func client(in fields: [String], isTrusted: (IPAddress) -> Bool) -> IPAddress? {
         var farthest: IPAddress?
         for entry in fields.reversed().lazy.flatMap({ $0.split(separator: ",").reversed() }) {
             let text = entry.trimming { $0 == " " || $0 == "\t" }
             guard !text.isEmpty else { continue }
             guard let address = IPAddress(forwarded: text) else { return nil }
-            guard isTrusted(address.description) else { return address }
+            guard isTrusted(address) else { return address }
             farthest = address
         }
         return farthest

@@ -1,4 +1,5 @@
 package import Accounts
+package import ProviderKit
 internal import Synchronization
 
 /// An application as it is reached from outside.
@@ -29,12 +30,12 @@ package struct Site: Sendable {
     /// This server itself ends TLS.
     package var endsTLS: Bool
     /// Whether forwarding headers of this peer address are to be believed.
-    package var isTrustedProxy: @Sendable (_ address: String) -> Bool
+    package var isTrustedProxy: @Sendable (IPAddress) -> Bool
 
     package init(
         applications: [String: ServedApplication], hosts: [String: String], defaultApplication: String,
         ownOrigin: String, isDevelopment: Bool, endsTLS: Bool,
-        isTrustedProxy: @escaping @Sendable (_ address: String) -> Bool
+        isTrustedProxy: @escaping @Sendable (IPAddress) -> Bool
     ) {
         self.applications = applications
         self.hosts = hosts

@@ -22,7 +22,11 @@ public struct AddressRange: Sendable, Hashable {
 
     /// Takes an address as a socket or a header names it; one of IPv4 mapped into IPv6 counts as IPv4.
     public func contains(_ address: String) -> Bool {
-        guard let address = IPAddress(address), address.bytes.count == network.count else { return false }
+        IPAddress(address).map { contains($0) } ?? false
+    }
+
+    package func contains(_ address: IPAddress) -> Bool {
+        guard address.bytes.count == network.count else { return false }
         return address.masked(to: prefixLength) == network
     }
 }

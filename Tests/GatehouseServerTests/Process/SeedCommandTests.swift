@@ -60,11 +60,11 @@ import Testing
 
             // Somebody's session, by the printed token.
             let line = try #require(seeded.tokens.last?.split(separator: " "))
-            #expect(seeded.tokens.count == 2 && line.first == "seeded-0000000002@bench.example")
+            #expect(seeded.tokens.count == 2 && line.first == "seeded-0000000101@bench.example")
             let refreshed = try await client.refresh(String(line[1]))
             let bearer = try #require(refreshed["accessToken"].string, "\(refreshed.text)")
             let me = try await client.get("/auth/me", bearer: bearer)
-            #expect(me["email"] == "seeded-0000000002@bench.example")
+            #expect(me["email"] == "seeded-0000000101@bench.example")
             let sessions = try await client.get("/auth/sessions", bearer: bearer)
             #expect(sessions["sessions"].array?.count == 1)
 

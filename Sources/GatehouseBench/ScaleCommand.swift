@@ -1,0 +1,28 @@
+import ArgumentParser
+
+/// `gatehouse-bench scale`: apart from the others, for it needs minutes and gigabytes.
+struct ScaleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scale", abstract: "Measures whether calls take longer as the database grows.",
+        discussion: "Ten million accounts take some 20 GB below /var/tmp.")
+
+    @Option(help: "How many accounts the large database has, with two identities and a session each.")
+    var accounts = 10_000_000
+
+    @Option(help: "The directory that the report is written to.")
+    var output = ".build/bench"
+
+    func run() async throws {
+        let machine = MachineDescription.current()
+        let report = try await Stage.with(databases: ["small", "large"]) { stages in
+            let small = try await SeededStage(stages[0], accounts: 10_000)
+            let large = try await SeededStage(stages[1], accounts: accounts)
+            let trial = Trial.scale(small: small, large: large, accounts: accounts)
+            return Report(
+                machine: machine, databaseVersion: try await small.stage.seeder.databaseVersion(),
+                trials: [(trial, try await trial.findings())])
+        }
+        print(report.text)
+        print("Written to \(try report.write(to: output))")
+    }
+}
