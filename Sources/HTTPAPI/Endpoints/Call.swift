@@ -6,41 +6,30 @@ internal import ProviderKit
 
 /// What a handler may know of the request that it answers.
 package struct Call: Sendable {
-    package let application: ServedApplication
+    let request: Request
+    let context: RequestState
+    let visit: Visit
     package let client: Client
     /// Set wherever the endpoint asks for a bearer, and where one came unasked.
     let optionalCaller: Caller?
-    /// `/apps/{application}` where the client used it, else empty.
-    package let pathPrefix: String
-    let parameters: Parameters
-    /// As it stands in the request, undecoded.
-    let query: String
-    let headers: HTTPFields
-    private let peer: IPAddress?
-    /// Names the request in whatever it logs.
-    let logger: Logger
 
-    init(
-        application: ServedApplication, client: Client, caller: Caller?, pathPrefix: String, parameters: Parameters,
-        query: String, headers: HTTPFields, peer: IPAddress?, logger: Logger
-    ) {
-        self.application = application
-        self.client = client
-        optionalCaller = caller
-        self.pathPrefix = pathPrefix
-        self.parameters = parameters
-        self.query = query
-        self.headers = headers
-        self.peer = peer
-        self.logger = logger
-    }
+    package var application: ServedApplication { visit.application }
+    /// `/apps/{application}` where the client used it, else empty.
+    package var pathPrefix: String { visit.pathPrefix }
+    var parameters: Parameters { context.parameters }
+    /// As it stands in the request, undecoded.
+    var query: String { request.uri.query ?? "" }
+    var headers: HTTPFields { request.headers }
 
     /// What a provider may look at beside the credential.
     var origin: RequestOrigin {
-        RequestOrigin(peer: peer?.description) { [headers] name in
+        RequestOrigin(peer: context.peer?.description) { [headers] name in
             HTTPField.Name(name).map { headers[values: $0] } ?? []
         }
     }
+
+    /// Names the request in whatever it logs.
+    var log: Logger { context.log }
 
     /// - Throws: `AccountsError.invalidToken` on an endpoint that is open to anybody.
     var caller: Caller {

@@ -115,6 +115,19 @@ extension Endpoint {
         }
     }
 
+    /// An endpoint whose answer was written beforehand.
+    static func get<Answer: Codable & Sendable>(
+        _ path: String, _ summary: String, answersWritten: Answer.Type,
+        _ handler: @escaping @Sendable (Call) -> ByteBuffer
+    ) -> Endpoint {
+        Endpoint(
+            method: .get, path: base + path, summary: summary, access: .open,
+            answer: .init(status: .ok, body: Answer.self, description: summary), errors: []
+        ) { call, _ in
+            .json(written: handler(call))
+        }
+    }
+
     /// An endpoint that removes something and answers without a body.
     static func delete(
         _ path: String, _ summary: String, access: Access, headers: [String: String] = [:], errors: [ErrorCode] = [],

@@ -24,11 +24,7 @@ struct EndpointResponder: HTTPResponder {
             try await limits.spend(limit, of: client, in: visit.application.application)
         }
         let caller = try await caller(of: request, visit: visit)
-        let call = Call(
-            application: visit.application, client: client, caller: caller, pathPrefix: visit.pathPrefix,
-            parameters: context.parameters, query: request.uri.query ?? "", headers: request.headers,
-            peer: context.peer,
-            logger: context.logger)
+        let call = Call(request: request, context: context, visit: visit, client: client, optionalCaller: caller)
         return try await auditingRefusals(by: caller, context: context, visit: visit) {
             if let caller, endpoint.access == .recent {
                 try await authentication.requireRecent(caller)
@@ -50,7 +46,7 @@ struct EndpointResponder: HTTPResponder {
                 do {
                     try await audit.record(entry, application: visit.application.application.id)
                 } catch {
-                    context.logger.error("A refusal is missing in the audit", metadata: ["error": "\(error)"])
+                    context.log.error("A refusal is missing in the audit", metadata: ["error": "\(error)"])
                 }
             }
             throw error

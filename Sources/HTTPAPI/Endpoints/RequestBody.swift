@@ -13,9 +13,10 @@ enum RequestBody {
         case form = "application/x-www-form-urlencoded"
     }
 
+    private static let tooLarge = APIError(.payloadTooLarge, "The body is larger than \(largest) bytes")
+
     /// Size first, then type: an empty body needs none, and an endpoint that takes no body does not look at one.
     static func collect(_ request: Request, as form: Form?) async throws -> ByteBuffer {
-        let tooLarge = APIError(.payloadTooLarge, "The body is larger than \(largest) bytes")
         if let length = request.headers[.contentLength].flatMap(Int.init), length > largest { throw tooLarge }
         guard let form else { return ByteBuffer() }
         var body = ByteBuffer()
@@ -32,13 +33,11 @@ enum RequestBody {
     }
 
     private static func checkType(_ type: String?, isEmpty: Bool, expected: Form) throws {
-        let wrongType = APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)")
-        guard let type else {
-            guard isEmpty else { throw wrongType }
-            return
+        guard type ?? "" != expected.rawValue else { return }
+        let essence = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        guard essence == expected.rawValue || (type == nil && isEmpty) else {
+            throw APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)")
         }
-        let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        guard essence == expected.rawValue else { throw wrongType }
     }
 
     /// An empty body is `{}`.

@@ -10,26 +10,22 @@ extension Response {
     static func json(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) -> Response {
-        guard let body = try? body(of: value) else {
+        guard let body = try? ByteBuffer(json: value) else {
             return APIError(.internal, "Something went wrong").response()
         }
-        var headers = headers
-        headers[.contentType] = "application/json; charset=utf-8"
-        if headers[.cacheControl] == nil {
-            headers[.cacheControl] = "no-store"
-        }
-        return Response(status: status, headers: headers, body: .init(byteBuffer: body))
+        return .json(written: body, status: status, headers: headers)
     }
 
-    private static func body(of value: some Encodable) throws -> ByteBuffer {
-        if let value = value as? any DirectlyWritten {
-            var object = JSONObjectWriter()
-            value.write(to: &object)
-            return ByteBuffer(bytes: object.object)
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return ByteBuffer(data: try encoder.encode(value))
+    /// JSON that was written beforehand.
+    static func json(
+        written body: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+    ) -> Response {
+        var headers = headers
+        // Eight are in most answers, once the front door has added its own.
+        headers.reserveCapacity(8)
+        headers.append(.json)
+        if !headers.contains(.cacheControl) { headers.append(.noStore) }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: body))
     }
 
     /// Bytes that were encoded beforehand.
@@ -37,5 +33,20 @@ extension Response {
         Response(
             status: .ok, headers: [.contentType: type, .cacheControl: cache],
             body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+extension ByteBuffer {
+    /// A value as JSON; `JSONEncoder` is for what is asked for seldom.
+    init(json value: some Encodable) throws {
+        if let value = value as? any DirectlyWritten {
+            var object = JSONObjectWriter()
+            value.write(to: &object)
+            self.init(bytes: object.object)
+        } else {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .withoutEscapingSlashes
+            self.init(data: try encoder.encode(value))
+        }
     }
 }

@@ -19,12 +19,15 @@ struct ApplicationLookup {
             let rest = String(whole.dropFirst(pathPrefix.count))
             path = rest.hasPrefix("/") ? rest : "/" + rest
         } else {
-            let authority = request.head.authority?.lowercased() ?? ""
-            let name = site.hosts[authority] ?? site.hosts[Self.hostName(of: authority)] ?? site.defaultApplication
-            application = try site.application(named: name)
+            application = try site.application(named: Self.name(byHostOf: request, in: site) ?? site.defaultApplication)
             pathPrefix = ""
             path = whole
         }
+    }
+
+    private static func name(byHostOf request: Request, in site: Site) -> String? {
+        guard !site.hosts.isEmpty, let authority = request.head.authority?.lowercased() else { return nil }
+        return site.hosts[authority] ?? site.hosts[hostName(of: authority)]
     }
 
     /// Without a port.

@@ -15,6 +15,7 @@ package struct FrontDoor: HTTPResponder {
     private let router: RouterResponder<RequestState>
     private let metrics: RequestMetrics
     private let overload = OverloadLog()
+    private let ids = RequestIDs()
 
     init(site: LiveSite, router: RouterResponder<RequestState>, metrics: RequestMetrics) {
         self.site = site
@@ -24,39 +25,38 @@ package struct FrontDoor: HTTPResponder {
 
     package func respond(to request: Request, context: RequestState) async throws -> Response {
         let began = ContinuousClock.now
-        let id = Self.requestID(of: request)
         var context = context
-        context.logger[metadataKey: "request"] = .string(id)
-        var visit: Visit?
+        context.id = Self.requestID(of: request) ?? ids.next()
         var response: Response
         do {
-            response = try await answer(request, context: &context, visit: &visit)
+            response = try await answer(request, context: &context)
         } catch {
             response = self.response(to: error, context: context)
         }
-        OriginRule.addHeaders(to: &response, request: request, visit: visit)
-        response.headers[.xRequestID] = id
-        response.headers[.xContentTypeOptions] = "nosniff"
-        record(response, to: request, took: .now - began, context: context, visit: visit)
+        OriginRule.addHeaders(to: &response.headers, request: request, visit: context.visit)
+        response.headers.append(HTTPField(name: .xRequestID, value: context.id))
+        response.headers.append(.noSniffing)
+        record(response, to: request, took: .now - began, context: context)
         return response
     }
 
-    private func answer(
-        _ request: Request, context: inout RequestState, visit: inout Visit?
-    ) async throws -> Response {
+    private func answer(_ request: Request, context: inout RequestState) async throws -> Response {
         let site = site.current
         let forwarding = Forwarding(of: request, peer: context.peer, site: site)
         try Self.requireHTTPS(forwarding, request: request, site: site)
         let lookup = try ApplicationLookup(of: request, in: site)
-        let entered = Visit(
+        let visit = Visit(
             application: lookup.application, client: Self.client(of: request, address: forwarding.address),
             pathPrefix: lookup.pathPrefix, site: site)
-        visit = entered
-        context.visit = entered
-        if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, visit: entered) }
+        context.visit = visit
+        if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, visit: visit) }
+        let method = RouteTable.routed(request.method)
+        if lookup.pathPrefix.isEmpty, method == request.method {
+            return try await router.respond(to: request, context: context)
+        }
         var head = request.head
         head.path = lookup.path
-        head.method = RouteTable.routed(head.method)
+        head.method = method
         return try await router.respond(to: Request(head: head, body: request.body), context: context)
     }
 
@@ -71,7 +71,10 @@ package struct FrontDoor: HTTPResponder {
     private static func client(of request: Request, address: String) -> Client {
         let device = request.headers[.xDeviceName] ?? request.headers[.userAgent]
         return Client(
-            device: device.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(256))) }, address: address,
+            device: device.map {
+                $0.utf8.count <= 256 ? $0 : String(String.UnicodeScalarView($0.unicodeScalars.prefix(256)))
+            },
+            address: address,
             languages: request.headers[.acceptLanguage])
     }
 
@@ -79,38 +82,39 @@ package struct FrontDoor: HTTPResponder {
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+=".utf8)
 
     /// The client's own, where it is short and printable: it goes into logs.
-    private static func requestID(of request: Request) -> String {
+    private static func requestID(of request: Request) -> String? {
         guard let id = request.headers[.xRequestID], (1...128).contains(id.utf8.count),
             id.utf8.allSatisfy(plainCharacters.contains)
-        else { return UUID.v7().text }
+        else { return nil }
         return id
     }
 
     private func response(to error: any Error, context: RequestState) -> Response {
         if let known = APIError(any: error) {
             if error.isOverload {
-                overload.note(error, in: context.logger)
+                overload.note(error, in: context.log)
             } else if known.code.status >= 500 {
-                context.logger.warning("Request not served", metadata: ["error": "\(error)"])
+                context.log.warning("Request not served", metadata: ["error": "\(error)"])
             }
             return known.response()
         }
-        context.logger.error("Request failed", metadata: ["error": "\(error)"])
+        context.log.error("Request failed", metadata: ["error": "\(error)"])
         return APIError(.internal, "Something went wrong").response()
     }
 
     /// The path's pattern, never the path: that may hold a receipt.
     private func record(
-        _ response: Response, to request: Request, took duration: Duration, context: RequestState, visit: Visit?
+        _ response: Response, to request: Request, took duration: Duration, context: RequestState
     ) {
         let route = context.endpointPath ?? "none"
         metrics.record(
             method: request.method.rawValue, route: route, status: response.status.code, duration: duration)
-        context.logger.debug(
+        guard context.logger.logLevel <= .debug else { return }
+        context.log.debug(
             "Request",
             metadata: [
                 "method": "\(request.method)", "route": "\(route)", "status": "\(response.status.code)",
-                "application": "\(visit?.application.application.name ?? "-")",
+                "application": "\(context.visit?.application.application.name ?? "-")",
                 "milliseconds": "\(duration.milliseconds)",
             ])
     }

@@ -1,5 +1,13 @@
 internal import HTTPTypes
 
+extension HTTPField {
+    // Fields of every answer: to make one, its value is checked byte by byte.
+    static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
+    static let varyByOrigin = HTTPField(name: .vary, value: "Origin")
+    static let json = HTTPField(name: .contentType, value: "application/json; charset=utf-8")
+    static let noStore = HTTPField(name: .cacheControl, value: "no-store")
+}
+
 extension HTTPField.Name {
     static let xForwardedFor = custom("X-Forwarded-For")
     static let xForwardedProto = custom("X-Forwarded-Proto")

@@ -36,11 +36,11 @@ enum OriginRule {
             && request.headers[.accessControlRequestMethod] != nil
     }
 
-    static func addHeaders(to response: inout Response, request: Request, visit: Visit?) {
-        response.headers[.vary] = "Origin"
+    static func addHeaders(to headers: inout HTTPFields, request: Request, visit: Visit?) {
+        headers.append(.varyByOrigin)
         guard let origin = request.headers[.origin] else { return }
         guard let visit, allows(origin, visit: visit) else { return }
-        response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
+        headers[.accessControlAllowOrigin] = origin
+        headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
     }
 }

@@ -1,5 +1,6 @@
 internal import Accounts
 package import Hummingbird
+internal import Logging
 internal import NIOCore
 internal import ProviderKit
 
@@ -10,6 +11,8 @@ package struct RequestState: RequestContext {
     let peer: IPAddress?
     /// The connection; with HTTP/2, the request's own stream.
     let channel: any Channel
+    /// The client's own, or one of ours.
+    var id = ""
     var visit: Visit?
 
     package init(source: ApplicationRequestContextSource) {
@@ -33,6 +36,15 @@ extension IPAddress {
             networkOrder: address.withSockAddr { pointer, size in
                 place.upperBound <= size ? Array(UnsafeRawBufferPointer(start: pointer, count: size)[place]) : []
             })
+    }
+}
+
+extension RequestState {
+    /// Names the request in whatever it logs; made when something is, which is seldom.
+    var log: Logger {
+        var logger = logger
+        logger[metadataKey: "request"] = .string(id)
+        return logger
     }
 }
 

@@ -1,36 +1,42 @@
 package import Accounts
+internal import NIOCore
 package import ProviderKit
 internal import Synchronization
 
 /// An application as it is reached from outside.
-package struct ServedApplication: Sendable {
+///
+/// A class, as `Site` is: every request refers to both several times over.
+package final class ServedApplication: Sendable {
     package let application: Application
     /// Origins of its pages, as a browser spells them: `https://app.example`.
     package let origins: Set<String>
     /// Who learns of its people.
     package let recipients: [Recipient]
+    /// Its answer to `GET /auth/providers`, written once.
+    let providerList: ByteBuffer
 
     package init(application: Application, origins: Set<String>, recipients: [Recipient] = []) {
         self.application = application
         self.origins = origins
         self.recipients = recipients
+        providerList = (try? ByteBuffer(json: ProviderList(application.providers))) ?? ByteBuffer()
     }
 }
 
 /// What the configuration says about being reached.
-package struct Site: Sendable {
-    package var applications: [String: ServedApplication]
+package final class Site: Sendable {
+    package let applications: [String: ServedApplication]
     /// Lower-case hosts, with a port where that matters, to application names.
-    package var hosts: [String: String]
-    package var defaultApplication: String
+    package let hosts: [String: String]
+    package let defaultApplication: String
     /// The server's own origin, from its public URL.
-    package var ownOrigin: String
+    package let ownOrigin: String
     /// Plain HTTP is fine.
-    package var isDevelopment: Bool
+    package let isDevelopment: Bool
     /// This server itself ends TLS.
-    package var endsTLS: Bool
+    package let endsTLS: Bool
     /// Whether forwarding headers of this peer address are to be believed.
-    package var isTrustedProxy: @Sendable (IPAddress) -> Bool
+    package let isTrustedProxy: @Sendable (IPAddress) -> Bool
 
     package init(
         applications: [String: ServedApplication], hosts: [String: String], defaultApplication: String,

@@ -11,8 +11,8 @@ struct DiscoveryRoutes {
     }
 
     private var providers: Endpoint {
-        .get("/auth/providers", "The providers that are enabled", answers: ProviderList.self) { call in
-            ProviderList(call.application.application.providers)
+        .get("/auth/providers", "The providers that are enabled", answersWritten: ProviderList.self) { call in
+            call.application.providerList
         }
     }
 

@@ -71,14 +71,14 @@ struct RedirectRoutes {
                     RedirectCallback(parameters: fields.values), from: call.provider, cookie: call.cookie,
                     in: call.application.application)
                 if let failure = arrival.failure {
-                    call.logger.notice(
+                    call.log.notice(
                         "A way to a provider came to nothing",
                         metadata: ["provider": "\(call.provider)", "error": "\(failure)"])
                 }
                 return .redirect(to: arrival.url, cookie: arrival.cookieName.map { call.clearCookie($0) })
             } catch {
                 if APIError(any: error) == nil {
-                    call.logger.error("Request failed", metadata: ["error": "\(error)"])
+                    call.log.error("Request failed", metadata: ["error": "\(error)"])
                 }
                 return .page(.strandedFlow, status: .init(code: APIError(any: error)?.code.status ?? 500))
             }

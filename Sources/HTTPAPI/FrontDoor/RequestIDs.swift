@@ -1,0 +1,23 @@
+internal import Synchronization
+
+/// Ids for requests that bring none: 16 hexadecimal digits, each once in 2⁶⁴, which tell nothing of how many there were.
+///
+/// A counter from a random start, permuted by SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+/// Generators, 2014): a random number of the system's would cost each request a system call.
+final class RequestIDs: Sendable {
+    private let state = Atomic(UInt64.random(in: .min ... .max))
+
+    func next() -> String {
+        var number = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
+        number ^= number >> 31
+        return String(unsafeUninitializedCapacity: 16) { digits in
+            for index in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: number >> (60 - 4 * index)) & 0xF
+                digits[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return 16
+        }
+    }
+}
