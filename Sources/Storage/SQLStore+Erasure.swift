@@ -61,17 +61,20 @@ extension SQLStore {
         .write,
         """
         WITH account AS (
-            UPDATE accounts SET purge_after = now()
-             WHERE application_id = $1 AND uid = $2 AND purge_after > now()
-            RETURNING uid
+            UPDATE accounts a SET purge_after = now()
+              FROM erasures e
+             WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > now()
+               AND e.application_id = $1 AND e.receipt = $2 AND e.uid = a.uid
+               AND e.restored_at IS NULL AND e.erased_at IS NULL
+            RETURNING a.uid
         )
         UPDATE erasures e SET purge_after = now()
           FROM account
-         WHERE e.application_id = $1 AND e.uid = account.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
+         WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = account.uid
         """)
 
-    package func skipGracePeriod(of uid: UUID, application: Int32) async throws {
-        _ = try await run(Self.skipGracePeriod, [.int4(application), .uuid(uid)])
+    package func skipGracePeriod(of erasure: DueErasure) async throws {
+        _ = try await run(Self.skipGracePeriod, erasure.key + [.uuid(erasure.uid)])
     }
 
     private static let beginErasure = Statement(

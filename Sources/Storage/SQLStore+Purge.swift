@@ -29,12 +29,18 @@ extension SQLStore {
         return family.contains(uid) ? family : []
     }
 
+    /// Whoever wished for a subject of somebody else's takes along nothing that waits for its owner; what the wish itself
+    /// left is found by its row.
     private static let selectSubjects = Statement(
         .read,
         """
         SELECT provider, provider_uid FROM identities WHERE application_id = $1 AND uid = ANY ($2)
         UNION
-        SELECT provider, provider_uid FROM registrations WHERE application_id = $1 AND uid = ANY ($2)
+        SELECT r.provider, r.provider_uid FROM registrations r
+         WHERE r.application_id = $1 AND r.uid = ANY ($2)
+           AND NOT EXISTS (SELECT FROM addresses d
+                            WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = r.address
+                              AND d.uid <> ALL ($2))
         """)
 
     /// An address that another account owns is not theirs, whatever their identities show.
@@ -94,7 +100,12 @@ extension SQLStore {
                 UNION
                 SELECT p.ctid FROM identities i
                   JOIN proofs p ON p.application_id = $1 AND p.kind = 'address-change' AND p.identity_id = i.id
-                 WHERE i.application_id = $1 AND i.uid = ANY ($8))
+                 WHERE i.application_id = $1 AND i.uid = ANY ($8)
+                UNION
+                SELECT p.ctid FROM registrations r
+                  JOIN proofs p ON p.application_id = $1 AND p.kind = 'registration' AND p.provider = r.provider
+                               AND p.provider_uid = r.provider_uid
+                 WHERE r.application_id = $1 AND r.uid = ANY ($8))
             RETURNING 1
         ), registrations_gone AS (
             DELETE FROM registrations WHERE application_id = $1 AND ctid IN (
@@ -102,7 +113,9 @@ extension SQLStore {
                 UNION
                 SELECT r.ctid FROM subjects s
                   JOIN registrations r ON r.application_id = $1 AND r.provider = s.provider
-                                      AND r.provider_uid = s.provider_uid)
+                                      AND r.provider_uid = s.provider_uid
+                UNION
+                SELECT r.ctid FROM registrations r WHERE r.application_id = $1 AND r.uid = ANY ($8))
             RETURNING 1
         ), failures_gone AS (
             DELETE FROM password_failures WHERE application_id = $1 AND subject = ANY ($5) RETURNING 1

@@ -70,7 +70,9 @@ package protocol ErasureStore: Sendable {
     func dueErasures(of application: Int32) async throws -> [DueErasure]
 
     /// Ends the grace period of an account that the caller has locked.
-    func skipGracePeriod(of uid: UUID, application: Int32) async throws
+    ///
+    /// One that was restored and asked for once more is another erasure, with a grace period of its own.
+    func skipGracePeriod(of erasure: DueErasure) async throws
 
     /// The account and those that it has absorbed, locked until the transaction ends; none where it is gone.
     func lockFamily(of uid: UUID, application: Int32) async throws -> [UUID]

@@ -58,7 +58,7 @@ package struct Purge: Sendable {
     package func erase(_ due: DueErasure, in scope: ErasureScope) async throws -> Erasure.Progress {
         try await store.wholeDecision { store in
             _ = try await store.lockAccount(due.uid, application: due.application)
-            try await store.skipGracePeriod(of: due.uid, application: due.application)
+            try await store.skipGracePeriod(of: due)
         }
         let progress = try await erasure.advance(due, in: scope)
         guard progress == .void,

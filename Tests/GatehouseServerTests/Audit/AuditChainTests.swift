@@ -106,6 +106,19 @@ struct AuditChainTests {
         }
     }
 
+    @Test func `all batches removed, and their events kept`() async throws {
+        try await withSealedAudit { server, checkpoint in
+            try await server.execute("DELETE FROM audit_batches")
+            try await expectFault(server, AuditFault(batch: 2, reason: "was never sealed, and has an event"))
+            try await expectFault(
+                server, AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off"),
+                through: checkpoint)
+            // Those of the very first one alone, too.
+            try await server.execute("DELETE FROM audit_events WHERE batch > 1")
+            try await expectFault(server, AuditFault(batch: 1, reason: "is missing"))
+        }
+    }
+
     @Test func `a tail that was cut off shows against a checkpoint alone`() async throws {
         try await withSealedAudit { server, checkpoint in
             _ = try await server.verify(through: checkpoint)

@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import Postgres
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -98,6 +99,33 @@ struct AuditRetentionTests {
             }
             try await server.awaitSealed()
             try await server.verify(through: checkpoint)
+        }
+    }
+
+    @Test func `a batch is no older than those before it, whatever the clock of its server said`() async throws {
+        try await withSealedAudit { server, _ in
+            _ = try await APIClient(server).guest()
+            try await server.awaitSealed()
+            let batches = try await server.backend.audit.batches(after: 0, atMost: 1000)
+            let last = try #require(batches.last).seq
+            try #require(last > 2)
+            // The clock went back by more than retention, at once or after a version that wrote no times.
+            for (undated, edited) in [(1..<1, 2), (1..<1, last), (2..<last, 2), (2..<last, last)] {
+                try await server.reseal { batch in
+                    undated.contains(batch.seq)
+                        ? nil
+                        : batches[batch.seq - 1].sealedAt.map { batch.seq > 1 ? $0 - 401 * 86_400_000_000 : $0 }
+                }
+                let report = try await server.verify()
+                #expect(report.events == batches.reduce(0) { $0 + $1.events })
+                try await server.execute(
+                    "UPDATE audit_events SET details = details || '{\"edited\":true}' WHERE batch = $1", [.int(edited)])
+                await #expect(throws: AuditFault(batch: edited, reason: "has an event that was changed")) {
+                    try await server.verify()
+                }
+                try await server.execute(
+                    "UPDATE audit_events SET details = details - 'edited' WHERE batch = $1", [.int(edited)])
+            }
         }
     }
 

@@ -128,4 +128,28 @@ struct ErasedTracesTests {
             #expect(try await server.accounts(owner.uid) == 1)
         }
     }
+
+    @Test func `what waits for that somebody stays`() async throws {
+        try await TestServer.linking { server, client in
+            let email = APIClient.newAddress()
+            let owner = try await client.register(at: server, email: email)
+            let person = try await client.newcomer()
+            let code = try await client.challenge("email", email, at: server)
+            expectError(try await client.login(email, "wrong"), 401, "INVALID_CREDENTIALS")
+            let wished = try await client.post(
+                "/auth/identities/email", ["email": .string(email), "password": .string(APIClient.password)],
+                bearer: person.accessToken)
+            #expect(wished.status == 202, "\(wished.text)")
+            let location = try await client.deleteAccount(person)
+            #expect(try await server.erase(person.uid) == .erased(without: []))
+            let certificate = try DecodedToken(
+                #require(try await client.erasure(location)["certificate"].string))
+            #expect(certificate.claims["erased"]["registrations"] == 1 && certificate.claims["erased"]["proofs"] == 1)
+            #expect(try await server.rows(of: "registrations") == 0)
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'registration'") == 0)
+            #expect(try await server.rows(of: "password_failures") == 1)
+            let answer = try await client.post("/auth/email/otp/verify", .object(code))
+            #expect(answer.status == 200 && answer["user"]["id"].string == owner.uid, "\(answer.text)")
+        }
+    }
 }

@@ -116,6 +116,27 @@ struct ErasureQueueTests {
         }
     }
 
+    @Test func `an erasure that was called back cuts nothing short of the next one`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let scope = try await server.scope()
+            let purge = server.backend.purge
+            try await client.deleteAccount(person)
+            let first = try await purge.scheduled(#require(UUID(uuidString: person.uid)), in: scope.application)
+            let login = try await client.login(person.email)
+            let restored = try await client.post(
+                "/auth/account/restore", ["restoreToken": login["error"]["details"]["restoreToken"]])
+            let location = try await client.deleteAccount(Person(restored, email: "", password: ""))
+            #expect(try await purge.erase(first, in: scope) == .void)
+            #expect(try await client.erasure(location)["status"] == "scheduled")
+            for table: StaticString in [
+                "SELECT count(*) FROM accounts WHERE purge_after > now() + interval '29 days'",
+                "SELECT count(*) FROM erasures WHERE restored_at IS NULL AND purge_after > now() + interval '29 days'",
+            ] { #expect(try await server.count(table) == 1) }
+        }
+    }
+
     @Test func `a restore token is of no use after the account was restored`() async throws {
         try await TestServer.with(providers: "scripted: {}") { server in
             let client = APIClient(server)

@@ -59,6 +59,27 @@ struct IdleGuestTests {
         }
     }
 
+    @Test func `an account that somebody can sign in to is no guest's, whatever else it has`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            _ = try await client.guest()
+            let uid = try #require(UUID(uuidString: person.uid))
+            try await server.execute("UPDATE identities SET uid = $1 WHERE is_guest", [.uuid(uid)])
+            try await server.execute(
+                "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
+            )
+            try await server.execute("UPDATE refresh_tokens SET created_at = created_at - interval '2 hours'")
+            let found = try await chosen(server)
+            #expect(found.map(\.uid) == [uid] && found.map(\.isIdle) == [false])
+            let isIdle = try await server.backend.store.isIdleGuest(
+                uid, for: .seconds(3600), application: server.application().id)
+            #expect(!isIdle)
+            // Nor is it looked at again soon.
+            #expect(try await chosen(server) == [])
+        }
+    }
+
     @Test func `one replica looks at a time`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()

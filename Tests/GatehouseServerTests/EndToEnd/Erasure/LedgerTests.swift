@@ -41,7 +41,7 @@ struct LedgerTests {
             ) { server in
                 let client = APIClient(server)
                 let person = try await client.register(at: server)
-                _ = try await client.link(.somebody("ada").holding(token), bearer: person.accessToken)
+                _ = try await client.link(.somebody("lovelace").holding(token), bearer: person.accessToken)
                 let (eve, kept) = (try await client.newcomer("eve"), try await client.register(at: server))
                 // The backup is from before anybody wanted anything.
                 let backup = try await server.dump()
@@ -57,7 +57,7 @@ struct LedgerTests {
             #expect(lines.split(separator: "\n").count == 1 && lines.hasSuffix("\n"))
             let line = try JSONDecoder().decode(JSONValue.self, from: Data(lines.utf8))
             #expect(line.keys == ["application", "uid", "aliases", "receipt", "requestedAt", "erasedAt", "mac"])
-            #expect(!lines.contains(erased.email) && !lines.contains("ada@"))
+            #expect(!lines.contains(erased.email) && !lines.contains("lovelace"))
 
             let restored = try await Self.restore(backup)
             for round in 1...2 {

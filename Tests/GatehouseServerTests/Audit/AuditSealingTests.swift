@@ -1,0 +1,138 @@
+import Accounts
+import Foundation
+import GatehouseTesting
+import Logging
+import Migrations
+import Postgres
+import Storage
+import Testing
+import Tokens
+
+@testable import GatehouseServer
+
+/// Which events a batch takes, where nobody else seals.
+struct AuditSealingTests {
+    private struct Sealing: Sendable {
+        let database: Database
+        let audit: AuditTable
+        let authentication: AuditMAC
+        let start = Date(timeIntervalSince1970: Date.now.timeIntervalSince1970.rounded(.down))
+
+        /// By number, the oldest first; 0 stands for those that are unsealed.
+        func names() async throws -> [Int: [String]] {
+            let rows = try await database.execute(
+                Statement(.read, "SELECT coalesce(batch, 0), event FROM audit_events ORDER BY at, event"), [])
+            return try rows.reduce(into: [:]) { names, row in
+                var row = row
+                names[try row.next(Int.self), default: []].append(try row.next(String.self))
+            }
+        }
+
+        /// Events by name, each so many seconds after the start.
+        func insert(_ events: KeyValuePairs<String, Int>) async throws {
+            for (name, second) in events {
+                _ = try await database.execute(
+                    Statement(
+                        .write,
+                        """
+                        INSERT INTO audit_events (application_id, event, at)
+                        VALUES (1, $1, $3 + $2 * interval '1 second')
+                        """), [.text(name), .int(second), .timestamp(start)])
+            }
+        }
+
+        func seal(from time: Int? = nil, atMost count: Int) async throws -> AuditBatch? {
+            try await audit.seal(from: time, atMost: count) { last, events in
+                let times = events.map(\.at)
+                var batch = AuditBatch(
+                    seq: (last?.seq ?? 0) + 1, previous: last?.mac ?? [], firstAt: times.min() ?? 0,
+                    lastAt: times.max() ?? 0, sealedAt: nil, events: events.count,
+                    digest: authentication.digest(of: events))
+                batch.mac = authentication.mac(of: batch)
+                return batch
+            }
+        }
+    }
+
+    private func with(_ body: (Sealing) async throws -> Void) async throws {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let url = try await TemporaryPostgres.database(migrations: Migrations.all)
+        let database = Database(Database.Configuration(url: url), logger: logger)
+        database.start()
+        do {
+            let rootKey = try await RootKey.open(
+                RootKeyTable(database: database),
+                with: MasterKeys(current: Data(repeating: 7, count: 32).base64EncodedString()))
+            try await body(
+                Sealing(
+                    database: database, audit: AuditTable(database: database),
+                    authentication: AuditMAC(rootKey: rootKey)))
+            await database.stop()
+        } catch {
+            await database.stop()
+            throw error
+        }
+    }
+
+    @Test func `the oldest, as many as one may have`() async throws {
+        try await with { sealing in
+            try await sealing.insert(["e": 5, "a": 1, "d": 4, "b": 2, "c": 3])
+            let first = try #require(try await sealing.seal(atMost: 2))
+            #expect(first.seq == 1 && first.events == 2)
+            #expect(try await sealing.names() == [1: ["a", "b"], 0: ["c", "d", "e"]])
+            let second = try #require(try await sealing.seal(atMost: 4))
+            #expect(second.seq == 2 && second.previous == first.mac)
+            #expect(try await sealing.names() == [1: ["a", "b"], 2: ["c", "d", "e"]])
+            #expect(try await sealing.seal(atMost: 4) == nil)
+            let kept = try await sealing.audit.batches(after: 0, atMost: 10)
+            #expect(kept == [first, second])
+        }
+    }
+
+    @Test func `from a time on, and those of that very time`() async throws {
+        try await with { sealing in
+            try await sealing.insert(["a": 1, "b": 2, "c": 2, "d": 2])
+            _ = try await sealing.seal(atMost: 1)
+            let second = try #require(try await sealing.seal(atMost: 2))
+            #expect(second.events == 2 && second.firstAt == second.lastAt)
+            // It ended in the midst of its time; what comes late is of an earlier one.
+            try await sealing.insert(["late": 1])
+            #expect(try await sealing.seal(from: second.lastAt, atMost: 5)?.events == 1)
+            #expect(try await sealing.seal(from: second.lastAt, atMost: 5) == nil)
+            #expect(try await sealing.names()[0] == ["late"])
+            #expect(try await sealing.seal(atMost: 5)?.firstAt == second.lastAt - 1_000_000)
+        }
+    }
+
+    @Test func `one call seals all, full batch by full batch`() async throws {
+        try await with { sealing in
+            // Each time is that of many, so that batches end in the midst of some.
+            _ = try await sealing.database.execute(
+                Statement(
+                    .write,
+                    """
+                    INSERT INTO audit_events (application_id, event, at)
+                    SELECT 1 + n % 2, 'n' || n, date_trunc('minute', now()) - n % 9 * interval '1 second'
+                      FROM generate_series(1, 2500) n
+                    """), [])
+            let chain = AuditChain(store: sealing.audit, authentication: sealing.authentication, time: SystemTime())
+            var checkpoints: [AuditCheckpoint] = []
+            try await chain.sealAll { checkpoints.append($0) }
+            let batches = try await sealing.audit.batches(after: 0, atMost: 10)
+            #expect(batches.map(\.events) == [1000, 1000, 500])
+            #expect(batches.map(\.checkpoint) == checkpoints)
+            for batch in batches {
+                let times = try await sealing.audit.events(ofBatches: batch.seq...batch.seq, atMost: 2500)
+                    .map(\.event.at)
+                #expect(times.count == batch.events)
+                #expect(times.first == batch.firstAt && times.last == batch.lastAt)
+            }
+            for (batch, next) in zip(batches, batches.dropFirst()) { #expect(batch.lastAt == next.firstAt) }
+            let report = try await AuditVerification(
+                store: sealing.audit, authentication: sealing.authentication, time: SystemTime()
+            ).verify(through: checkpoints.last)
+            #expect(report.events == 2500 && report.unsealed == 0)
+        }
+    }
+}
