@@ -20,7 +20,7 @@ package struct HTTPAPI: Sendable {
     package init(
         useCases: UseCases, keys: any PublishedKeys, installed: [any Provider.Type], site: LiveSite,
         health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?
-    ) throws {
+    ) {
         let documented =
             DirectRoutes(useCases: useCases, installed: installed).endpoints
             + RedirectRoutes(useCases: useCases).endpoints
@@ -34,7 +34,7 @@ package struct HTTPAPI: Sendable {
             + ExportRoutes(useCases: useCases).endpoints
             + DiscoveryRoutes(keys: keys).endpoints
             + HealthRoutes(health: health, metrics: metrics, gauges: gauges).endpoints
-        let document = try DocumentRoute(describing: documented).endpoint
+        let document = DocumentRoute(describing: documented).endpoint
         endpoints = documented + [document] + PageRoutes(inbox: inbox).endpoints
         authentication = useCases.authentication
         limits = useCases.limits

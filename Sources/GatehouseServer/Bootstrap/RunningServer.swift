@@ -68,7 +68,7 @@ struct RunningServer {
         self.backlog = backlog
         self.site = site
         self.ports = ports
-        api = try HTTPAPI(
+        api = HTTPAPI(
             useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
@@ -109,7 +109,8 @@ struct RunningServer {
         if let reload { services.append(reload) }
         let group = ServiceGroup(
             configuration: .init(
-                services: (services + [application]).map { .init(service: $0) },
+                // The name would else be all that a service holds, the database and the configuration included.
+                services: (services + [application]).map { .init(service: $0, serviceName: "\(type(of: $0))") },
                 gracefulShutdownSignals: signals, logger: backend.quietLogger))
         do {
             try await group.run()

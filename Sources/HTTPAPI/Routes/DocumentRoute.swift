@@ -1,23 +1,40 @@
 internal import Accounts
 internal import Hummingbird
 
-/// `/openapi.json`, written once from the declarations that serve.
+/// `/openapi.json`, from the declarations that serve.
 struct DocumentRoute {
-    private let bytes: [UInt8]
+    private let document: Document
+
+    init(describing endpoints: [Endpoint]) {
+        document = Document(endpoints: endpoints)
+    }
+
+    var endpoint: Endpoint {
+        .raw("/openapi.json", "This interface, as an OpenAPI document") { [document] _ in
+            .bytes(try await document.json(), type: "application/json")
+        }
+    }
+}
+
+/// Written when it is first asked for: that takes longer than all else in a start.
+private actor Document {
+    private let endpoints: [Endpoint]
+    private var written: [UInt8]?
+
+    init(endpoints: [Endpoint]) {
+        self.endpoints = endpoints
+    }
 
     /// - Throws: what two declarations that can't be told apart make of the document.
-    init(describing endpoints: [Endpoint]) throws {
+    func json() throws -> [UInt8] {
+        if let written { return written }
         // Relative to where the client found the document, with or without an application's prefix.
         let document = OpenAPIDocument(
             title: "Gatehouse", version: "1", server: ".", errorEnvelope: ErrorPayload.self,
             operations: endpoints.map(\.operation))
-        bytes = try document.json()
-    }
-
-    var endpoint: Endpoint {
-        .raw("/openapi.json", "This interface, as an OpenAPI document") { _ in
-            .bytes(bytes, type: "application/json")
-        }
+        let json = try document.json()
+        written = json
+        return json
     }
 }
 
