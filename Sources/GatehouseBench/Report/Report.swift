@@ -30,7 +30,8 @@ struct Report: Sendable {
                 let spread =
                     figures.lowest == figures.highest
                     ? "" : " (\(figures.lowest.formatted3)–\(figures.highest.formatted3))"
-                let aim = finding.atMost.map { "  aim ≤ \($0.formatted3)\(finding.isWithin ? "" : ", missed")" } ?? ""
+                let aim =
+                    finding.atMost.map { "  aim ≤ \($0.formatted3)\(finding.isWithin ? "" : ", missed")" } ?? ""
                 return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)"
             }
     }

@@ -7,7 +7,7 @@ extension Row {
     static func signIn(on stage: Stage) throws -> Row {
         let people = stage.people(of: stage.rs256)
         let bodies = people.map { #"{"email":"\#($0.email)","password":"\#(Seeder.password)"}"# }
-        let load = try stage.wrk(.login, connections: 8, lines: bodies)
+        let load = try stage.wrk(.post, connections: 8, lines: bodies)
         return Row(
             name: "password sign-in", aim: 0.95,
             gatehouse: .wrk(load, at: stage.gatehouse.url("/api/v1/auth/login"), name: "Gatehouse", seconds: 6),
@@ -32,7 +32,7 @@ extension Row {
 
     static func anonymous(on stage: Stage) throws -> Row {
         let url = stage.gatehouse.url("\(stage.path(of: stage.es256))/api/v1/auth/anonymous")
-        let load = try stage.wrk(.login, connections: 32, lines: ["{}"])
+        let load = try stage.wrk(.post, connections: 32, lines: ["{}"])
         return Row(
             name: "anonymous sign-in, ES256", aim: 0.7,
             gatehouse: .wrk(load, at: url, name: "Gatehouse", seconds: 4),

@@ -2,8 +2,8 @@ import Foundation
 
 /// A program that doesn't outlive this process, however that ends.
 ///
-/// A shell stands in between and reads a pipe that this process alone holds: when it closes, be it by SIGKILL, the shell
-/// ends the program.
+/// A shell stands in between and reads a pipe that this process alone holds: when it closes, be it by SIGKILL, the
+/// shell ends the program.
 struct Child: Sendable {
     private static let script = """
         exec 3<&0

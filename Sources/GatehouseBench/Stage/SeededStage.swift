@@ -48,7 +48,7 @@ struct SeededStage: Sendable {
             switch call {
             case .signIn:
                 (
-                    .login, "/login",
+                    .post, "/login",
                     known.shuffled().map { #"{"email":"\#($0.email)","password":"\#(password)"}"# }
                 )
             case .tokenSignIn:
@@ -56,7 +56,7 @@ struct SeededStage: Sendable {
                     .once, "/oauth/loopback/token",
                     try stage.identityProvider.newPeople(20_000).map { #"{"idToken":"\#($0)"}"# }
                 )
-            case .anonymous: (.login, "/anonymous", ["{}"])
+            case .anonymous: (.post, "/anonymous", ["{}"])
             case .refresh: (.refresh, "/refresh", share(round, of: rounds).map(\.refreshToken))
             case .me: (.get, "/me", accessTokens)
             }

@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import Postgres
+import Synchronization
 
 /// Where everything is measured: a private PostgreSQL that syncs its commits, people in two applications, `gatehouse
 /// serve` for them, and an empty server.
@@ -10,6 +11,7 @@ struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
     private static let masterKey = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
     private static let peopleOfEach = 128
+    private static let loads = Atomic<Int>(0)
 
     let databaseURL: String
     let seeder: Seeder
@@ -101,7 +103,9 @@ struct Stage: Sendable {
             providers:
               email: { enabled: true }
               anonymous: { enabled: true }
-              loopback: { kind: oidc, enabled: true, issuer: "\(issuer)", clientID: \(IdentityProvider.clientID), clientSecret: none }
+              loopback:
+                { kind: oidc, enabled: true, issuer: "\(issuer)", clientID: \(IdentityProvider.clientID),
+                  clientSecret: none }
         """
     }
 }
@@ -154,9 +158,12 @@ extension Stage {
     }
 
     func wrk(_ script: WrkScript, connections: Int, lines: [String]) throws -> Wrk {
-        Wrk(
-            script: try write(script.lua, to: script.name),
-            lines: try write(lines.map { $0 + "\n" }.joined(), to: script.name + ".lines"), connections: connections)
+        // Two loads of one script are prepared before either runs.
+        let number = Self.loads.wrappingAdd(1, ordering: .relaxed).newValue
+        return Wrk(
+            script: try write(script.lua, to: "\(number)-\(script.name)"),
+            lines: try write(lines.map { $0 + "\n" }.joined(), to: "\(number)-\(script.name).lines"),
+            connections: connections)
     }
 
     /// - Returns: the file's path.

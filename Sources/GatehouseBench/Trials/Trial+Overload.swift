@@ -11,7 +11,7 @@ extension Trial {
                 let path = stage.gatehouse.url(stage.path(of: stage.es256))
                 let bodies = people.map { #"{"email":"\#($0.email)","password":"\#(Seeder.password)"}"# }
                 let login = path + "/api/v1/auth/login"
-                let capacity = try await stage.wrk(.login, connections: 8, lines: bodies).run(login, seconds: 5)
+                let capacity = try await stage.wrk(.post, connections: 8, lines: bodies).run(login, seconds: 5)
                     .perSecond
                 let flood = PacedLoad(url: login, bodies: bodies, perSecond: 20 * capacity)
                 var (idle, busy): ([[Double]], [[Double]]) = ([], [])

@@ -66,7 +66,7 @@ extension Trial {
             let path = stage.path(of: stage.es256)
             let bodies = people.map { #"{"email":"\#($0.email)","password":"\#(Seeder.password)"}"# }
             let me = try stage.wrk(.get, connections: 64, lines: people.map(\.accessToken))
-            let login = try stage.wrk(.login, connections: 8, lines: bodies)
+            let login = try stage.wrk(.post, connections: 8, lines: bodies)
             let fresh = try ProcessStatus.residentMebibytes(of: server.id)
             _ = try await me.run(server.url(path + "/api/v1/auth/me"), seconds: 3)
             let before = try ProcessStatus.residentMebibytes(of: server.id)
