@@ -24,8 +24,10 @@ extension Trial {
                             measured.append(
                                 try await FloodRound(flood, of: server, on: stage, path: path, client: client))
                         }
-                        findings += try FloodRound.findings(
-                            measured, named: name, capacity: capacity, most: ResidentMemory.underLoad(base: base))
+                        let most = ResidentMemory.underLoad(base: base)
+                        findings += try FloodRound.findings(measured, named: name, capacity: capacity, most: most)
+                        // Nothing else depends on there being any.
+                        findings.append(try FloodRound.refusals(measured, named: name))
                     }
                 }
             }
@@ -78,6 +80,12 @@ private struct FloodRound {
         return Double(served.count) / max(CalmLoad.seconds, (last - first) / .seconds(1))
     }
 
+    static func refusals(_ rounds: [FloodRound], named name: String) throws -> Finding {
+        try Finding(
+            "\(name): refused, p99", rounds.map(\.refused).filter { !$0.isEmpty }.map(\.p99), unit: "ms",
+            .all(atMost: 20))
+    }
+
     static func findings(
         _ rounds: [FloodRound], named name: String, capacity: Double, most: Double
     ) throws -> [Finding] {
@@ -88,9 +96,6 @@ private struct FloodRound {
                 rounds.map { $0.busy.p99s[index] / $0.idle.p99s[index] }, unit: "×", .median(atMost: 1.5))
         }
         return try calm + [
-            Finding(
-                "\(name): refused, p99", rounds.map(\.refused).filter { !$0.isEmpty }.map(\.p99), unit: "ms",
-                .all(atMost: 20)),
             Finding(
                 "\(name): neither served nor refused as it should be",
                 [Double(rounds.reduce(0) { $0 + $1.errors })], unit: "", .all(atMost: 0)),
