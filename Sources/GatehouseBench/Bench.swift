@@ -12,6 +12,7 @@ struct Bench: Sendable {
     private static let warmUp = 0.4
 
     func measure(_ rows: [Row]) async throws -> [RowResult] {
+        guard !rows.isEmpty else { return [] }
         var results = rows.map(RowResult.init)
         for row in rows {
             for contender in row.contenders {

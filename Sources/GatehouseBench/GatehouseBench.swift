@@ -24,8 +24,14 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Two short rounds, for a first impression.")
     var quick = false
 
-    @Option(help: "The directory that the report is written to.")
-    var output = ".build/bench"
+    @Option(help: "For how many seconds people sign in while memory is watched; 600 show whether it grows.")
+    var soak = 20
+
+    @OptionGroup var options: ReportOptions
+
+    func validate() throws {
+        guard soak >= 8 else { throw ValidationError("--soak needs 8 seconds: a quarter of it has to show something") }
+    }
 
     func run() async throws {
         let machine = MachineDescription.current()
@@ -33,17 +39,15 @@ struct RunCommand: AsyncParsableCommand {
         let bench = quick ? Bench.quick : Bench.full
         let report = try await Stage.with { stage in
             let results = try await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
-            var trials: [(Trial, [Finding])] = []
-            for trial in chosen.flatMap({ $0.trials(on: stage) }) {
-                progress(trial.name)
-                trials.append((trial, try await trial.findings()))
+            var trials: [TrialResult] = []
+            for trial in chosen.flatMap({ $0.trials(on: stage, quick: quick, soak: .seconds(soak)) }) {
+                trials.append(await trial.run())
             }
             return Report(
                 machine: machine, databaseVersion: try await stage.seeder.databaseVersion(),
-                results: results, trials: trials, notes: try await notes())
+                results: results, trials: trials, notes: results.flatMap(\.busyGenerators) + (try await notes()))
         }
-        print(report.text)
-        print("Written to \(try report.write(to: output))")
+        try options.publish(report)
     }
 
     private func notes() async throws -> [String] {

@@ -9,20 +9,17 @@ struct ScaleCommand: AsyncParsableCommand {
     @Option(help: "How many accounts the large database has, with two identities and a session each.")
     var accounts = 10_000_000
 
-    @Option(help: "The directory that the report is written to.")
-    var output = ".build/bench"
+    @OptionGroup var options: ReportOptions
 
     func run() async throws {
         let machine = MachineDescription.current()
         let report = try await Stage.with(databases: ["small", "large"]) { stages in
             let small = try await SeededStage(stages[0], accounts: 10_000)
             let large = try await SeededStage(stages[1], accounts: accounts)
-            let trial = Trial.scale(small: small, large: large, accounts: accounts)
             return Report(
                 machine: machine, databaseVersion: try await small.stage.seeder.databaseVersion(),
-                trials: [(trial, try await trial.findings())])
+                trials: [await Trial.scale(small: small, large: large, accounts: accounts).run()])
         }
-        print(report.text)
-        print("Written to \(try report.write(to: output))")
+        try options.publish(report)
     }
 }

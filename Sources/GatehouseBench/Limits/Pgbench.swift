@@ -35,7 +35,9 @@ struct Pgbench: Sendable {
         }
     }
 
-    /// A program of PostgreSQL's. Beside the server first: Debian's command in the path is a script around it.
+    /// A program that comes with PostgreSQL.
+    ///
+    /// Beside the server first: Debian's command in the path is a script around it.
     static func program(_ name: String) throws -> String {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []

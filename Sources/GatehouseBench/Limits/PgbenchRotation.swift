@@ -51,7 +51,7 @@ struct PgbenchRotation: Sendable {
                 let count = try await pgbench.run(seconds: seconds, variables: variables(from: first))
                 let rotated = try await stage.seeder.refreshTokenCount() - before
                 guard rotated >= count.done else { throw BenchError("pgbench's statement rotates nothing") }
-                return Count(perSecond: count.perSecond)
+                return Count(perSecond: count.perSecond, isLoadOfOneThread: true)
             }
         }
     }

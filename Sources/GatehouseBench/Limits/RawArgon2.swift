@@ -12,8 +12,9 @@ extension Contender {
     }
 }
 
-/// Argon2id straight from the library, on purpose not through `Passwords`: a limit must not be slowed by what it judges.
+/// Argon2id straight from the library, on purpose not through `Passwords`.
 ///
+/// A limit must not be slowed by what it judges.
 /// Memory is reused as there, in huge pages that stay mapped.
 private enum RawArgon2 {
     /// The library's callbacks carry no context.

@@ -3,16 +3,21 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Calls that begin at fixed moments, whether or not the ones before have been answered: a server that stalls is late
-/// for all of them.
+/// Calls that begin at fixed moments, whether or not the ones before have been answered.
+///
+/// A server that stalls is late for all of them.
 struct PacedLoad: Sendable {
     let url: String
     var bearer: String?
     /// A JSON body for each call, in turn; without any it is a GET.
     var bodies: [String] = []
     let perSecond: Double
+    /// Where a proxy says that a call comes from, by the call's number.
+    var origin: (@Sendable (Int) -> String)?
 
     struct Answer: Sendable {
+        /// When the call was to begin.
+        let due: ContinuousClock.Instant
         let status: UInt
         let retryAfter: String?
         let milliseconds: Double
@@ -21,14 +26,19 @@ struct PacedLoad: Sendable {
 
     func run(seconds: Double, client: HTTPClient) async -> [Answer] {
         let count = Int(seconds * perSecond)
+        return await run(client: client) { $0 < count }
+    }
+
+    /// Goes on for as long as the number of the next call is wanted.
+    func run(client: HTTPClient, while isWanted: (Int) -> Bool) async -> [Answer] {
         let start = ContinuousClock.now
         return await withTaskGroup(of: Answer.self) { group in
-            for number in 0..<count {
-                group.addTask {
-                    let due = start + .seconds(Double(number) / perSecond)
-                    try? await Task.sleep(until: due, tolerance: .zero, clock: .continuous)
-                    return await call(number, due: due, client: client)
-                }
+            var number = 0
+            while isWanted(number), !Task.isCancelled {
+                let due = start + .seconds(Double(number) / perSecond)
+                try? await Task.sleep(until: due, tolerance: .zero, clock: .continuous)
+                group.addTask { [number] in await call(number, due: due, client: client) }
+                number += 1
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
@@ -38,6 +48,7 @@ struct PacedLoad: Sendable {
     private func call(_ number: Int, due: ContinuousClock.Instant, client: HTTPClient) async -> Answer {
         var request = HTTPClientRequest(url: url)
         if let bearer { request.headers.add(name: "Authorization", value: "Bearer \(bearer)") }
+        if let origin { request.headers.add(name: "X-Forwarded-For", value: origin(number)) }
         if !bodies.isEmpty {
             request.method = .POST
             request.headers.add(name: "Content-Type", value: "application/json")
@@ -46,7 +57,7 @@ struct PacedLoad: Sendable {
         let response = try? await client.execute(request, timeout: .seconds(30))
         let body = try? await response?.body.collect(upTo: 1 << 16)
         return Answer(
-            status: response?.status.code ?? 0, retryAfter: response?.headers.first(name: "Retry-After"),
+            due: due, status: response?.status.code ?? 0, retryAfter: response?.headers.first(name: "Retry-After"),
             milliseconds: (ContinuousClock.now - due) / .milliseconds(1), body: body.map { String(buffer: $0) } ?? "")
     }
 }
@@ -56,5 +67,20 @@ extension [PacedLoad.Answer] {
     var p99: Double {
         let times = map(\.milliseconds).sorted()
         return times.isEmpty ? 0 : times[Swift.min(count - 1, count * 99 / 100)]
+    }
+}
+
+/// Keeps connections for everybody; nobody waits for one.
+func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
+    var configuration = HTTPClient.Configuration()
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
+    let client = HTTPClient(configuration: configuration)
+    do {
+        let result = try await body(client)
+        try await client.shutdown()
+        return result
+    } catch {
+        try? await client.shutdown()
+        throw error
     }
 }

@@ -29,7 +29,7 @@ struct Wrk: Sendable {
         let seconds = figures[1] / 1e6
         return Count(
             perSecond: max(0, figures[0] - figures[2]) / seconds, failures: Int(figures[2] + figures[3]),
-            latency: .init(median: figures[4] / 1000, p99: figures[5] / 1000))
+            latency: .init(median: figures[4] / 1000, p99: figures[5] / 1000), isLoadOfOneThread: true)
     }
 }
 

@@ -34,8 +34,8 @@ struct WrkScript: Sendable {
             """ + result)
 
     /// A body on each line.
-    static let login = WrkScript(
-        name: "login.lua",
+    static let post = WrkScript(
+        name: "post.lua",
         lua: every(line: #"wrk.format("POST", nil, { ["Content-Type"] = "application/json" }, line)"#))
 
     /// A refresh token on each line; each answer's token is presented again after all others.

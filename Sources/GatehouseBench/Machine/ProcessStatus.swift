@@ -32,12 +32,12 @@ struct ProcessStatus: Sendable {
 }
 
 extension ProcessStatus {
-    /// What it holds in memory, huge pages included.
-    static func residentMebibytes(of id: pid_t) throws -> Double {
+    /// What it holds in memory, huge pages included, in units of 10⁶ bytes.
+    static func residentMegabytes(of id: pid_t) throws -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),
             let kibibytes = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") })?
                 .split(separator: " ").dropFirst().first.flatMap({ Double($0) })
         else { throw BenchError("process \(id) can't be seen") }
-        return kibibytes / 1024
+        return kibibytes * 1024 / 1e6
     }
 }

@@ -5,7 +5,7 @@ struct Report: Sendable {
     let machine: MachineDescription
     let databaseVersion: String
     var results: [RowResult] = []
-    let trials: [(Trial, [Finding])]
+    let trials: [TrialResult]
     /// Further figures, a line each.
     var notes: [String] = []
     let date = Date()
@@ -23,16 +23,24 @@ struct Report: Sendable {
         return (head + table + trials.flatMap(Self.lines) + [""] + notes).joined(separator: "\n")
     }
 
-    private static func lines(of trial: Trial, _ findings: [Finding]) -> [String] {
-        ["", trial.name]
-            + findings.map { finding in
-                let (figures, unit) = (finding.figures, finding.unit)
-                let spread =
-                    figures.lowest == figures.highest
-                    ? "" : " (\(figures.lowest.formatted3)–\(figures.highest.formatted3))"
-                let aim = finding.atMost.map { "  aim ≤ \($0.formatted3)\(finding.isWithin ? "" : ", missed")" } ?? ""
-                return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)"
+    private static func lines(of result: TrialResult) -> [String] {
+        let failure = result.failure.map { ["  BROKE OFF: \($0)"] } ?? []
+        return ["", result.trial.name] + result.findings.map(line) + failure
+            + result.trial.explanation.map { "  \($0)" }
+    }
+
+    private static func line(of finding: Finding) -> String {
+        let (figures, unit) = (finding.figures, finding.unit)
+        let isOne = figures.lowest == figures.highest
+        let spread = isOne ? "" : " (\(figures.lowest.formatted3)–\(figures.highest.formatted3))"
+        let aim =
+            switch finding.bound {
+            case .median(let most): "  aim \(isOne ? "" : "for the median ")≤ \(most.formatted3)"
+            case .all(let most): "  aim \(isOne ? "" : "for all ")≤ \(most.formatted3)"
+            case nil: ""
             }
+        let verdict = finding.isWithin ? "" : ", missed"
+        return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)\(verdict)"
     }
 
     private static let explanation = [

@@ -5,9 +5,8 @@ import Passwords
 extension Row {
     /// More connections than threads that hash, and few enough that nobody is refused for having to wait too long.
     static func signIn(on stage: Stage) throws -> Row {
-        let people = stage.people(of: stage.rs256)
-        let bodies = people.map { #"{"email":"\#($0.email)","password":"\#(Seeder.password)"}"# }
-        let load = try stage.wrk(.login, connections: 8, lines: bodies)
+        let bodies = stage.people(of: stage.rs256).map(\.signInBody)
+        let load = try stage.wrk(.post, connections: Stage.signInConnections, lines: bodies)
         return Row(
             name: "password sign-in", aim: 0.95,
             gatehouse: .wrk(load, at: stage.gatehouse.url("/api/v1/auth/login"), name: "Gatehouse", seconds: 6),
@@ -18,7 +17,7 @@ extension Row {
     static func tokenSignIn(on stage: Stage) throws -> Row {
         let url = stage.gatehouse.url("\(stage.path(of: stage.es256))/api/v1/auth/oauth/loopback/token")
         let gatehouse = Contender(name: "Gatehouse", seconds: 4) {
-            let bodies = try stage.identityProvider.newPeople(20_000).map { #"{"idToken":"\#($0)"}"# }
+            let bodies = try stage.identityProvider.newPeople(20_000).map(RequestBody.idToken)
             let load = try stage.wrk(.once, connections: 32, lines: bodies)
             return { seconds in try await load.run(url, seconds: seconds) }
         }
@@ -32,7 +31,7 @@ extension Row {
 
     static func anonymous(on stage: Stage) throws -> Row {
         let url = stage.gatehouse.url("\(stage.path(of: stage.es256))/api/v1/auth/anonymous")
-        let load = try stage.wrk(.login, connections: 32, lines: ["{}"])
+        let load = try stage.wrk(.post, connections: 32, lines: [RequestBody.empty])
         return Row(
             name: "anonymous sign-in, ES256", aim: 0.7,
             gatehouse: .wrk(load, at: url, name: "Gatehouse", seconds: 4),

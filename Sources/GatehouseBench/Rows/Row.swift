@@ -1,3 +1,5 @@
+import Foundation
+
 /// One line of the bench: a call, and what it can't be faster than.
 struct Row: Sendable {
     let name: String
@@ -32,6 +34,8 @@ struct Count: Sendable {
     /// Calls that were not answered as they should be; not part of `perSecond`.
     var failures = 0
     var latency: Latency?
+    /// Made by a load generator that can use no more than one core.
+    var isLoadOfOneThread = false
 
     /// In milliseconds.
     struct Latency: Sendable {
@@ -68,6 +72,27 @@ struct RowResult: Sendable {
                 let limit = samples[1...].prefix(row.limits.count).map(\.count.perSecond).min()
                 return limit.flatMap { $0 > 0 ? samples[0].count.perSecond / $0 : nil }
             })
+    }
+}
+
+extension RowResult {
+    private static let busy = 0.9
+
+    /// Where the load generator may have been the limit.
+    var busyGenerators: [String] {
+        row.contenders.indices.compactMap { index in
+            let loads = samples(of: index).filter(\.count.isLoadOfOneThread)
+            guard let share = Spread(loads.map(\.generatorCores))?.median, share > Self.busy else { return nil }
+            return "\(row.name), \(row.contenders[index].name): the load generator used "
+                + "\((share * 100).formatted3) % of its one core, and may be what was measured"
+        }
+    }
+}
+
+extension Sample {
+    /// How many cores the load generator kept busy.
+    fileprivate var generatorCores: Double {
+        usage.generator * Double(ProcessInfo.processInfo.activeProcessorCount)
     }
 }
 

@@ -32,13 +32,13 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    func trials(on stage: Stage) -> [Trial] {
+    func trials(on stage: Stage, quick: Bool, soak: Duration) -> [Trial] {
         switch self {
-        case .overload: [.overload(on: stage)]
-        case .memory: [.memory(on: stage)]
+        case .overload: [.overload(on: stage, rounds: quick ? 1 : 3)]
+        case .memory: [.memory(on: stage, soak: soak)]
         case .start: [.start(on: stage)]
         case .revocation: [.revocation(on: stage)]
-        case .erasure: [.erasure(on: stage)]
+        case .erasure: [.erasure(on: stage, people: quick ? 1000 : 10_000)]
         case .signIn, .tokenSignIn, .anonymous, .refresh, .me, .keys, .providers: []
         }
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A program that doesn't outlive this process, however that ends.
 ///
-/// A shell stands in between and reads a pipe that this process alone holds: when it closes, be it by SIGKILL, the shell
-/// ends the program.
+/// A shell stands in between and reads a pipe that this process alone holds: when it closes, be it by SIGKILL, the
+/// shell ends the program.
 struct Child: Sendable {
     private static let script = """
         exec 3<&0
@@ -37,26 +37,45 @@ struct Child: Sendable {
     /// Ends the program and waits for that.
     func stop() async throws {
         close(lifeline)
-        try await wait()
+        _ = try await wait()
     }
 
-    /// Everything that a program says until it ends.
-    static func output(of command: [String]) async throws -> String {
+    /// Everything that a program says until it ends, which it must do well.
+    ///
+    /// Shown, it is also said to whoever runs this process, as it comes.
+    static func output(of command: [String], isShown: Bool = false) async throws -> String {
         let (reading, writing) = try makePipe()
         let child = try Child(command, output: writing)
         close(writing)
         let output = try await onOwnThread {
-            try FileHandle(fileDescriptor: reading, closeOnDealloc: true).readToEnd() ?? Data()
+            let reader = FileHandle(fileDescriptor: reading, closeOnDealloc: true)
+            var output = Data()
+            while let some = try reader.read(upToCount: 4096), !some.isEmpty {
+                if isShown { FileHandle.standardError.write(some) }
+                output += some
+            }
+            return output
         }
-        try await child.wait()
+        let status = try await child.wait()
         close(child.lifeline)
-        return String(decoding: output, as: UTF8.self)
+        let text = String(decoding: output, as: UTF8.self)
+        guard status == 0 else {
+            throw BenchError("\(command.joined(separator: " ")) ended with \(status): \(text.suffix(1000))")
+        }
+        return text
     }
 
     /// Waits until the program ends by itself.
-    func wait() async throws {
+    ///
+    /// - Returns: its status, as a shell has it: 128 and the signal's number for one that was killed.
+    private func wait() async throws -> Int32 {
         try await onOwnThread { [shell] in
-            while waitpid(shell, nil, 0) < 0, errno == EINTR {}
+            var status: Int32 = 0
+            while waitpid(shell, &status, 0) < 0 {
+                guard errno == EINTR else { throw BenchError("process \(shell) can't be waited for") }
+            }
+            let signal = status & 0x7F
+            return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
         }
     }
 }

@@ -1,24 +1,37 @@
 import Foundation
+import Storage
 
 /// A stage whose application of ES256 has as many people as `gatehouse bench seed` was told, some of them known here.
 struct SeededStage: Sendable {
     let stage: Stage
     private let password: String
-    /// Evenly spread over all of them.
-    private let known: [(email: String, refreshToken: String)]
-    private let accessTokens: [String]
+    /// Of all over the tables, in no order.
+    private let known: [(person: SeededPerson, refreshToken: String)]
 
-    /// How many people are known, a share of them for each round: a refresh token is good once.
-    private static let knownPeople = 20_000
+    private static let knownPeople = 60_000
     /// Few, so that a call waits for the server and not for other calls.
     private static let connections = 2
 
+    /// In the order of measuring: those that add rows, and so make the small database grow, come last.
     enum Call: String, CaseIterable {
+        case me = "GET /auth/me"
+        case refresh = "refresh"
         case signIn = "password sign-in"
         case tokenSignIn = "first sign-in by ID token"
         case anonymous = "anonymous sign-in"
-        case refresh = "refresh"
-        case me = "GET /auth/me"
+
+        /// The share of those known whom this call alone is made for, in sixths: the first, and the one behind the last.
+        fileprivate var sixths: Range<Int> {
+            switch self {
+            case .me: 0..<3
+            case .refresh: 3..<5
+            case .signIn: 5..<6
+            case .tokenSignIn, .anonymous: 0..<0
+            }
+        }
+
+        /// The fast one is stopped before it begins with its people again.
+        fileprivate var seconds: Double { self == .me ? 2 : 4 }
     }
 
     init(_ stage: Stage, accounts: Int) async throws {
@@ -30,48 +43,54 @@ struct SeededStage: Sendable {
         self.stage = stage
         self.password = String(password)
         known = lines.compactMap { line in
-            line.wholeMatch(of: /([^ ]+@[^ ]+) ([^ ]+)/).map { (String($0.1), String($0.2)) }
-        }
-        let refresh = PacedLoad(
-            url: stage.url("/refresh"),
-            bodies: known.suffix(known.count / 10).map { #"{"refreshToken":"\#($0.refreshToken)"}"# },
-            perSecond: 500)
-        accessTokens = try await withClient { client in
-            await refresh.run(seconds: Double(refresh.bodies.count) / 500, client: client)
-                .compactMap { $0.body.firstMatch(of: /"accessToken":"([^"]+)"/).map { String($0.1) } }
+            guard let (_, digits, token) = line.wholeMatch(of: /seeded-([0-9]+)@[^ ]+ ([^ ]+)/)?.output,
+                let number = Int(digits)
+            else { return nil }
+            return (SeededPerson(number), String(token))
+        }.shuffled()
+        guard known.count == min(accounts, Self.knownPeople) else {
+            throw BenchError("\(known.count) people were printed")
         }
     }
 
     /// - Returns: half of the calls took no longer, in milliseconds.
     func median(of call: Call, inRound round: Int, of rounds: Int) async throws -> Double {
-        let (script, path, lines): (WrkScript, String, [String]) =
-            switch call {
-            case .signIn:
-                (
-                    .login, "/login",
-                    known.shuffled().map { #"{"email":"\#($0.email)","password":"\#(password)"}"# }
-                )
-            case .tokenSignIn:
-                (
-                    .once, "/oauth/loopback/token",
-                    try stage.identityProvider.newPeople(20_000).map { #"{"idToken":"\#($0)"}"# }
-                )
-            case .anonymous: (.login, "/anonymous", ["{}"])
-            case .refresh: (.refresh, "/refresh", share(round, of: rounds).map(\.refreshToken))
-            case .me: (.get, "/me", accessTokens)
-            }
-        let load = try stage.wrk(script, connections: Self.connections, lines: lines)
-        let count = try await load.run(stage.url(path), seconds: 4)
+        let load = try await load(of: call, for: people(of: call, inRound: round, of: rounds))
+        let count = try await load.wrk.run(stage.url(load.path), seconds: call.seconds)
         guard count.failures == 0, let latency = count.latency else {
             throw BenchError("\(call.rawValue): \(count.failures) calls failed")
         }
         return latency.median
     }
 
-    /// Nine tenths of the known are there to be refreshed.
-    private func share(_ round: Int, of rounds: Int) -> ArraySlice<(email: String, refreshToken: String)> {
-        let size = known.count * 9 / 10 / rounds
-        return known[(round * size)..<((round + 1) * size)]
+    private func load(
+        of call: Call, for people: ArraySlice<(person: SeededPerson, refreshToken: String)>
+    ) async throws -> (wrk: Wrk, path: String) {
+        let (script, path, lines): (WrkScript, String, [String]) =
+            switch call {
+            case .me:
+                // They live for an hour, and seeding may take longer.
+                (.get, "/me", try await stage.seeder.accessTokens(of: people.map(\.person), in: stage.es256))
+            case .refresh: (.refresh, "/refresh", people.map(\.refreshToken))
+            case .signIn:
+                (.post, "/login", people.map { RequestBody.signIn(email: $0.person.email, password: password) })
+            case .tokenSignIn:
+                (
+                    .once, "/oauth/loopback/token",
+                    try stage.identityProvider.newPeople(20_000).map(RequestBody.idToken)
+                )
+            case .anonymous: (.post, "/anonymous", [RequestBody.empty])
+            }
+        return (try stage.wrk(script, connections: Self.connections, lines: lines), path)
+    }
+
+    /// Nobody has been asked for by another call or in another round.
+    private func people(
+        of call: Call, inRound round: Int, of rounds: Int
+    ) -> ArraySlice<(person: SeededPerson, refreshToken: String)> {
+        let size = call.sixths.count * known.count / 6 / rounds
+        let first = call.sixths.lowerBound * known.count / 6 + round * size
+        return known[first..<(first + size)]
     }
 }
 

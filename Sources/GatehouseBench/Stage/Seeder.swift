@@ -124,6 +124,16 @@ extension Seeder {
         _ = try await store.openSession(opening, identity: person.identity, password: nil)
     }
 
+    /// Of the sessions that were seeded with these people; nothing is read.
+    func accessTokens(of people: [SeededPerson], in application: Application) async throws -> [String] {
+        try await concurrently(people) { person in
+            let grant = SessionGrant(
+                sessionID: person.sessionID, uid: person.uid, authenticatedAt: Date(), methods: ["pwd"],
+                provider: Self.provider, providerUid: person.email, email: person.email, phone: nil)
+            return try await tokens.pair(for: grant, refreshToken: tokens.opaque.make(), in: application).accessToken
+        }
+    }
+
     private func concurrently<Item: Sendable, Value: Sendable>(
         _ items: some Sequence<Item>, _ body: @escaping @Sendable (Item) async throws -> Value
     ) async throws -> [Value] {
@@ -148,10 +158,16 @@ extension Seeder {
         INSERT INTO erasures (application_id, receipt, uid, purge_after)
         SELECT application_id, gen_random_uuid(), uid, now() FROM due
         """)
-    private static let isAnybodyDue = Statement(
-        .read, "SELECT EXISTS (SELECT FROM accounts WHERE purge_after <= now())")
+    private static let countDue = Statement(.read, "SELECT count(*) FROM accounts WHERE purge_after <= now()")
+    private static let countAccounts = Statement(.read, "SELECT count(*) FROM accounts")
+    /// Of the tables that grow with the number of people.
     private static let sumScans = Statement(
-        .read, "SELECT coalesce(sum(seq_scan), 0)::int8 FROM pg_stat_user_tables WHERE n_live_tup > 100000")
+        .read,
+        """
+        SELECT sum(seq_scan)::int8 FROM pg_stat_user_tables
+         WHERE relname IN ('accounts', 'identities', 'addresses', 'passwords', 'sessions', 'refresh_tokens')
+        HAVING count(*) = 6
+        """)
     private static let countRefreshTokens = Statement(.read, "SELECT count(*) FROM refresh_tokens")
 
     /// All seeded people of an application have asked to be deleted, and their grace period is over.
@@ -164,15 +180,28 @@ extension Seeder {
         ).affected
     }
 
-    func isAnybodyDue() async throws -> Bool {
-        var row = try await database.first(Self.isAnybodyDue)
-        return try row?.next() ?? false
+    /// How many people are to be erased now.
+    func dueCount() async throws -> Int {
+        try await count(Self.countDue)
+    }
+
+    func accountCount() async throws -> Int {
+        try await count(Self.countAccounts)
+    }
+
+    func refreshTokenCount() async throws -> Int {
+        try await count(Self.countRefreshTokens)
+    }
+
+    private func count(_ statement: Statement) async throws -> Int {
+        var row = try await database.first(statement)
+        guard let count: Int = try row?.next() else { throw BenchError("nothing was counted") }
+        return count
     }
 
     /// How often one of the large tables was read from its beginning, by whomever.
     func sequentialScans() async throws -> Int {
-        var row = try await database.first(Self.sumScans)
-        return try row?.next() ?? 0
+        try await count(Self.sumScans)
     }
 
     func databaseVersion() async throws -> String {
@@ -187,10 +216,5 @@ extension Seeder {
             throw BenchError("PostgreSQL's processes can't be seen")
         }
         return parent
-    }
-
-    func refreshTokenCount() async throws -> Int {
-        var row = try await database.first(Self.countRefreshTokens)
-        return try row?.next() ?? 0
     }
 }

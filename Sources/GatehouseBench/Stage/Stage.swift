@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import Postgres
+import Synchronization
 
 /// Where everything is measured: a private PostgreSQL that syncs its commits, people in two applications, `gatehouse
 /// serve` for them, and an empty server.
@@ -9,7 +10,10 @@ import Postgres
 struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
     private static let masterKey = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+    /// Some for each thread that hashes, so that none is ever idle, and nobody waits for too long.
+    static let signInConnections = 4 * ProcessInfo.processInfo.activeProcessorCount
     private static let peopleOfEach = 128
+    private static let loads = Atomic<Int>(0)
 
     let databaseURL: String
     let seeder: Seeder
@@ -101,15 +105,35 @@ struct Stage: Sendable {
             providers:
               email: { enabled: true }
               anonymous: { enabled: true }
-              loopback: { kind: oidc, enabled: true, issuer: "\(issuer)", clientID: \(IdentityProvider.clientID), clientSecret: none }
+              loopback:
+                { kind: oidc, enabled: true, issuer: "\(issuer)", clientID: \(IdentityProvider.clientID),
+                  clientSecret: none }
         """
     }
 }
 
 extension Stage {
-    /// One more `gatehouse serve` on the same database, with the same configuration.
-    func replica(_ name: String) async throws -> ServerProcess {
-        try await Self.serve(configuration, log: "\(directory)/\(name).log")
+    /// One more `gatehouse serve` on the same database, with the same configuration; it ends with the body.
+    ///
+    /// Behind a proxy it believes this machine's word on where calls come from.
+    func withReplica<Result>(
+        _ name: String, isBehindProxy: Bool = false, _ body: (ServerProcess) async throws -> Result
+    ) async throws -> Result {
+        var file = configuration
+        if isBehindProxy {
+            let text = try String(contentsOfFile: configuration, encoding: .utf8)
+                .replacing("server: { ", with: #"server: { trustedProxies: ["127.0.0.1"], "#)
+            file = try write(text, to: "\(name).yaml")
+        }
+        let server = try await Self.serve(file, log: "\(directory)/\(name).log")
+        do {
+            let result = try await body(server)
+            try await server.stop()
+            return result
+        } catch {
+            try? await server.stop()
+            throw error
+        }
     }
 
     private static func serve(_ configuration: String, log: String) async throws -> ServerProcess {
@@ -121,13 +145,12 @@ extension Stage {
     /// - Returns: what `gatehouse bench seed` printed.
     func seed(_ count: Int, printing printed: Int) async throws -> [Substring] {
         let output = "\(directory)/seed.out"
-        let seeding = try Child(
-            [
+        _ = try await Child.output(
+            of: [
                 "/bin/sh", "-c", #"exec "$@" > "$0""#, output, try Self.server(), "bench", "seed", "--config",
                 configuration, "--application", es256.name, "--among-others", "--accounts", "\(count)",
                 "--print-tokens", "\(printed)",
-            ], output: STDERR_FILENO)
-        try await seeding.wait()
+            ], isShown: true)
         progress("vacuuming")
         _ = try await Child.output(
             of: [try Pgbench.program("vacuumdb"), "--analyze", "--dbname", databaseURL])
@@ -154,9 +177,12 @@ extension Stage {
     }
 
     func wrk(_ script: WrkScript, connections: Int, lines: [String]) throws -> Wrk {
-        Wrk(
-            script: try write(script.lua, to: script.name),
-            lines: try write(lines.map { $0 + "\n" }.joined(), to: script.name + ".lines"), connections: connections)
+        // Two loads of one script are prepared before either runs.
+        let number = Self.loads.wrappingAdd(1, ordering: .relaxed).newValue
+        return Wrk(
+            script: try write(script.lua, to: "\(number)-\(script.name)"),
+            lines: try write(lines.map { $0 + "\n" }.joined(), to: "\(number)-\(script.name).lines"),
+            connections: connections)
     }
 
     /// - Returns: the file's path.

@@ -1,90 +1,149 @@
 import AsyncHTTPClient
 import Foundation
-import Passwords
 
 extension Trial {
     /// Sign-ins at twenty times what the machine can hash, and the rest of the API meanwhile.
-    static func overload(on stage: Stage) -> Trial {
-        Trial(name: "password sign-ins at 20 times their capacity") {
-            try await withClient { client in
-                let people = stage.people(of: stage.es256)
-                let path = stage.gatehouse.url(stage.path(of: stage.es256))
-                let bodies = people.map { #"{"email":"\#($0.email)","password":"\#(Seeder.password)"}"# }
-                let login = path + "/api/v1/auth/login"
-                let capacity = try await stage.wrk(.login, connections: 8, lines: bodies).run(login, seconds: 5)
-                    .perSecond
-                let flood = PacedLoad(url: login, bodies: bodies, perSecond: 20 * capacity)
-                var (idle, busy): ([[Double]], [[Double]]) = ([], [])
-                var refused: [PacedLoad.Answer] = []
-                var errors = 0
-                for _ in 1...3 {
-                    idle.append(try await calm(on: stage, path: path, client: client).p99s)
-                    async let flooded = flood.run(seconds: calmSeconds, client: client)
-                    let meanwhile = try await calm(on: stage, path: path, client: client)
-                    busy.append(meanwhile.p99s)
-                    errors += meanwhile.errors
-                    let answers = await flooded
-                    refused += answers.filter { $0.status != 200 }
-                    errors += answers.count { ![200, 503, 429].contains($0.status) }
-                    errors += refused.count { $0.retryAfter == nil }
+    ///
+    /// Once from a single network, once each from another one; the rest comes from networks of its own. The server is a
+    /// fresh one, whose memory is known before it has hashed anything.
+    static func overload(on stage: Stage, rounds: Int) -> Trial {
+        Trial(name: "password sign-ins at 20 times their capacity") { findings in
+            try await stage.withReplica("overload", isBehindProxy: true) { server in
+                try await withClient { client in
+                    let path = server.url(stage.path(of: stage.es256))
+                    let login = path + "/api/v1/auth/login"
+                    let bodies = stage.people(of: stage.es256).map(\.signInBody)
+                    _ = await (try await CalmLoad(on: stage, path: path)).run(client: client)
+                    let base = try ProcessStatus.residentMegabytes(of: server.id)
+                    let capacity = try await stage.wrk(.post, connections: Stage.signInConnections, lines: bodies)
+                        .run(login, seconds: 5).perSecond
+                    for (name, origin) in origins {
+                        let flood = PacedLoad(url: login, bodies: bodies, perSecond: 20 * capacity, origin: origin)
+                        var measured: [FloodRound] = []
+                        for _ in 1...rounds {
+                            measured.append(
+                                try await FloodRound(flood, of: server, on: stage, path: path, client: client))
+                        }
+                        let most = ResidentMemory.underLoad(base: base)
+                        findings += try FloodRound.findings(measured, named: name, capacity: capacity, most: most)
+                        // Nothing else depends on there being any.
+                        findings.append(try FloodRound.refusals(measured, named: name))
+                    }
                 }
-                var findings = try calmCalls.indices.map { index in
-                    try Finding(
-                        "\(calmCalls[index]), p99 against idle (\(idle.map { $0[index] }.min().formatted) ms)",
-                        zip(busy, idle).map { $0[index] / $1[index] }, unit: "×", atMost: 1.5)
-                }
-                findings.append(try Finding("refused, p99", [refused.p99], unit: "ms", atMost: 20))
-                findings.append(
-                    try Finding("neither served nor refused as it should be", [Double(errors)], unit: "", atMost: 0))
-                return findings
             }
         }
     }
 
-    private static let calmCalls = ["refresh", "me", "keys"]
-    private static let calmSeconds = 10.0
+    /// Networks are told apart by their first 24 bits.
+    private static let origins: [(String, @Sendable (Int) -> String)] = [
+        ("one network", { _ in "198.18.0.1" }),
+        ("many networks", { "10.\($0 / 256 % 256).\($0 % 256).1" }),
+    ]
+}
 
-    /// Each of the other calls, fifty times a second.
-    private static func calm(
-        on stage: Stage, path: String, client: HTTPClient
-    ) async throws -> (p99s: [Double], errors: Int) {
-        let rate = 50.0
-        let people = stage.people(of: stage.es256)
-        let tokens = try await stage.seeder.refreshTokens(Int(rate * calmSeconds), for: people, in: stage.es256)
-        let loads = [
-            PacedLoad(
-                url: path + "/api/v1/auth/refresh", bodies: tokens.map { #"{"refreshToken":"\#($0)"}"# },
-                perSecond: rate),
-            PacedLoad(url: path + "/api/v1/auth/me", bearer: people.first?.accessToken, perSecond: rate),
-            PacedLoad(url: path + "/.well-known/jwks.json", perSecond: rate),
+/// The other calls, idle and then under the flood.
+private struct FloodRound {
+    private let idle: CalmLoad.Result
+    private let busy: CalmLoad.Result
+    private let answers: [PacedLoad.Answer]
+    private let megabytes: [Double]
+
+    init(
+        _ flood: PacedLoad, of server: ServerProcess, on stage: Stage, path: String, client: HTTPClient
+    ) async throws {
+        // Both are made ready before either begins.
+        let (quiet, disturbed) = (
+            try await CalmLoad(on: stage, path: path), try await CalmLoad(on: stage, path: path)
+        )
+        idle = await quiet.run(client: client)
+        let sampled = try await ResidentMemory.sampled(of: server.id) {
+            async let answers = flood.run(seconds: CalmLoad.seconds, client: client)
+            let result = await disturbed.run(client: client)
+            return (result, await answers)
+        }
+        (busy, answers) = sampled.value
+        megabytes = sampled.megabytes
+    }
+
+    private var refused: [PacedLoad.Answer] { answers.filter { $0.status == 429 || $0.status == 503 } }
+    private var served: [PacedLoad.Answer] { answers.filter { $0.status == 200 } }
+
+    private var errors: Int {
+        idle.errors + busy.errors + answers.count - served.count - refused.count
+            + refused.count { $0.retryAfter == nil }
+    }
+
+    /// Those who were served after the flood had ended were let in during it.
+    private var servedPerSecond: Double {
+        let last = served.map { $0.due + .milliseconds($0.milliseconds) }.max()
+        guard let first = answers.map(\.due).min(), let last else { return 0 }
+        return Double(served.count) / max(CalmLoad.seconds, (last - first) / .seconds(1))
+    }
+
+    static func refusals(_ rounds: [FloodRound], named name: String) throws -> Finding {
+        try Finding(
+            "\(name): refused, p99", rounds.map(\.refused).filter { !$0.isEmpty }.map(\.p99), unit: "ms",
+            .all(atMost: 20))
+    }
+
+    static func findings(
+        _ rounds: [FloodRound], named name: String, capacity: Double, most: Double
+    ) throws -> [Finding] {
+        let calm = try CalmLoad.calls.enumerated().map { index, call in
+            let usual = Spread(rounds.map { $0.idle.p99s[index] })?.median ?? 0
+            return try Finding(
+                "\(name): \(call), p99 against idle (\(usual.formatted3) ms)",
+                rounds.map { $0.busy.p99s[index] / $0.idle.p99s[index] }, unit: "×", .median(atMost: 1.5))
+        }
+        return try calm + [
+            Finding(
+                "\(name): neither served nor refused as it should be",
+                [Double(rounds.reduce(0) { $0 + $1.errors })], unit: "", .all(atMost: 0)),
+            Finding(
+                "\(name): served, of \(capacity.formatted3) without a flood", rounds.map(\.servedPerSecond),
+                unit: "per second"),
+            Finding("\(name): memory under it", rounds.flatMap(\.megabytes), unit: "MB", .all(atMost: most)),
         ]
+    }
+}
+
+/// Each of the other calls, fifty times a second.
+private struct CalmLoad {
+    static let calls = ["refresh", "me", "keys"]
+    static let seconds = 10.0
+    private static let rate = 50.0
+
+    struct Result {
+        let p99s: [Double]
+        let errors: Int
+    }
+
+    private let loads: [PacedLoad]
+
+    /// Draws the tokens that the calls need.
+    init(on stage: Stage, path: String) async throws {
+        let people = stage.people(of: stage.es256)
+        let tokens = try await stage.seeder.refreshTokens(Int(Self.rate * Self.seconds), for: people, in: stage.es256)
+        let origin: @Sendable (Int) -> String = { "192.0.2.\($0 % 250 + 1)" }
+        loads = [
+            PacedLoad(
+                url: path + "/api/v1/auth/refresh", bodies: tokens.map(RequestBody.refresh), perSecond: Self.rate,
+                origin: origin),
+            PacedLoad(
+                url: path + "/api/v1/auth/me", bearer: people.first?.accessToken, perSecond: Self.rate, origin: origin),
+            PacedLoad(url: path + "/.well-known/jwks.json", perSecond: Self.rate, origin: origin),
+        ]
+    }
+
+    func run(client: HTTPClient) async -> Result {
         let answers = await withTaskGroup(of: (Int, [PacedLoad.Answer]).self) { group in
             for (index, load) in loads.enumerated() {
-                group.addTask { (index, await load.run(seconds: calmSeconds, client: client)) }
+                group.addTask { (index, await load.run(seconds: Self.seconds, client: client)) }
             }
             return await group.reduce(into: Array(repeating: [PacedLoad.Answer](), count: loads.count)) {
                 $0[$1.0] = $1.1
             }
         }
-        return (answers.map(\.p99), answers.joined().count { $0.status != 200 })
-    }
-}
-
-extension Double? {
-    fileprivate var formatted: String { (self ?? 0).formatted3 }
-}
-
-/// Keeps connections for everybody; nobody waits for one.
-func withClient<Result: Sendable>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
-    var configuration = HTTPClient.Configuration()
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
-    let client = HTTPClient(configuration: configuration)
-    do {
-        let result = try await body(client)
-        try await client.shutdown()
-        return result
-    } catch {
-        try? await client.shutdown()
-        throw error
+        return Result(p99s: answers.map(\.p99), errors: answers.joined().count { $0.status != 200 })
     }
 }

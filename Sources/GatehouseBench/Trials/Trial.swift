@@ -1,21 +1,58 @@
 /// A promise that is no rate: things that are measured, and what each must stay within.
 struct Trial: Sendable {
     let name: String
-    let findings: @Sendable () async throws -> [Finding]
+    /// What a reader must know besides, a line each.
+    var explanation: [String] = []
+    /// Adds each finding as soon as it has it.
+    let measure: @Sendable (inout [Finding]) async throws -> Void
+
+    /// An error ends the trial alone: what it had found by then is reported with it.
+    func run() async -> TrialResult {
+        progress(name)
+        var findings: [Finding] = []
+        do {
+            try await measure(&findings)
+            return TrialResult(trial: self, findings: findings, failure: nil)
+        } catch {
+            progress("\(name): \(error)")
+            return TrialResult(trial: self, findings: findings, failure: "\(error)")
+        }
+    }
+}
+
+/// What a trial found, and why it went no further.
+struct TrialResult: Sendable {
+    let trial: Trial
+    let findings: [Finding]
+    let failure: String?
 }
 
 /// One figure of a trial.
 struct Finding: Sendable {
+    /// Which of the figures is judged.
+    enum Bound {
+        /// Each of them is disturbed by whatever else the machine does: for ratios.
+        case median(atMost: Double)
+        /// None may be above: for promises that hold always.
+        case all(atMost: Double)
+    }
+
     let name: String
     let unit: String
     let figures: Spread
     /// `nil` where the figure is only reported.
-    let atMost: Double?
+    let bound: Bound?
 
-    init(_ name: String, _ figures: [Double], unit: String, atMost: Double? = nil) throws {
+    init(_ name: String, _ figures: [Double], unit: String, _ bound: Bound? = nil) throws {
         guard let figures = Spread(figures) else { throw BenchError("\(name): nothing was measured") }
-        (self.name, self.figures, self.unit, self.atMost) = (name, figures, unit, atMost)
+        (self.name, self.figures, self.unit, self.bound) = (name, figures, unit, bound)
     }
 
-    var isWithin: Bool { atMost.map { figures.median <= $0 } ?? true }
+    var isWithin: Bool {
+        switch bound {
+        case .median(let most): figures.median <= most
+        case .all(let most): figures.highest <= most
+        case nil: true
+        }
+    }
 }

@@ -1,0 +1,33 @@
+import Foundation
+import Passwords
+
+/// What a server may hold in memory, and what it does.
+enum ResidentMemory {
+    /// In megabytes, as everything here.
+    static let atRest = 60.0
+
+    /// A region for each thread that hashes, beside what the server holds at rest.
+    static func underLoad(base: Double) -> Double {
+        let region = Double(Argon2Parameters.standard.memoryKiB) * 1024 / 1e6
+        return base + Double(ProcessInfo.processInfo.activeProcessorCount) * region
+    }
+
+    /// Once a second, for as long as something else goes on.
+    static func sampled<Value: Sendable>(
+        of id: pid_t, during body: @escaping @Sendable () async throws -> Value
+    ) async throws -> (value: Value, megabytes: [Double]) {
+        try await withThrowingTaskGroup(of: [Double].self) { group in
+            group.addTask {
+                var samples: [Double] = []
+                while !Task.isCancelled {
+                    samples.append(try ProcessStatus.residentMegabytes(of: id))
+                    try? await Task.sleep(for: .seconds(1))
+                }
+                return samples
+            }
+            let value = try await body()
+            group.cancelAll()
+            return (value, try await group.reduce([], +))
+        }
+    }
+}

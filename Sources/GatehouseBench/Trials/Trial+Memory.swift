@@ -1,0 +1,46 @@
+extension Trial {
+    /// What resident memory may drift by while the load stays the same, in megabytes.
+    private static let drift = 2.0
+
+    /// Resident memory of a server that has hashed nothing, under sign-ins for so long, and a minute after.
+    static func memory(on stage: Stage, soak: Duration) -> Trial {
+        Trial(name: "memory, \(soak.components.seconds) s of sign-ins") { findings in
+            try await stage.withReplica("memory") { server in
+                let people = stage.people(of: stage.es256)
+                let url = server.url(stage.path(of: stage.es256)) + "/api/v1/auth"
+                let me = try stage.wrk(.get, connections: 64, lines: people.map(\.accessToken))
+                let login = try stage.wrk(
+                    .post, connections: Stage.signInConnections, lines: people.map(\.signInBody))
+                let resident = { try ProcessStatus.residentMegabytes(of: server.id) }
+                let aim = Finding.Bound.all(atMost: ResidentMemory.atRest)
+
+                findings.append(try Finding("before anything", [try resident()], unit: "MB", aim))
+                _ = try await me.run(url + "/me", seconds: 3)
+                let base = try resident()
+                findings.append(
+                    try Finding("before the first hash, after 3 s of GET /auth/me", [base], unit: "MB", aim))
+                let under = try await ResidentMemory.sampled(of: server.id) {
+                    try await login.run(url + "/login", seconds: Double(soak.components.seconds))
+                }
+                guard under.value.perSecond > 0 else { throw BenchError("nobody could sign in") }
+                findings.append(
+                    try Finding(
+                        "under \(under.value.perSecond.formatted3) sign-ins per second", under.megabytes, unit: "MB",
+                        .all(atMost: ResidentMemory.underLoad(base: base))))
+                findings.append(
+                    try Finding(
+                        "the most in the last quarter, above the most in the second",
+                        [try growth(of: under.megabytes)], unit: "MB", .all(atMost: drift)))
+                try await Task.sleep(for: .seconds(60))
+                findings.append(try Finding("60 s after the last", [try resident()], unit: "MB", aim))
+            }
+        }
+    }
+
+    private static func growth(of samples: [Double]) throws -> Double {
+        let quarter = samples.count / 4
+        guard let second = samples.dropFirst(quarter).prefix(quarter).max(), let last = samples.suffix(quarter).max()
+        else { throw BenchError("too few figures of the memory") }
+        return last - second
+    }
+}
