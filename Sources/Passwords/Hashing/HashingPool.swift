@@ -186,12 +186,10 @@ extension HashingPool {
         let places = HashingPlaces(
             threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
             averageDuration: state.statistics.averageDuration, limits: limits)
-        var held: [(HashingRefusal, Int)] = []
-        if let asker { held.append((.network, state.queue.count(network: asker.network))) }
-        if let subject = asker?.subject { held.append((.subject, state.queue.count(subject: subject))) }
         let refusal =
             state.isOpen
-            ? places.refusal(holding: held) : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
+            ? places.refusal(holding: state.queue.shares(of: asker))
+            : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
         guard let refusal else { return nil }
         state.statistics.refusals[refusal.reason, default: 0] += 1
         return .overloaded(retryAfter: refusal.retryAfter)
