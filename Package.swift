@@ -145,7 +145,7 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
-        tests("StorageTests", of: ["Storage"]),
+        tests("StorageTests", of: ["Storage", "Postgres"]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests(
             "OutboundTests",

@@ -3,7 +3,8 @@
 /// `PasswordHasher` turns a typed password into a `PasswordSecret` (normalised, peppered) and hands one Argon2id run to
 /// `HashingPool`, a few threads of low priority behind a queue that is bounded by waiting time, so that a flood of
 /// sign-ins is refused at once instead of being slow for all. `HashingPlaces` decides who may still wait, `HashingQueue`
-/// whose turn it is: networks, and subjects within them, go round, and who hangs up goes away. How long a run takes,
-/// which the bound is reckoned from, is measured once the server is ready and kept up by each run. Each run borrows its 64 MiB from `MemoryRegions`, huge pages that are reused
-/// while there is work and given back when there is none. `PHCString` is the stored form, and what it reads from a
+/// whose turn it is: blocks of networks, networks within them and subjects within those go round, and who hangs up goes
+/// away. How long a run takes, which the bound is reckoned from, `Calibration` measures once the server is ready, and
+/// each run keeps it up. Each run borrows its 64 MiB from `MemoryRegions`, huge pages that are reused while there is
+/// work and given back when there is none. `PHCString` is the stored form, and what it reads from a
 /// database is bounded before anything is computed from it. `StrengthPolicy` judges new passwords with zxcvbn.

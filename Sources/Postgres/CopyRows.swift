@@ -1,7 +1,7 @@
 /// Rows for `Transaction.copy`, in the binary format of PostgreSQL's COPY.
 ///
-/// They are laid out as they are appended, so that a batch costs one buffer and no copy of it. A value must be of its
-/// column's very type: COPY converts nothing.
+/// They are laid out as they are appended, so that a batch costs one buffer, and another while it is sent. A value must
+/// be of its column's very type: COPY converts nothing.
 package struct CopyRows: Sendable {
     private static let signature: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00]
     private static let noFlags: Int32 = 0
@@ -11,17 +11,10 @@ package struct CopyRows: Sendable {
 
     /// How many rows there are.
     package private(set) var count = 0
-    private var bytes: [UInt8]
+    private var bytes = signature + noFlags.bigEndianBytes + noExtension.bigEndianBytes
     private var fault: String?
 
-    /// `capacity` is how many bytes to make room for.
-    package init(capacity: Int = 0) {
-        bytes = []
-        bytes.reserveCapacity(capacity)
-        bytes += Self.signature
-        bytes += Self.noFlags.bigEndianBytes
-        bytes += Self.noExtension.bigEndianBytes
-    }
+    package init() {}
 
     /// Appends a row, its values in the order of the statement's columns.
     package mutating func append(_ values: Bind...) {

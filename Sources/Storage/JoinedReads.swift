@@ -1,56 +1,122 @@
+internal import Postgres
 internal import Synchronization
 
 /// Reads by key that wait at the same moment, answered by one statement.
 ///
-/// A statement is on its way at a time; whoever asks meanwhile shares the next one. So nobody waits for company where
-/// there is none, the more ask the less each costs, and everybody is answered from after they asked.
+/// Whoever asks while a statement is on its way shares the next one, which begins when that has ended, or at once where
+/// a crowd waits for it and fewer are under way than `width`. So nobody waits for company where there is none, the more
+/// ask the less each costs, and everybody is answered from after they asked. Whoever leaves is answered at once and
+/// takes nothing from the others.
 final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private typealias Reading = Task<[Key: Value], any Error>
+    /// What is read of each key that has a row; a row that can't be read is its key's own misfortune.
+    typealias Answers = [Key: Result<Value, any Error>]
+
+    private typealias Caller = CheckedContinuation<Value?, any Error>
 
     private struct State {
-        /// Of the reading that has not begun.
-        var keys: Set<Key> = []
-        var next: Reading?
-        var latest: Reading?
+        /// Whoever has asked and isn't answered.
+        var callers: [UInt64: Caller] = [:]
+        /// Of those, who waits for a reading that has not begun.
+        var waiting: [UInt64: Key] = [:]
+        var readings = 0
+        var lastID: UInt64 = 0
     }
 
-    private let fetch: @Sendable (_ keys: [Key]) async throws -> [Key: Value]
+    /// So many in one statement cost a fraction each; more hardly less.
+    private static var crowd: Int { 16 }
+
+    private let width: Int
+    private let limit: Int
+    private let fetch: @Sendable (_ keys: [Key]) async throws -> Answers
     private let state = Mutex(State())
 
-    init(fetch: @escaping @Sendable (_ keys: [Key]) async throws -> [Key: Value]) {
+    /// - Parameters:
+    ///   - width: the most statements under way.
+    ///   - limit: the most callers who may wait for the next one.
+    ///   - fetch: one statement.
+    init(width: Int, limit: Int, fetch: @escaping @Sendable (_ keys: [Key]) async throws -> Answers) {
+        self.width = width
+        self.limit = limit
         self.fetch = fetch
     }
 
-    /// How many keys the next statement is for.
-    var waiting: Int { state.withLock { $0.keys.count } }
+    /// How many wait for the next statement.
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// Nothing where there is no such row.
+    ///
+    /// - Throws: `PostgresError.overloaded` where too many wait, `CancellationError` once the task is cancelled, or what
+    ///   the reading threw.
     func value(of key: Key) async throws -> Value? {
-        try await reading(of: key).value[key]
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { caller in
+                ask(for: key, as: id, caller)
+                // Or left between being asked and being there to leave.
+                if Task.isCancelled { leave(id) }
+            }
+        } onCancel: {
+            leave(id)
+        }
     }
 
-    /// A task of nobody's own: one caller who leaves takes nothing from the others.
-    private func reading(of key: Key) -> Reading {
-        state.withLock { state in
-            state.keys.insert(key)
-            if let next = state.next { return next }
-            let latest = state.latest
-            let next = Reading {
-                _ = await latest?.result
-                return try await self.fetch(self.begin())
+    private func ask(for key: Key, as id: UInt64, _ caller: Caller) {
+        let (isFull, begins) = state.withLock { state in
+            guard state.waiting.count < limit else { return (true, false) }
+            state.callers[id] = caller
+            state.waiting[id] = key
+            let begins = state.readings == 0 || state.readings < width && state.waiting.count >= Self.crowd
+            if begins { state.readings += 1 }
+            return (false, begins)
+        }
+        if isFull { caller.resume(throwing: PostgresError.overloaded) }
+        // A task of nobody's own: it outlives whoever happened to begin it.
+        if begins { Task { await read() } }
+    }
+
+    private func leave(_ id: UInt64) {
+        let caller = state.withLock { state in
+            state.waiting[id] = nil
+            return state.callers.removeValue(forKey: id)
+        }
+        caller?.resume(throwing: CancellationError())
+    }
+
+    /// Statement after statement, as long as anybody waits.
+    private func read() async {
+        while let asked = begin() {
+            let answers: Result<Answers, any Error>
+            do {
+                answers = .success(try await fetch(Array(Set(asked.values))))
+            } catch {
+                answers = .failure(error)
             }
-            state.next = next
-            return next
+            for (caller, key) in end(asked) {
+                caller.resume(
+                    with: answers.flatMap { answers in answers[key].map { $0.map(Optional.some) } ?? .success(nil) })
+            }
         }
     }
 
     /// Who asks from here on is answered by the reading after.
-    private func begin() -> [Key] {
+    private func begin() -> [UInt64: Key]? {
         state.withLock { state in
-            defer { state.keys = [] }
-            state.latest = state.next
-            state.next = nil
-            return Array(state.keys)
+            guard !state.waiting.isEmpty else {
+                state.readings -= 1
+                return nil
+            }
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+    }
+
+    /// Those who are still there.
+    private func end(_ asked: [UInt64: Key]) -> [(Caller, Key)] {
+        state.withLock { state in
+            asked.compactMap { id, key in state.callers.removeValue(forKey: id).map { ($0, key) } }
         }
     }
 }

@@ -29,12 +29,25 @@ final class JoinedUsers: Sendable {
     private func reads(in application: Int32) -> JoinedReads<UUID, User> {
         applications.withLock { applications in
             if let reads = applications[application] { return reads }
-            let reads = JoinedReads<UUID, User> { [database] uids in
-                let rows = try await database.execute(Self.select, [.int4(application), .uuids(uids)])
-                return try Dictionary(rows.map { try $0.user() }.map { ($0.uid, $0) }) { first, _ in first }
+            // No more at a time than can be sent at a time, and no more who wait than the database would let wait.
+            let limits = database.configuration
+            let reads = JoinedReads<UUID, User>(width: limits.pipelined, limit: limits.queueLimit) { [database] uids in
+                try await Self.users(uids, application: application, from: database)
             }
             applications[application] = reads
             return reads
         }
+    }
+
+    /// All by one statement.
+    static func users(
+        _ uids: [UUID], application: Int32, from database: Database
+    ) async throws -> JoinedReads<UUID, User>.Answers {
+        let rows = try await database.execute(select, [.int4(application), .uuids(uids)])
+        let users = try rows.map { row in
+            var key = row
+            return (try key.next(UUID.self), Result { try row.user() })
+        }
+        return Dictionary(users) { first, _ in first }
     }
 }

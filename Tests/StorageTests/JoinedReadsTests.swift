@@ -1,14 +1,15 @@
+import Postgres
 import Synchronization
 import Testing
 
 @testable import Storage
 
-struct JoinedReadsTests {
+@Suite(.timeLimit(.minutes(1))) struct JoinedReadsTests {
     private let table = Table()
     private let reads: JoinedReads<Int, String>
 
     init() {
-        reads = JoinedReads(fetch: table.fetch)
+        reads = JoinedReads(width: 2, limit: 60, fetch: table.fetch)
     }
 
     @Test func `who asks alone is answered at once`() async throws {
@@ -21,17 +22,40 @@ struct JoinedReadsTests {
         table.isOpen = false
         async let first = reads.value(of: 1)
         await until { table.fetches.count == 1 }
-        async let others = withThrowingTaskGroup(of: String?.self) { group in
-            for key in 2...50 {
-                group.addTask { try await reads.value(of: key) }
-            }
-            return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
-        }
-        await until { reads.waiting == 49 }
+        async let others = values(of: 2...16)
+        await until { reads.waiting == 15 }
         table.isOpen = true
         #expect(try await first == "1.0")
-        #expect(try await others == Set((2...50).map { "\($0).0" }))
-        #expect(table.fetches.map(\.count) == [1, 49])
+        #expect(try await others == Set((2...16).map { "\($0).0" }))
+        #expect(table.fetches.map(\.count) == [1, 15])
+    }
+
+    @Test func `a crowd does not wait for the statement before, but for how many may be under way`() async throws {
+        table.isOpen = false
+        async let first = reads.value(of: 1)
+        await until { table.fetches.count == 1 }
+        async let crowd = values(of: 2...17)
+        await until { table.fetches.count == 2 }
+        async let others = values(of: 18...57)
+        await until { reads.waiting == 40 }
+        #expect(table.fetches.map(\.count) == [1, 16])
+        table.isOpen = true
+        #expect(try await (first, crowd.count, others.count) == ("1.0", 16, 40))
+        #expect(table.fetches.map(\.count) == [1, 16, 40])
+    }
+
+    @Test func `no more wait than may`() async throws {
+        table.isOpen = false
+        let one = JoinedReads(width: 1, limit: 2, fetch: table.fetch)
+        async let first = one.value(of: 1)
+        await until { table.fetches.count == 1 }
+        async let second = one.value(of: 2)
+        async let third = one.value(of: 3)
+        await until { one.waiting == 2 }
+        await #expect(throws: PostgresError.overloaded) { try await one.value(of: 4) }
+        table.isOpen = true
+        #expect(try await (first, second, third) == ("1.0", "2.0", "3.0"))
+        #expect(try await one.value(of: 4) == "4.0")
     }
 
     @Test func `an answer is never from before the question`() async throws {
@@ -53,15 +77,54 @@ struct JoinedReadsTests {
         #expect(try await reads.value(of: 1) == "1.0")
     }
 
-    @Test func `who leaves takes nothing from those who stay`() async throws {
+    @Test func `what can't be read of one key is told to who asked for it`() async throws {
+        table.isOpen = false
+        async let first = reads.value(of: 1)
+        await until { table.fetches.count == 1 }
+        async let good = reads.value(of: 2)
+        let bad = Task { try await reads.value(of: -1) }
+        await until { reads.waiting == 2 }
+        table.isOpen = true
+        #expect(try await (first, good) == ("1.0", "2.0"))
+        await #expect(throws: Table.Broken.self) { try await bad.value }
+    }
+
+    @Test func `who leaves goes at once, and takes nothing from those who stay`() async throws {
         table.isOpen = false
         let leaving = Task { try await reads.value(of: 1) }
         await until { table.fetches.count == 1 }
         async let staying = reads.value(of: 2)
-        await until { reads.waiting == 1 }
+        let waiting = Task { try await reads.value(of: 3) }
+        await until { reads.waiting == 2 }
         leaving.cancel()
+        waiting.cancel()
+        // Before any statement has ended.
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(reads.waiting == 1)
         table.isOpen = true
         #expect(try await staying == "2.0")
+        #expect(table.fetches == [[1], [2]])
+    }
+
+    @Test func `who comes cancelled does not wait either`() async {
+        table.isOpen = false
+        let caller = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await reads.value(of: 1)
+        }
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(reads.waiting == 0)
+        table.isOpen = true
+    }
+
+    private func values(of keys: ClosedRange<Int>) async throws -> Set<String?> {
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            for key in keys {
+                group.addTask { try await reads.value(of: key) }
+            }
+            return try await group.reduce(into: []) { $0.insert($1) }
+        }
     }
 
     private func until(_ condition: () -> Bool) async {
@@ -69,7 +132,7 @@ struct JoinedReadsTests {
     }
 }
 
-/// Rows that name their key, and the table's version when the statement began.
+/// Rows that name their key (a negative one's can't be read), and the table's version when the statement began.
 private final class Table: Sendable {
     struct Broken: Error {}
 
@@ -100,13 +163,16 @@ private final class Table: Sendable {
         set { state.withLock { $0.isOpen = newValue } }
     }
 
-    @Sendable func fetch(_ keys: [Int]) async throws -> [Int: String] {
+    @Sendable func fetch(_ keys: [Int]) async throws -> JoinedReads<Int, String>.Answers {
         let (version, isBroken) = state.withLock { state in
             state.fetches.append(keys)
             return (state.version, state.isBroken)
         }
         while !isOpen { await Task.yield() }
         if isBroken { throw Broken() }
-        return Dictionary(uniqueKeysWithValues: keys.filter { $0 < 100 }.map { ($0, "\($0).\(version)") })
+        let rows = keys.filter { $0 < 100 }.map { key in
+            (key, Result { if key < 0 { throw Broken() } else { "\(key).\(version)" } })
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
     }
 }

@@ -24,6 +24,9 @@ package struct Client: Sendable, Equatable {
 
     /// The address, with IPv6 what one subscriber has: what limits and turns go by.
     package var network: String { IPAddress(address)?.subscriber ?? address }
+
+    /// What that is a part of, and whoever has it can pose as many networks.
+    package var block: String { IPAddress(address)?.block ?? address }
 }
 
 /// A session to be opened.

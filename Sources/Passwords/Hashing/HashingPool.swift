@@ -120,23 +120,16 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Takes what `measure` returns for the average duration, unless jobs were measured meanwhile.
+    /// Takes the median of what `measure` returns for the average duration, unless jobs were measured meanwhile.
     ///
-    /// It runs on a thread of its own and counts as no job; the memory goes back at once.
+    /// It runs a few times in a row on as many threads at once as the pool has, but none of the pool's, and counts as no
+    /// job; the memory goes back at once.
     package func calibrate(_ measure: @escaping @Sendable () throws -> Duration) async {
-        let measured: Duration? = await withCheckedContinuation { continuation in
-            let thread = Thread {
-                HashingPriority.lower()
-                let duration = try? measure()
-                self.releaseMemory(.zero)
-                continuation.resume(returning: duration)
-            }
-            thread.name = "calibration"
-            thread.start()
-        }
+        let median = await Calibration(threads: statistics.workers).median(of: measure)
+        releaseMemory(.zero)
         state.withLock { state in
-            guard let measured, state.statistics.done == 0 else { return }
-            state.statistics.averageDuration = measured
+            guard let median, state.statistics.done == 0 else { return }
+            state.statistics.averageDuration = median
         }
     }
 
@@ -186,12 +179,10 @@ extension HashingPool {
         let places = HashingPlaces(
             threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
             averageDuration: state.statistics.averageDuration, limits: limits)
-        var held: [(HashingRefusal, Int)] = []
-        if let asker { held.append((.network, state.queue.count(network: asker.network))) }
-        if let subject = asker?.subject { held.append((.subject, state.queue.count(subject: subject))) }
         let refusal =
             state.isOpen
-            ? places.refusal(holding: held) : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
+            ? places.refusal(holding: state.queue.shares(of: asker))
+            : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
         guard let refusal else { return nil }
         state.statistics.refusals[refusal.reason, default: 0] += 1
         return .overloaded(retryAfter: refusal.retryAfter)

@@ -2,11 +2,11 @@ import Accounts
 
 /// The jobs that wait for a thread.
 ///
-/// Networks take turns, and within a network the subjects whose passwords are asked about; each subject's jobs come in
-/// their order. This is the round robin by source that RFC 970 (Nagle, 1985) gives to packets, without the weights of
-/// later schemes, since every job costs about the same. So whoever floods from one address waits behind themselves,
-/// and whoever shares an address with somebody who hammers at one account has a turn beside them. Every operation
-/// takes constant time, however long the queue.
+/// Blocks of networks take turns, in them networks, and within a network the subjects whose passwords are asked about;
+/// each subject's jobs come in their order. This is the round robin by source that RFC 970 (Nagle, 1985) gives to
+/// packets, without the weights of later schemes, since every job costs about the same. So whoever floods from one
+/// address, or from all over a block, waits behind themselves, and whoever shares an address with somebody who hammers
+/// at one account has a turn beside them. Every operation takes constant time, however long the queue.
 ///
 /// How long it may become is the business of `HashingPlaces`.
 struct HashingQueue {
@@ -22,77 +22,82 @@ struct HashingQueue {
         let giveUp: @Sendable (any Error) -> Void
     }
 
-    /// The jobs of one network.
-    private struct Line {
-        private var turns = Rotation<AttemptKey?>()
-        private var jobs: [AttemptKey?: Rotation<ID>] = [:]
-        private(set) var count = 0
+    /// Askers who have something in common.
+    enum Group: Hashable {
+        case network(String)
+        case block(String)
+        case subject(AttemptKey)
+        case subjectFromBlock(AttemptKey, String)
+    }
 
-        mutating func append(_ id: ID, of subject: AttemptKey?) {
-            jobs[subject, default: Rotation()].append(id)
-            turns.append(subject)
-            count += 1
+    /// What jobs take turns by, the widest first.
+    fileprivate enum Step: Hashable {
+        case block(String)
+        case network(String)
+        case subject(AttemptKey?)
+        case job(ID)
+    }
+
+    /// Turns by one step, in each of which those of the next step have theirs.
+    private struct Line {
+        private var turns = Rotation<Step>()
+        private var lines: [Step: Line] = [:]
+
+        var isEmpty: Bool { lines.isEmpty }
+
+        mutating func append(_ path: ArraySlice<Step>) {
+            guard let step = path.first else { return }
+            lines[step, default: Line()].append(path.dropFirst())
+            turns.append(step)
         }
 
         mutating func removeFirst() -> ID? {
-            guard let subject = turns.removeFirst(), let id = jobs[subject]?.removeFirst() else { return nil }
-            count -= 1
-            if jobs[subject]?.isEmpty == false { turns.append(subject) } else { jobs[subject] = nil }
+            guard let step = turns.removeFirst() else { return nil }
+            let id = if case .job(let id) = step { Optional(id) } else { lines[step]?.removeFirst() }
+            if lines[step]?.isEmpty == false { turns.append(step) } else { lines[step] = nil }
             return id
         }
 
-        mutating func remove(_ id: ID, of subject: AttemptKey?) {
-            jobs[subject]?.remove(id)
-            count -= 1
-            guard jobs[subject]?.isEmpty == true else { return }
-            jobs[subject] = nil
-            turns.remove(subject)
+        mutating func remove(_ path: ArraySlice<Step>) {
+            guard let step = path.first else { return }
+            lines[step]?.remove(path.dropFirst())
+            guard lines[step]?.isEmpty == true else { return }
+            lines[step] = nil
+            turns.remove(step)
         }
     }
 
     private var jobs: [ID: Job] = [:]
-    private var turns = Rotation<String>()
-    private var lines: [String: Line] = [:]
-    /// How many wait for each subject, from all networks.
-    private var subjects: [AttemptKey: Int] = [:]
+    private var line = Line()
+    private var members: [Group: Int] = [:]
 
     var count: Int { jobs.count }
 
-    /// How many of the network wait.
-    func count(network: String) -> Int { lines[network]?.count ?? 0 }
-
-    /// How many wait for the subject, from whatever network.
-    func count(subject: AttemptKey) -> Int { subjects[subject] ?? 0 }
+    /// How many of the group wait.
+    func count(_ group: Group) -> Int { members[group] ?? 0 }
 
     mutating func append(_ job: Job) {
         jobs[job.id] = job
-        lines[job.network, default: Line()].append(job.id, of: job.asker?.subject)
-        turns.append(job.network)
-        if let subject = job.asker?.subject { subjects[subject, default: 0] += 1 }
+        line.append(job.path[...])
+        for group in job.groups { members[group, default: 0] += 1 }
     }
 
     mutating func removeFirst() -> Job? {
-        guard let network = turns.removeFirst(), let id = lines[network]?.removeFirst() else { return nil }
-        if count(network: network) > 0 { turns.append(network) } else { lines[network] = nil }
-        return forget(id)
+        line.removeFirst().flatMap { forget($0) }
     }
 
     /// - Returns: `nil` when the job is no longer, or not yet, waiting.
     mutating func remove(_ id: ID) -> Job? {
         guard let job = forget(id) else { return nil }
-        lines[job.network]?.remove(id, of: job.asker?.subject)
-        if count(network: job.network) == 0 {
-            lines[job.network] = nil
-            turns.remove(job.network)
-        }
+        line.remove(job.path[...])
         return job
     }
 
     private mutating func forget(_ id: ID) -> Job? {
         guard let job = jobs.removeValue(forKey: id) else { return nil }
-        if let subject = job.asker?.subject {
-            let count = count(subject: subject) - 1
-            subjects[subject] = count > 0 ? count : nil
+        for group in job.groups {
+            let rest = count(group) - 1
+            members[group] = rest > 0 ? rest : nil
         }
         return job
     }
@@ -100,5 +105,14 @@ struct HashingQueue {
 
 extension HashingQueue.Job {
     /// No network is called nothing.
-    fileprivate var network: String { asker?.network ?? "" }
+    fileprivate var path: [HashingQueue.Step] {
+        [.block(asker?.block ?? ""), .network(asker?.network ?? ""), .subject(asker?.subject), .job(id)]
+    }
+
+    fileprivate var groups: [HashingQueue.Group] {
+        guard let asker else { return [] }
+        let places: [HashingQueue.Group] = [.network(asker.network), .block(asker.block)]
+        guard let subject = asker.subject else { return places }
+        return places + [.subject(subject), .subjectFromBlock(subject, asker.block)]
+    }
 }

@@ -52,8 +52,8 @@ package struct PasswordHasher: PasswordHashing {
 
     /// Finds out how long a run takes before anybody asks for one, so that already the first flood is bounded rightly.
     ///
-    /// By the best of three runs over an eighth of the memory: time grows with memory evenly enough, and a server that
-    /// nobody has asked for a hash yet stays small.
+    /// Over an eighth of the memory: time grows with memory evenly enough, and a server that nobody has asked for a hash
+    /// yet stays small. All threads run at once, as they do in a flood, for they share the way to the memory.
     package func calibrate() async {
         let share = max(parameters.memoryKiB / 8, 8 * parameters.parallelism)
         guard
@@ -64,9 +64,7 @@ package struct PasswordHasher: PasswordHashing {
         let secret = PasswordSecret("", pepper: nil)
         let scale = Double(parameters.memoryKiB) / Double(share)
         await pool.calibrate {
-            let clock = ContinuousClock()
-            let runs = try (1...3).map { _ in try clock.measure { _ = try Argon2.tag(of: secret, under: setup) } }
-            return (runs.min() ?? .zero) * scale
+            try ContinuousClock().measure { _ = try Argon2.tag(of: secret, under: setup) } * scale
         }
     }
 

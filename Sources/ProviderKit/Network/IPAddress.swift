@@ -50,6 +50,13 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return "\(IPAddress(bytes: masked(to: 64)))/64"
     }
 
+    /// The least that the internet routes on its own, and so the least that whoever has it fills with subscribers: a
+    /// /24 of IPv4, or a /48 of IPv6.
+    package var block: String {
+        let length = bytes.count == 16 ? 48 : 24
+        return "\(IPAddress(bytes: masked(to: length)))/\(length)"
+    }
+
     /// Zero beyond the prefix.
     func masked(to length: Int) -> [UInt8] {
         bytes.enumerated().map { index, byte in

@@ -20,7 +20,7 @@ import Testing
             let hold = try await Hold(pool)
             // Who comes as one of the flood takes whatever one network may have.
             let flood = PasswordAsker(network: "203.0.113.1", subject: nil)
-            let waiting = try await fill(pool, as: flood)
+            let waiting = try await fill(pool) { _ in flood }
             #expect(pool.statistics.refusals[.network] == 1)
             let refused = try await login(client, AddressOf.nobody, from: "203.0.113.1")
             expectError(refused, 503, "OVERLOADED")
@@ -33,6 +33,28 @@ import Testing
             for task in waiting { task.cancel() }
             try await hold.end()
             #expect(try await login(client, person.email, from: "203.0.113.1").status == 200)
+        }
+    }
+
+    @Test func `a flood from all over one allocation leaves others a place`() async throws {
+        try await TestServer.with(server: Self.proxied) { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pool = server.server.hashing
+            let hold = try await Hold(pool)
+            // As many networks as it has subscribers, and nobody comes twice.
+            let waiting = try await fill(pool) { number in
+                let address = "2001:db8:1:\(String(number, radix: 16))::1"
+                return PasswordAsker(Client(device: nil, address: address), subject: nil)
+            }
+            #expect(pool.statistics.refusals == [.block: 1])
+            expectError(try await login(client, AddressOf.nobody, from: "2001:db8:1:ffff::1"), 503, "OVERLOADED")
+            async let honest = login(client, person.email, from: "2001:db8:2:1::1")
+            try await eventually("the other one waits") { pool.statistics.queued == waiting.count + 1 }
+            for task in waiting { task.cancel() }
+            hold.lift()
+            #expect(try await honest.status == 200)
+            try await hold.end()
         }
     }
 
@@ -61,7 +83,7 @@ import Testing
             let client = APIClient(server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
-            let waiting = try await fill(pool, as: nil)
+            let waiting = try await fill(pool) { _ in nil }
             for _ in 1...3 {
                 expectError(try await login(client, AddressOf.nobody, from: "203.0.113.1"), 503, "OVERLOADED")
                 let registered = try await client.post(
@@ -84,7 +106,7 @@ import Testing
             let guest = try await client.guest()
             let pool = server.server.hashing
             let hold = try await Hold(pool)
-            let waiting = try await fill(pool, as: nil)
+            let waiting = try await fill(pool) { _ in nil }
             let code: JSONValue = ["provider": "email", "challengeId": "none", "code": "000000"]
             #expect(try await client.post("/auth/reauthenticate", code, bearer: guest.accessToken).status != 503)
             let password: JSONValue = ["provider": "email", "email": "a@example.com", "password": "some horse"]
@@ -104,7 +126,7 @@ import Testing
             #expect(pool.statistics.done == 0)
             _ = try await client.login(AddressOf.nobody)
             let hold = try await Hold(pool)
-            let waiting = try await fill(pool, as: nil)
+            let waiting = try await fill(pool) { _ in nil }
             _ = try await client.login(AddressOf.nobody)
             let page = try await client.send(.GET, "/metrics").text
             for line in [
@@ -130,11 +152,14 @@ import Testing
             headers: ["x-forwarded-for": address])
     }
 
-    /// Takes all places that the asker can have.
-    private func fill(_ pool: HashingPool, as asker: PasswordAsker?) async throws -> [Task<Void, any Error>] {
+    /// Takes places, as one asker after the other, until one is refused.
+    private func fill(
+        _ pool: HashingPool, as asker: (_ number: Int) -> PasswordAsker?
+    ) async throws -> [Task<Void, any Error>] {
         var waiting: [Task<Void, any Error>] = []
         while true {
             let (queued, rejected) = (pool.statistics.queued, pool.statistics.rejected)
+            let asker = asker(waiting.count)
             let task = Task { try await pool.run(for: asker) {} }
             try await eventually("it waits or is refused") {
                 pool.statistics.queued > queued || pool.statistics.rejected > rejected

@@ -22,13 +22,23 @@ struct HashingPlacesTests {
             (13, 6, nil), (13, 7, .network), (18, 1, nil), (18, 2, .network),
         ] as [(Int, Int, HashingRefusal?)])
     func `nobody holds more places than are left`(waiting: Int, held: Int, reason: HashingRefusal?) {
-        #expect(places(waiting: waiting).refusal(holding: [(.network, held)])?.reason == reason)
-        let bySubject = places(waiting: waiting).refusal(holding: [(.network, 0), (.subject, held)])?.reason
+        let network = HashingPlaces.Share(reason: .network, count: held)
+        #expect(places(waiting: waiting).refusal(holding: [network])?.reason == reason)
+        let others = HashingPlaces.Share(reason: .network, count: 0)
+        let subject = HashingPlaces.Share(reason: .subject, count: held)
+        let bySubject = places(waiting: waiting).refusal(holding: [others, subject])?.reason
         #expect(bySubject == (reason == .network ? .subject : reason))
     }
 
-    @Test(arguments: [1, 2, 3, 5, 9])
-    func `however many flood, somebody new finds a place`(floods: Int) {
+    /// A block holds up to two thirds of them, however many networks it has.
+    @Test(arguments: [(13, 13, nil), (14, 14, .block), (17, 6, .block), (17, 5, nil)] as [(Int, Int, HashingRefusal?)])
+    func `a block holds no more than twice what is left`(waiting: Int, held: Int, reason: HashingRefusal?) {
+        let block = HashingPlaces.Share(reason: .block, count: held, factor: 2)
+        #expect(places(waiting: waiting).refusal(holding: [block])?.reason == reason)
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 9], [1, 2])
+    func `however many flood, somebody new finds a place`(floods: Int, factor: Int) {
         var held = [Int](repeating: 0, count: floods)
         // Each takes all it gets, in turn, until nobody gets any more.
         var isGrowing = true
@@ -36,18 +46,22 @@ struct HashingPlacesTests {
             isGrowing = false
             for index in held.indices {
                 let state = places(waiting: held.reduce(0, +))
-                guard state.refusal(holding: [(.network, held[index])]) == nil else { continue }
+                guard state.refusal(holding: [share(held[index])]) == nil else { continue }
                 held[index] += 1
                 isGrowing = true
             }
         }
-        #expect(places(waiting: held.reduce(0, +)).refusal(holding: [(.network, 0)]) == nil)
+        #expect(places(waiting: held.reduce(0, +)).refusal(holding: [share(0)]) == nil)
         #expect((held.max() ?? 0) - (held.min() ?? 0) <= 1)
+
+        func share(_ count: Int) -> HashingPlaces.Share {
+            .init(reason: .network, count: count, factor: factor)
+        }
     }
 
     @Test func `an idle thread takes anybody`() {
         let slow = places(waiting: 0, running: 1, average: .seconds(60), wait: .zero, length: 0)
-        #expect(slow.refusal(holding: [(.network, 9)]) == nil)
+        #expect(slow.refusal(holding: [.init(reason: .network, count: 9)]) == nil)
         #expect(
             places(waiting: 0, running: 2, average: .seconds(60), wait: .zero).refusal(holding: [])?.reason == .full)
     }

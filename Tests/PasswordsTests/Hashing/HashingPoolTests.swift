@@ -86,17 +86,47 @@ struct HashingPoolTests {
         #expect(served == ["flood", "home"] + Array(repeating: "flood", count: 9))
     }
 
-    @Test func `a flood at one subject from many networks leaves half of the places`() async throws {
+    @Test func `a flood from all over a block leaves a third of the places`() async throws {
         let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
         let blockade = await Blockade(of: pool)
         let runs = Counter()
-        for number in 1...10 { _ = await pool.queued(for: .at("\(number)", about: "x")) { runs.increment() } }
-        await #expect(throws: AccountsError.self) { try await pool.run(for: .at("11", about: "x")) {} }
-        #expect(pool.statistics.refusals == [.subject: 1])
-        _ = await pool.queued(for: .at("11", about: "y")) { runs.increment() }
+        for number in 1...14 { _ = await pool.queued(for: .at("\(number)", in: "flood")) { runs.increment() } }
+        await #expect(throws: AccountsError.self) { try await pool.run(for: .at("15", in: "flood")) {} }
+        #expect(pool.statistics.refusals == [.block: 1])
+        _ = await pool.queued(for: .at("15", in: "home")) { runs.increment() }
         try await blockade.lift()
         await pool.shutdown()
-        #expect(runs.value == 11)
+        #expect(runs.value == 15)
+    }
+
+    @Test func `a flood from one network leaves its neighbours a place`() async throws {
+        let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
+        let blockade = await Blockade(of: pool)
+        for _ in 1...10 { _ = await pool.queued(for: .at("flood", in: "block")) {} }
+        #expect(throws: AccountsError.self) { try pool.requirePlace(for: .at("flood", in: "block")) }
+        try pool.requirePlace(for: .at("home", in: "block"))
+        try await blockade.lift()
+        await pool.shutdown()
+    }
+
+    @Test func `a flood at one subject holds half of the places, but for whoever is new`() async throws {
+        let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
+        let blockade = await Blockade(of: pool)
+        let runs = Counter()
+        for number in 1...10 {
+            let asker = PasswordAsker.at("\(number)", in: "\(number % 5)", about: "x")
+            _ = await pool.queued(for: asker) { runs.increment() }
+        }
+        for asker in [PasswordAsker.at("1", in: "1", about: "x"), .at("11", in: "1", about: "x")] {
+            await #expect(throws: AccountsError.self) { try await pool.run(for: asker) {} }
+        }
+        #expect(pool.statistics.refusals == [.subject: 2])
+        // From the flood's own block about others, and the owner from their own.
+        _ = await pool.queued(for: .at("11", in: "1", about: "y")) { runs.increment() }
+        _ = await pool.queued(for: .at("home", about: "x")) { runs.increment() }
+        try await blockade.lift()
+        await pool.shutdown()
+        #expect(runs.value == 12)
     }
 
     @Test func `whoever hangs up leaves the queue at once`() async throws {

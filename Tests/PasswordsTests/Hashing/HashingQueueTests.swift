@@ -4,7 +4,7 @@ import Testing
 @testable import Passwords
 
 struct HashingQueueTests {
-    /// Callers as `network/subject`, in the order in which they come, and that in which they are served.
+    /// Callers as `network/subject`, the network as `block:network` where it has neighbours, in the order in which they come, and that in which they are served.
     @Test(arguments: [
         (["a/x", "a/x", "a/x"], [0, 1, 2]),
         // One network's flood is taken up once for each turn of the others.
@@ -13,6 +13,8 @@ struct HashingQueueTests {
         (["a/x", "a/x", "a/x", "a/y", "a/z"], [0, 3, 4, 1, 2]),
         // Many subjects give a network no more turns than one does.
         (["a/u", "a/v", "a/w", "a/x", "b/y", "b/y"], [0, 4, 1, 5, 2, 3]),
+        // Many networks give a block no more turns than one does, and have turns in it.
+        (["p:a/u", "p:a/u", "p:b/v", "p:c/w", "q/y", "q/y"], [0, 4, 2, 5, 3, 1]),
         // Unknown subjects are one.
         (["a", "a", "a/x", "b"], [0, 3, 2, 1]),
         // The server's own jobs wait like a network's.
@@ -32,6 +34,13 @@ struct HashingQueueTests {
         #expect(served(from: &queue) == [0, 3, 2])
     }
 
+    @Test func `a network that leaves its block takes no neighbour's turn`() {
+        var queue = queue(of: ["p:a/x", "p:b/y", "q/z", "p:b/y"])
+        #expect(queue.remove(0)?.id == 0)
+        #expect(served(from: &queue) == [1, 2, 3])
+        #expect(queue.count(.block("p")) == 0)
+    }
+
     @Test func `whoever comes back goes to the end`() {
         var queue = queue(of: ["a/x", "b/y", "c/z"])
         #expect(queue.removeFirst()?.id == 0)
@@ -42,13 +51,13 @@ struct HashingQueueTests {
     @Test func `counts what waits, and forgets who is gone`() {
         var queue = queue(of: ["a/x", "a/y", "b/x", "b/x", "c"])
         let subject = AttemptKey(bytes: Array("x".utf8))
-        #expect((queue.count, queue.count(network: "a"), queue.count(network: "b")) == (5, 2, 2))
-        #expect(queue.count(subject: subject) == 3)
+        #expect((queue.count, queue.count(.network("a")), queue.count(.block("b"))) == (5, 2, 2))
+        #expect((queue.count(.subject(subject)), queue.count(.subjectFromBlock(subject, "b"))) == (3, 2))
         _ = queue.remove(3)
         _ = queue.removeFirst()
-        #expect((queue.count(network: "a"), queue.count(network: "b"), queue.count(subject: subject)) == (1, 1, 1))
+        #expect((queue.count(.network("a")), queue.count(.block("b")), queue.count(.subject(subject))) == (1, 1, 1))
         _ = served(from: &queue)
-        #expect((queue.count, queue.count(network: "b"), queue.count(subject: subject)) == (0, 0, 0))
+        #expect((queue.count, queue.count(.network("b")), queue.count(.subject(subject))) == (0, 0, 0))
     }
 
     /// Against the plainest queue that takes turns, over a long run of arrivals, departures and services.
@@ -104,7 +113,10 @@ struct HashingQueueTests {
 
     private func append(_ caller: String, as id: UInt64, to queue: inout HashingQueue) {
         let parts = caller.split(separator: "/").map(String.init)
-        let asker = parts.first.map { PasswordAsker.at($0, about: parts.count > 1 ? parts[1] : nil) }
+        let asker = parts.first.map { network in
+            let block = network.split(separator: ":").first.map(String.init)
+            return PasswordAsker.at(network, in: block, about: parts.count > 1 ? parts[1] : nil)
+        }
         queue.append(.init(id: id, asker: asker, since: .now, run: { {} }, giveUp: { _ in }))
     }
 

@@ -2,8 +2,11 @@ import Accounts
 
 extension PasswordAsker {
     /// Somebody at a network, asking about a subject that is told by its name.
-    static func at(_ network: String, about subject: String? = nil, presence: Presence? = nil) -> Self {
-        .init(network: network, subject: subject.map { AttemptKey(bytes: Array($0.utf8)) }, presence: presence)
+    static func at(
+        _ network: String, in block: String? = nil, about subject: String? = nil, presence: Presence? = nil
+    ) -> Self {
+        let subject = subject.map { AttemptKey(bytes: Array($0.utf8)) }
+        return .init(network: network, block: block, subject: subject, presence: presence)
     }
 
     /// Whoever it is.

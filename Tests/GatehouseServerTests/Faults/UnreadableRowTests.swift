@@ -1,0 +1,35 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Postgres
+import Testing
+
+@testable import GatehouseServer
+@testable import Storage
+
+/// A row that somebody has spoilt from outside.
+struct UnreadableRowTests {
+    @Test func `an account that can't be read fails alone, whoever is read along with it`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (bad, good) = (try await client.guest(), try await client.guest())
+            let (spoilt, whole) = (try #require(UUID(uuidString: bad.uid)), try #require(UUID(uuidString: good.uid)))
+            // Deeper than what reads it goes.
+            try await server.execute(
+                """
+                UPDATE accounts SET metadata = ('{"a":' || repeat('[', 1000) || repeat(']', 1000) || '}')::jsonb
+                 WHERE uid = $1
+                """, [.uuid(spoilt)])
+            let application = Int32(
+                try await server.count("SELECT application_id::bigint FROM accounts WHERE uid = $1", [.uuid(whole)]))
+            let answers = try await JoinedUsers.users(
+                [spoilt, whole, UUID()], application: application, from: server.backend.database)
+            #expect(Set(answers.keys) == [spoilt, whole])
+            #expect(try answers[whole]?.get().uid == whole)
+            #expect(throws: (any Error).self) { try answers[spoilt]?.get() }
+
+            expectError(try await client.get("/auth/me", bearer: bad.accessToken), 500, "INTERNAL")
+            #expect(try await client.get("/auth/me", bearer: good.accessToken).status == 200)
+        }
+    }
+}
