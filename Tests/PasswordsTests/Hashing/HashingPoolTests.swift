@@ -91,7 +91,7 @@ struct HashingPoolTests {
         let blockade = await Blockade(of: pool)
         let runs = Counter()
         for number in 1...14 { _ = await pool.queued(for: .at("\(number)", in: "flood")) { runs.increment() } }
-        await #expect(throws: AccountsError.self) { try await pool.run(for: .at("15", in: "flood")) {} }
+        #expect(throws: AccountsError.self) { try pool.requirePlace(for: .at("15", in: "flood")) }
         #expect(pool.statistics.refusals == [.block: 1])
         _ = await pool.queued(for: .at("15", in: "home")) { runs.increment() }
         try await blockade.lift()
@@ -118,11 +118,12 @@ struct HashingPoolTests {
             _ = await pool.queued(for: asker) { runs.increment() }
         }
         for asker in [PasswordAsker.at("1", in: "1", about: "x"), .at("11", in: "1", about: "x")] {
-            await #expect(throws: AccountsError.self) { try await pool.run(for: asker) {} }
+            #expect(throws: AccountsError.self) { try pool.requirePlace(for: asker) }
         }
         #expect(pool.statistics.refusals == [.subject: 2])
         // From the flood's own block about others, and the owner from their own.
         _ = await pool.queued(for: .at("11", in: "1", about: "y")) { runs.increment() }
+        try pool.requirePlace(for: .at("home", about: "x"))
         _ = await pool.queued(for: .at("home", about: "x")) { runs.increment() }
         try await blockade.lift()
         await pool.shutdown()
