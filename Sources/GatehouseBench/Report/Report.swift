@@ -12,7 +12,7 @@ struct Report: Sendable {
 
     var text: String {
         let load = machine.load.map { String(format: "%.2f", $0) }.joined(separator: " ")
-        let rounds = results.first.map { ", \($0.rounds.count) rounds" } ?? ""
+        let rounds = results.map(\.rounds.count).max().map { ", \($0) rounds" } ?? ""
         let head = [
             "Gatehouse bench, \(date.formatted(.iso8601))\(rounds)",
             "\(machine.cores) cores of \(machine.processor), \(String(format: "%.1f", machine.gibibytes)) GiB, "
