@@ -11,18 +11,21 @@ struct Bench: Sendable {
 
     private static let warmUp = 0.4
 
-    func measure(_ rows: [Row]) async throws -> [RowResult] {
+    /// An error ends its row alone, which keeps the rounds that it had by then.
+    func measure(_ rows: [Row]) async -> [RowResult] {
         guard !rows.isEmpty else { return [] }
         var results = rows.map(RowResult.init)
-        for row in rows {
-            for contender in row.contenders {
-                _ = try await contender.prepare()(Self.warmUp)
+        for index in results.indices {
+            await results[index].attempt { result in
+                for contender in result.row.contenders { _ = try await contender.prepare()(Self.warmUp) }
             }
         }
         for round in 1...rounds {
             progress("round \(round) of \(rounds)")
             for index in results.indices {
-                results[index].rounds.append(try await measure(results[index].row, inRound: round))
+                await results[index].attempt { result in
+                    result.rounds.append(try await measure(result.row, inRound: round))
+                }
             }
         }
         return results

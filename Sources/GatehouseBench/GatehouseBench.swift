@@ -38,7 +38,7 @@ struct RunCommand: AsyncParsableCommand {
         let chosen = rows.isEmpty ? RowName.allCases : rows
         let bench = quick ? Bench.quick : Bench.full
         let report = try await Stage.with { stage in
-            let results = try await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
+            let results = await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
             var trials: [TrialResult] = []
             for trial in chosen.flatMap({ $0.trials(on: stage, quick: quick, soak: .seconds(soak)) }) {
                 trials.append(await trial.run())

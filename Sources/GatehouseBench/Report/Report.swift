@@ -12,14 +12,15 @@ struct Report: Sendable {
 
     var text: String {
         let load = machine.load.map { String(format: "%.2f", $0) }.joined(separator: " ")
-        let rounds = results.first.map { ", \($0.rounds.count) rounds" } ?? ""
+        let rounds = results.map(\.rounds.count).max().map { ", \($0) rounds" } ?? ""
         let head = [
             "Gatehouse bench, \(date.formatted(.iso8601))\(rounds)",
             "\(machine.cores) cores of \(machine.processor), \(String(format: "%.1f", machine.gibibytes)) GiB, "
                 + "\(machine.system)",
             "PostgreSQL \(databaseVersion), commits synced; load average before: \(load)",
         ]
-        let table = results.isEmpty ? [] : [""] + Table(results).lines + [""] + Self.explanation
+        let failures = results.compactMap { result in result.failure.map { "\(result.row.name) BROKE OFF: \($0)" } }
+        let table = results.isEmpty ? [] : [""] + Table(results).lines + failures + [""] + Self.explanation
         return (head + table + trials.flatMap(Self.lines) + [""] + notes).joined(separator: "\n")
     }
 
@@ -48,6 +49,8 @@ struct Report: Sendable {
         "processor time of one call, by server, PostgreSQL and generator (or the raw loop), which share the machine; then",
         "each one's part of all cores. Much under \"others\", or a high load, makes all but the CPU time doubtful.",
     ]
+
+    var isWhole: Bool { results.allSatisfy { $0.failure == nil } && trials.allSatisfy { $0.failure == nil } }
 
     /// - Returns: the file's path.
     func write(to directory: String) throws -> String {

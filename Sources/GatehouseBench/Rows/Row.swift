@@ -56,9 +56,21 @@ struct Sample: Sendable {
 struct RowResult: Sendable {
     let row: Row
     var rounds: [[Sample]] = []
+    /// Why it was measured no further.
+    private(set) var failure: String?
 
     init(_ row: Row) {
         self.row = row
+    }
+
+    mutating func attempt(_ step: (inout RowResult) async throws -> Void) async {
+        guard failure == nil else { return }
+        do {
+            try await step(&self)
+        } catch {
+            progress("\(row.name): \(error)")
+            failure = "\(error)"
+        }
     }
 
     func samples(of contender: Int) -> [Sample] {

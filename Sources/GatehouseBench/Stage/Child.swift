@@ -50,7 +50,7 @@ struct Child: Sendable {
         let output = try await onOwnThread {
             let reader = FileHandle(fileDescriptor: reading, closeOnDealloc: true)
             var output = Data()
-            while let some = try reader.read(upToCount: 4096), !some.isEmpty {
+            while case let some = reader.availableData, !some.isEmpty {
                 if isShown { FileHandle.standardError.write(some) }
                 output += some
             }

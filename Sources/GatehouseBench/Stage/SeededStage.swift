@@ -53,14 +53,23 @@ struct SeededStage: Sendable {
         }
     }
 
-    /// - Returns: half of the calls took no longer, in milliseconds.
-    func median(of call: Call, inRound round: Int, of rounds: Int) async throws -> Double {
-        let load = try await load(of: call, for: people(of: call, inRound: round, of: rounds))
+    struct Timing {
+        /// Half of the calls took no longer, in milliseconds.
+        let median: Double
+        /// How often each person was asked for; `nil` where the calls are for people who are new.
+        let callsPerPerson: Double?
+    }
+
+    func timing(of call: Call, inRound round: Int, of rounds: Int) async throws -> Timing {
+        let people = people(of: call, inRound: round, of: rounds)
+        let load = try await load(of: call, for: people)
         let count = try await load.wrk.run(stage.url(load.path), seconds: call.seconds)
         guard count.failures == 0, let latency = count.latency else {
             throw BenchError("\(call.rawValue): \(count.failures) calls failed")
         }
-        return latency.median
+        let calls = count.perSecond * call.seconds
+        return Timing(
+            median: latency.median, callsPerPerson: people.isEmpty ? nil : calls / Double(people.count))
     }
 
     private func load(
