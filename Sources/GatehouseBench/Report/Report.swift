@@ -26,8 +26,8 @@ struct Report: Sendable {
 
     private static func lines(of result: TrialResult) -> [String] {
         let failure = result.failure.map { ["  BROKE OFF: \($0)"] } ?? []
-        return ["", result.trial.name] + result.findings.map(line) + failure
-            + result.trial.explanation.map { "  \($0)" }
+        let explanation = result.trial.explanation.map { "  \($0)" }
+        return ["", result.trial.name] + result.findings.map(line) + failure + explanation
     }
 
     private static func line(of finding: Finding) -> String {

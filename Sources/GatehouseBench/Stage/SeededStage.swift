@@ -20,7 +20,7 @@ struct SeededStage: Sendable {
         case tokenSignIn = "first sign-in by ID token"
         case anonymous = "anonymous sign-in"
 
-        /// The share of those known whom this call alone is made for, in sixths: the first, and the one behind the last.
+        /// The share of those known whom this call alone is made for, in sixths.
         fileprivate var sixths: Range<Int> {
             switch self {
             case .me: 0..<3

@@ -6,8 +6,8 @@ extension Trial {
         Trial(
             name: "\(accounts) accounts against 10,000, p50 by p50",
             explanation: [
-                "me, refresh and password sign-in: people of each round's own, evenly spread. Calls up to one for each of",
-                "them hit rows that nobody has just read. What the system's memory holds is warm nevertheless: all of the",
+                "me, refresh and password sign-in: people of each round's own, evenly spread. Calls up to one for",
+                "each hit rows that nobody has just read. What memory holds is warm nevertheless: all of the",
                 "small database, of the large one what seeding and VACUUM left there. Calls that add people come last.",
             ]
         ) { findings in
