@@ -9,7 +9,7 @@ import Testing
     private let reads: JoinedReads<Int, String>
 
     init() {
-        reads = JoinedReads(width: 2, limit: 60, fetch: table.fetch)
+        reads = JoinedReads(width: 2, limit: 100, fetch: table.fetch)
     }
 
     @Test func `who asks alone is answered at once`() async throws {
@@ -34,14 +34,14 @@ import Testing
         table.isOpen = false
         async let first = reads.value(of: 1)
         await until { table.fetches.count == 1 }
-        async let crowd = values(of: 2...17)
+        async let crowd = values(of: 2...65)
         await until { table.fetches.count == 2 }
-        async let others = values(of: 18...57)
-        await until { reads.waiting == 40 }
-        #expect(table.fetches.map(\.count) == [1, 16])
+        async let others = values(of: 66...99)
+        await until { reads.waiting == 34 }
+        #expect(table.fetches.map(\.count) == [1, 64])
         table.isOpen = true
-        #expect(try await (first, crowd.count, others.count) == ("1.0", 16, 40))
-        #expect(table.fetches.map(\.count) == [1, 16, 40])
+        #expect(try await (first, crowd.count, others.count) == ("1.0", 64, 34))
+        #expect(table.fetches.map(\.count) == [1, 64, 34])
     }
 
     @Test func `no more wait than may`() async throws {

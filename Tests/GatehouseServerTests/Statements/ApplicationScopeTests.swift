@@ -153,4 +153,35 @@ struct ApplicationScopeTests {
             #expect(seen == Set(Self.globalKeys.keys).union(Self.globalTables.keys))
         }
     }
+
+    @Test func `every reference stays within its application`() async throws {
+        try await TestServer.with { server in
+            let rows = try await server.backend.database.execute(
+                Statement(
+                    .read,
+                    """
+                    SELECT c.conrelid::regclass::text, c.confrelid::regclass::text, c.conname::text,
+                           EXISTS (SELECT FROM generate_subscripts(c.conkey, 1) place
+                                     JOIN pg_attribute here
+                                       ON here.attrelid = c.conrelid AND here.attnum = c.conkey[place]
+                                     JOIN pg_attribute there
+                                       ON there.attrelid = c.confrelid AND there.attnum = c.confkey[place]
+                                    WHERE here.attname = 'application_id' AND there.attname = 'application_id')
+                      FROM pg_constraint c
+                     WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace
+                     ORDER BY 1, 3
+                    """), [])
+            let scoped = try await server.tablesOfApplications()
+            var references = 0
+            for row in rows {
+                var row = row
+                let (from, to, name): (String, String, String) = (try row.next(), try row.next(), try row.next())
+                guard scoped.contains(from), scoped.contains(to) else { continue }
+                references += 1
+                let isWithin: Bool = try row.next()
+                #expect(isWithin, "\(name) of \(from) refers to \(to)")
+            }
+            #expect(references > 5)
+        }
+    }
 }
