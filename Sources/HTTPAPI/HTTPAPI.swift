@@ -4,9 +4,10 @@ package import ProviderKit
 /// The REST interface: routes, payloads, and the rules of section 1 of the contract.
 ///
 /// `FrontDoor` receives a request, finds its application and client, and hands it to the router. Each path and method
-/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, a place for a hash, limit, bearer, freshness, in that
-/// order, then its handler), and `/openapi.json` is written from the same declarations. A handler decodes a payload, calls one
-/// use case and encodes what it returns; whatever is thrown on the way becomes an answer in `FrontDoor` alone.
+/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, a place for a hash, limit, bearer,
+/// freshness, in that order, then its handler), and `/openapi.json` is written from the same declarations, when it is
+/// first asked for. A handler decodes a payload, calls one use case and encodes what it returns; whatever is thrown on
+/// the way becomes an answer in `FrontDoor` alone.
 package struct HTTPAPI: Sendable {
     private let endpoints: [Endpoint]
     private let authentication: BearerAuthentication
