@@ -6,13 +6,15 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Many accounts due at once, and sign-ins that hardly notice; only where long tests are asked for.
+/// Many accounts due at once, and sign-ins that go on; only where long tests are asked for.
+///
+/// How much longer they take is for `gatehouse-bench erasure` to judge, with a release build and clients of its own.
 struct ErasureLoadTests {
     private static let isLongMode = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
     private static let accounts = 10_000
 
     @Test(.enabled(if: isLongMode))
-    func `sign-ins stay quick while ten thousand accounts are erased`() async throws {
+    func `people sign in while ten thousand accounts are erased`() async throws {
         try await ProcessDirectory.with { directory in
             let ledger = directory.url.appending(path: "ledger").path
             try await TestServer.with(application: "deletion: { ledger: \"\(ledger)\" }") { server in
@@ -29,7 +31,6 @@ struct ErasureLoadTests {
                     ratio \(ratio), of \(usual.count) and \(erasing.count) sign-ins
                     """
                 print(report)
-                #expect(ratio <= 1.5, "\(report)")
                 #expect(
                     try await server.count("SELECT count(*) FROM erasures WHERE certificate IS NOT NULL")
                         == Self.accounts)
