@@ -50,13 +50,32 @@ package struct SeededAccounts: Sendable {
 
     /// Whether the application has accounts that were not seeded.
     package func hasOthers() async throws -> Bool {
-        let (first, last) = (
-            SeededPerson(SeededPerson.numbers.lowerBound), SeededPerson(SeededPerson.numbers.upperBound)
-        )
+        let uids = SeededPerson.uids
         var row = try await database.execute(
-            Self.hasOthers, [.int4(terms.application), .uuid(first.uid), .uuid(last.uid)]
+            Self.hasOthers, [.int4(terms.application), .uuid(uids.first), .uuid(uids.last)]
         ).firstOrConflict()
         return try row.next()
+    }
+
+    private static let makeDue = Statement(
+        .write,
+        """
+        WITH due AS (
+            UPDATE accounts SET deleted_at = now(), purge_after = now()
+             WHERE application_id = $1 AND uid BETWEEN $2 AND $3
+            RETURNING application_id, uid)
+        INSERT INTO erasures (application_id, receipt, uid, purge_after)
+        SELECT application_id, gen_random_uuid(), uid, now() FROM due
+        """)
+
+    /// All who were seeded have asked to be deleted, and their grace period is over.
+    ///
+    /// - Returns: how many they are.
+    package static func makeDue(in application: Int32, of database: Database) async throws -> Int {
+        let uids = SeededPerson.uids
+        return try await database.execute(
+            makeDue, [.int4(application), .uuid(uids.first), .uuid(uids.last)]
+        ).affected
     }
 
     /// Two seeders at once share the work; the second one's next statement sees what the first has written.

@@ -13,6 +13,9 @@ package struct SeededPerson: Sendable, Equatable {
         self.number = number
     }
 
+    /// Of the first that there can be, and of the last.
+    static let uids = (first: SeededPerson(numbers.lowerBound).uid, last: SeededPerson(numbers.upperBound).uid)
+
     package var uid: UUID { id(0) }
     package var sessionID: UUID { id(1) }
 

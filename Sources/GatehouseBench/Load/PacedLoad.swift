@@ -37,6 +37,7 @@ struct PacedLoad: Sendable {
             while isWanted(number), !Task.isCancelled {
                 let due = start + .seconds(Double(number) / perSecond)
                 try? await Task.sleep(until: due, tolerance: .zero, clock: .continuous)
+                // Of its own, or a call that is slow would put off the next one.
                 group.addTask { [number] in await call(number, due: due, client: client) }
                 number += 1
             }

@@ -148,16 +148,6 @@ extension Seeder {
 extension Seeder {
     private static let selectVersion = Statement(.read, "SELECT current_setting('server_version')")
     private static let selectBackend = Statement(.read, "SELECT pg_backend_pid()")
-    private static let makeDue = Statement(
-        .write,
-        """
-        WITH due AS (
-            UPDATE accounts SET deleted_at = now(), purge_after = now()
-             WHERE application_id = $1 AND uid BETWEEN $2 AND $3
-            RETURNING application_id, uid)
-        INSERT INTO erasures (application_id, receipt, uid, purge_after)
-        SELECT application_id, gen_random_uuid(), uid, now() FROM due
-        """)
     private static let countDue = Statement(.read, "SELECT count(*) FROM accounts WHERE purge_after <= now()")
     private static let countAccounts = Statement(.read, "SELECT count(*) FROM accounts")
     /// Of the tables that grow with the number of people.
@@ -170,14 +160,9 @@ extension Seeder {
         """)
     private static let countRefreshTokens = Statement(.read, "SELECT count(*) FROM refresh_tokens")
 
-    /// All seeded people of an application have asked to be deleted, and their grace period is over.
+    /// - Returns: how many seeded people are to be erased from now on: all of them.
     func makeSeededPeopleDue(in application: Application) async throws -> Int {
-        let (first, last) = (
-            SeededPerson(SeededPerson.numbers.lowerBound), SeededPerson(SeededPerson.numbers.upperBound)
-        )
-        return try await database.execute(
-            Self.makeDue, [.int4(application.id), .uuid(first.uid), .uuid(last.uid)]
-        ).affected
+        try await SeededAccounts.makeDue(in: application.id, of: database)
     }
 
     /// How many people are to be erased now.

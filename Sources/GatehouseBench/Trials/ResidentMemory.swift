@@ -17,6 +17,7 @@ enum ResidentMemory {
         of id: pid_t, during body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, megabytes: [Double]) {
         try await withThrowingTaskGroup(of: [Double].self) { group in
+            // Beside the body, and ended by its end.
             group.addTask {
                 var samples: [Double] = []
                 while !Task.isCancelled {

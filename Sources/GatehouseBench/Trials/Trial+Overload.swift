@@ -138,6 +138,7 @@ private struct CalmLoad {
     func run(client: HTTPClient) async -> Result {
         let answers = await withTaskGroup(of: (Int, [PacedLoad.Answer]).self) { group in
             for (index, load) in loads.enumerated() {
+                // All at the same time, as they come to a server.
                 group.addTask { (index, await load.run(seconds: Self.seconds, client: client)) }
             }
             return await group.reduce(into: Array(repeating: [PacedLoad.Answer](), count: loads.count)) {

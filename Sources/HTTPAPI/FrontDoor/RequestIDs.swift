@@ -12,6 +12,7 @@ final class RequestIDs: Sendable {
         number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
         number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
         number ^= number >> 31
+        // In one piece: `[UInt8].hex` makes a text of every byte.
         return String(unsafeUninitializedCapacity: 16) { digits in
             for index in 0..<16 {
                 let digit = UInt8(truncatingIfNeeded: number >> (60 - 4 * index)) & 0xF
