@@ -90,7 +90,7 @@ extension Child {
         return (ends[0], ends[1])
     }
 
-    /// In a process group of its own, so that Ctrl-C reaches this process alone.
+    /// In a session of its own, as a service is, so that Ctrl-C reaches this process alone.
     ///
     /// And with no signal blocked, as threads of this process have them: unlike `Process`, which hands that on, and a
     /// shell can't undo it.
@@ -108,8 +108,8 @@ extension Child {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+        let newSession: Int32 = 0x80  // POSIX_SPAWN_SETSID, a GNU extension which Swift's Glibc module leaves out
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | newSession))
 
         let words = arguments.map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }

@@ -10,6 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
+        SessionPriority.lower()
         let (path, configuration) = try options.load()
         let logger = Logger(label: "gatehouse") { label in JSONLogHandler(label: label) }
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in

@@ -21,6 +21,7 @@ struct DevelopmentCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        SessionPriority.lower()
         let level: Logger.Level = verbose ? .debug : .notice
         let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }
         let home = try DevelopmentHome(directory: directory)

@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/autogroup"), "Linux has sessions to weigh"))
+    func aServiceGivesWayToOtherSessions() async throws {
+        let file = ServerFile(database: try await TemporaryPostgres.database())
+        try await ProcessDirectory.with { directory in
+            try directory.write(file.text, to: "gatehouse.yaml")
+            let command = [GatehouseProcess.executable, "serve", "--config", "gatehouse.yaml"]
+            try await GatehouseProcess.with(command, program: "/usr/bin/setsid", in: directory) { process in
+                try await eventually("the server serves") { process.servedPort != nil }
+                #expect(process.sessionPriority == "nice 5")
+                #expect(try await process.end(by: SIGTERM) == 0)
+            }
+        }
+    }
+
     @Test func migrateIsRepeatable() async throws {
         let file = ServerFile(database: try await TemporaryPostgres.database())
         try await ProcessDirectory.with { directory in
