@@ -102,6 +102,7 @@ struct RunningServer {
             webhookWorker, revocationWorker, backlog,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
             SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
+            StatisticsService(statistics: PlannerStatistics(database: backend.database), logger: backend.logger),
             AuditService(
                 chain: AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime()),
                 partitions: AuditPartitions(database: backend.database), logger: backend.logger),
