@@ -8,14 +8,16 @@ struct SeededStage: Sendable {
     /// Of all over the tables, in no order.
     private let known: [(person: SeededPerson, refreshToken: String)]
 
-    private static let knownPeople = 60_000
+    private static let knownPeople = 90_000
     /// Few, so that a call waits for the server and not for other calls.
     private static let connections = 2
 
     /// In the order of measuring: those that add rows, and so make the small database grow, come last.
     enum Call: String, CaseIterable {
         case me = "GET /auth/me"
+        case meAgain = "GET /auth/me, of people who were just there"
         case refresh = "refresh"
+        case refreshAgain = "refresh, of people who were just there"
         case signIn = "password sign-in"
         case tokenSignIn = "first sign-in by ID token"
         case anonymous = "anonymous sign-in"
@@ -23,15 +25,20 @@ struct SeededStage: Sendable {
         /// The share of those known whom this call alone is made for, in sixths.
         fileprivate var sixths: Range<Int> {
             switch self {
-            case .me: 0..<3
-            case .refresh: 3..<5
+            case .me: 0..<2
+            case .meAgain: 2..<3
+            case .refresh: 3..<4
+            case .refreshAgain: 4..<5
             case .signIn: 5..<6
             case .tokenSignIn, .anonymous: 0..<0
             }
         }
 
-        /// The fast one is stopped before it begins with its people again.
-        fileprivate var seconds: Double { self == .me ? 2 : 4 }
+        /// A part of that, where all but the first calls are to be for somebody who has called before.
+        fileprivate var part: Int { self == .meAgain || self == .refreshAgain ? 20 : 1 }
+
+        /// The fast ones are stopped before they begin with their people again.
+        fileprivate var seconds: Double { [.signIn, .tokenSignIn, .anonymous].contains(self) ? 4 : 2 }
     }
 
     init(_ stage: Stage, accounts: Int) async throws {
@@ -77,10 +84,10 @@ struct SeededStage: Sendable {
     ) async throws -> (wrk: Wrk, path: String) {
         let (script, path, lines): (WrkScript, String, [String]) =
             switch call {
-            case .me:
+            case .me, .meAgain:
                 // They live for an hour, and seeding may take longer.
                 (.get, "/me", try await stage.seeder.accessTokens(of: people.map(\.person), in: stage.es256))
-            case .refresh: (.refresh, "/refresh", people.map(\.refreshToken))
+            case .refresh, .refreshAgain: (.refresh, "/refresh", people.map(\.refreshToken))
             case .signIn:
                 (.post, "/login", people.map { RequestBody.signIn(email: $0.person.email, password: password) })
             case .tokenSignIn:
@@ -99,7 +106,7 @@ struct SeededStage: Sendable {
     ) -> ArraySlice<(person: SeededPerson, refreshToken: String)> {
         let size = call.sixths.count * known.count / 6 / rounds
         let first = call.sixths.lowerBound * known.count / 6 + round * size
-        return known[first..<(first + size)]
+        return known[first..<(first + size / call.part)]
     }
 }
 
