@@ -50,7 +50,7 @@ extension SQLStore {
         let rows = try await run(
             Self.createAccount,
             [.int4(opening.application), .uuid(uid), .uuid(id)] + session.binds + [
-                .text(evidence.displayName), .bytes(Self.newAuditKey()), .text(opening.provider),
+                .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(opening.provider),
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
                 .bool(shown.emailVerified), .text(shown.phone?.value),
                 .json(try JSONValue.object(evidence.profile).jsonText()),
@@ -73,10 +73,5 @@ extension SQLStore {
             user: user, identityID: id, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
             isNewAccount: true,
             shouldChangePassword: false)
-    }
-
-    private static func newAuditKey() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<32).map { _ in generator.next() }
     }
 }

@@ -57,9 +57,7 @@ struct SeededBatch {
     mutating func append(_ person: SeededPerson) {
         let (application, uid, email) = (Bind.int4(terms.application), Bind.uuid(person.uid), Bind.text(person.email))
         let name = Bind.text(person.displayName)
-        var generator = SystemRandomNumberGenerator()
-        let auditKey = (0..<4).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } }
-        accounts.append(application, uid, name, .bytes(auditKey))
+        accounts.append(application, uid, name, .bytes(SystemRandom.bytes(32)))
         for index in 1...max(1, terms.identitiesPerAccount) {
             let (provider, subject) =
                 index == 1 ? (terms.providers.password, person.email) : (terms.providers.other, person.subject(index))

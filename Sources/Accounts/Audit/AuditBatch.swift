@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// Events that were sealed together, as a link of the audit's chain.
 package struct AuditBatch: Sendable, Equatable {
     /// 1 for the first; none is left out.
@@ -52,11 +54,6 @@ package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension [UInt8] {
-    /// Lower-case hexadecimal digits.
-    package var hex: String {
-        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
     package init?(hex: some StringProtocol) {
         let digits = hex.compactMap(\.hexDigitValue)
         guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { return nil }

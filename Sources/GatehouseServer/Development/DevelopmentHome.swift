@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Foundation
 
 /// The directory that `gatehouse dev` keeps its database and its master key in.
@@ -28,8 +29,7 @@ struct DevelopmentHome {
 
     private static func masterKey(at file: URL) throws -> String {
         if let key = try? String(contentsOf: file, encoding: .utf8) { return key }
-        var generator = SystemRandomNumberGenerator()
-        let key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
+        let key = Data(SystemRandom.bytes(32)).base64EncodedString()
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         guard FileManager.default.createFile(atPath: file.path, contents: Data(key.utf8), attributes: attributes) else {
             throw CocoaError(.fileWriteNoPermission)

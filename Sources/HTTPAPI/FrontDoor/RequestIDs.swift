@@ -1,3 +1,4 @@
+internal import ProviderKit
 internal import Synchronization
 
 /// Ids for requests that bring none: 16 hexadecimal digits, each once in 2⁶⁴, which tell nothing of how many there were.
@@ -12,13 +13,6 @@ final class RequestIDs: Sendable {
         number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
         number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
         number ^= number >> 31
-        // In one piece: `[UInt8].hex` makes a text of every byte.
-        return String(unsafeUninitializedCapacity: 16) { digits in
-            for index in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: number >> (60 - 4 * index)) & 0xF
-                digits[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-            }
-            return 16
-        }
+        return withUnsafeBytes(of: number.bigEndian) { $0.hex }
     }
 }

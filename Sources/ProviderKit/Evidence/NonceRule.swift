@@ -24,16 +24,7 @@ public enum NonceRule: String, Sendable, Decodable, CaseIterable {
             return
         }
         guard let claim = claim.string, let presented, !presented.isEmpty,
-            claim == presented || claim == SHA256.hash(data: Data(presented.utf8)).hex
+            claim == presented || claim == Array(SHA256.hash(data: Data(presented.utf8))).hex
         else { throw ProviderError.refused }
-    }
-}
-
-extension SHA256.Digest {
-    fileprivate var hex: String {
-        map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
     }
 }

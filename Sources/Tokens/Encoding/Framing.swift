@@ -2,9 +2,12 @@
 enum Framing {
     /// Each text in UTF-8 behind its length in eight bytes.
     static func encode(_ texts: [String]) -> [UInt8] {
-        texts.reduce(into: []) { bytes, text in
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(texts.reduce(0) { $0 + 8 + $1.utf8.count })
+        for text in texts {
             withUnsafeBytes(of: UInt64(text.utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: text.utf8)
         }
+        return bytes
     }
 }

@@ -1,5 +1,6 @@
 package import Accounts
 import Crypto
+internal import ProviderKit
 
 /// Vouches for the audit under a key derived from the root key.
 package struct AuditMAC: AuditAuthentication {
