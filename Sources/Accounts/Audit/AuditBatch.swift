@@ -52,11 +52,3 @@ package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { "\(seq):\(mac.hex)" }
 }
-
-extension [UInt8] {
-    package init?(hex: some StringProtocol) {
-        let digits = hex.compactMap(\.hexDigitValue)
-        guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { return nil }
-        self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
-    }
-}

@@ -120,7 +120,7 @@ package struct FlowCookie: Sendable {
     package let value: String
 
     static func name(for state: OpaqueToken) -> String {
-        "gatehouse-flow-" + state.hash.prefix(6).hex
+        "gatehouse-flow-" + Array(state.hash.prefix(6)).hex
     }
 }
 

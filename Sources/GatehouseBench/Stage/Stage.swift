@@ -9,7 +9,7 @@ import Synchronization
 /// All files live in the cluster's own directory, which goes with this process, however that ends.
 struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
-    private static let masterKey = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+    private static let masterKey = Data(SystemRandom.bytes(32)).base64EncodedString()
     /// Some for each thread that hashes, so that none is ever idle, and nobody waits for too long.
     static let signInConnections = 4 * ProcessInfo.processInfo.activeProcessorCount
     private static let peopleOfEach = 128

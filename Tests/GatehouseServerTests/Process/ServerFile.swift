@@ -73,7 +73,7 @@ struct LogLine: Decodable {
 
 extension GatehouseProcess {
     /// What `serve` says once its port is open.
-    var servedPort: Int? {
+    fileprivate var servedPort: Int? {
         errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == "serving" }?
             .metadata?["port"].flatMap(Int.init)
     }
