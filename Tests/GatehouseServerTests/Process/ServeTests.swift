@@ -46,17 +46,33 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/autogroup"), "Linux has sessions to weigh"))
+    private static let hasAutogroups = FileManager.default.fileExists(atPath: "/proc/self/autogroup")
+
+    @Test(.enabled(if: hasAutogroups, "Linux weighs sessions"))
     func aServiceGivesWayToOtherSessions() async throws {
         let file = ServerFile(database: try await TemporaryPostgres.database())
         try await ProcessDirectory.with { directory in
-            try directory.write(file.text, to: "gatehouse.yaml")
-            let command = [GatehouseProcess.executable, "serve", "--config", "gatehouse.yaml"]
-            try await GatehouseProcess.with(command, program: "/usr/bin/setsid", in: directory) { process in
-                try await eventually("the server serves") { process.servedPort != nil }
-                #expect(process.sessionPriority == "nice 5")
+            try await file.serve(in: directory, by: "/usr/bin/setsid") { process, _ in
+                try await eventually("its session gives way") { process.sessionPriority == "nice 5" }
                 #expect(try await process.end(by: SIGTERM) == 0)
             }
+        }
+    }
+
+    @Test(.enabled(if: hasAutogroups && FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+    func theSessionOfATerminalIsLeftAlone() async throws {
+        let file = ServerFile(database: try await TemporaryPostgres.database())
+        try await ProcessDirectory.with { directory in
+            try directory.write(file.text, to: "gatehouse.yaml")
+            let shell = """
+                \(GatehouseProcess.executable) serve --config gatehouse.yaml >log 2>&1 &
+                for attempt in $(seq 200); do grep -q '"serving"' log && break; sleep 0.1; done
+                sleep 0.5; cat /proc/self/autogroup; kill $!; wait $! && echo ended well
+                """
+            let arguments = ["--quiet", "--return", "--command", shell, "/dev/null"]
+            let outcome = try await GatehouseProcess.run(arguments, program: "/usr/bin/script", in: directory)
+            #expect(outcome.output.contains(" nice 0"), "\(outcome.output)")
+            #expect(outcome.output.contains("ended well"), "\(outcome.output)")
         }
     }
 
