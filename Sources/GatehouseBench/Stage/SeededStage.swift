@@ -34,10 +34,10 @@ struct SeededStage: Sendable {
             }
         }
 
-        /// A part of that, where all but the first calls are to be for somebody who has called before.
-        fileprivate var part: Int { self == .meAgain || self == .refreshAgain ? 20 : 1 }
+        /// Few, and as many of each database, where all but the first calls are for somebody who has called before.
+        fileprivate var mostPeople: Int { self == .meAgain || self == .refreshAgain ? 100 : .max }
 
-        /// The fast ones are stopped before they begin with their people again.
+        /// The fast ones are stopped before they begin with their people again, as a rule: the calls per person tell.
         fileprivate var seconds: Double { [.signIn, .tokenSignIn, .anonymous].contains(self) ? 4 : 2 }
     }
 
@@ -106,7 +106,7 @@ struct SeededStage: Sendable {
     ) -> ArraySlice<(person: SeededPerson, refreshToken: String)> {
         let size = call.sixths.count * known.count / 6 / rounds
         let first = call.sixths.lowerBound * known.count / 6 + round * size
-        return known[first..<(first + size / call.part)]
+        return known[first..<(first + size)].prefix(call.mostPeople)
     }
 }
 

@@ -8,8 +8,8 @@ extension Trial {
             explanation: [
                 "me, refresh and password sign-in: people of each round's own, evenly spread. Calls up to one for",
                 "each hit rows that nobody has just read. What memory holds is warm nevertheless: all of the",
-                "small database, of the large one what seeding and VACUUM left there. Who was just there is one of",
-                "a twentieth of as many. Calls that add people come last.",
+                "small database, of the large one what seeding and VACUUM left there. Those who were just there are",
+                "a hundred who call over and over. Calls that add people come last.",
             ]
         ) { findings in
             let scansBefore = try await large.stage.sequentialScans()
