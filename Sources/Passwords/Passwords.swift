@@ -12,3 +12,7 @@
 /// Measured with 64 MiB and two passes on 2 cores: 13.3 sign-ins a second over HTTP, against 14.2 runs of libargon2 in a
 /// bare loop over memory that is reused, and 11 to 12 with memory from malloc. Each takes 147 ms of processor time
 /// against 136 ms; all cores at once wait for memory, which is why `Calibration` measures with all threads at once.
+///
+/// The threads' low priority keeps the server's own calls quick, but counts for nothing beside PostgreSQL, whose backends
+/// are sessions of their own to Linux: `GatehouseServer/Bootstrap/SessionPriority` tells what that did, and its remedy. A
+/// lower priority of the threads made it worse, as did SCHED_IDLE (`perf sched latency`, and a toy of two busy threads).

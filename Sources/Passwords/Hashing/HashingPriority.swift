@@ -2,7 +2,9 @@
     import Glibc
 #endif
 
-/// How the threads that hash stand against all others.
+/// How the threads that hash stand against all others of the server's session.
+///
+/// What is outside of it is the matter of `SessionPriority`.
 enum HashingPriority {
     /// Their share where others want the processor too: a tenth of a thread of ordinary priority.
     ///
