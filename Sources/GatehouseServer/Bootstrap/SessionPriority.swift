@@ -10,28 +10,36 @@ internal import Foundation
 ///
 /// It has no effect where a control group has a share of the processors, as in most containers.
 enum SessionPriority {
-    /// A third of what each other busy session gets.
-    private static let niceness = "5"
     private static let file = "/proc/self/autogroup"
+    private static let usual = "0"
+    /// A third of what each other busy session gets.
+    private static let low = "5"
 
-    /// Has the session give way, which is the server's alone.
+    /// Has the session give way for as long as the body runs, and whatever else is in it.
     ///
-    /// Without a terminal it takes one of its own; under a terminal the session is the shell's, and left alone. So is a
-    /// priority that somebody else has chosen. Where it can't be done nothing but latency suffers.
-    static func lower() {
-        #if os(Linux)
-            if !hasTerminal { setsid() }
-            guard getsid(0) == getpid(), current?.hasSuffix(" nice 0\n") == true else { return }
-            Task {
-                // Linux takes one such wish in 100 ms from those who aren't root, whichever session it is about.
-                for _ in 1...20 where !wish() { try? await Task.sleep(for: .milliseconds(.random(in: 100...200))) }
-            }
-        #endif
+    /// Under a terminal the session is a person's, and left alone; so is a priority that somebody has chosen. Where it
+    /// can't be done nothing but latency suffers.
+    static func lowered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        guard !hasTerminal, current == usual else { return try await body() }
+        let lowering = Task {
+            // Linux takes one such wish in 100 ms from those who aren't root, whichever session it is about.
+            while !wish(for: low) { try await Task.sleep(for: .milliseconds(.random(in: 100...200))) }
+        }
+        defer {
+            lowering.cancel()
+            if current == low { _ = wish(for: usual) }
+        }
+        return try await body()
     }
 
-    private static var current: String? { try? String(contentsOfFile: file, encoding: .utf8) }
+    /// `nil` where sessions have no priority.
+    private static var current: String? {
+        let line = try? String(contentsOfFile: file, encoding: .utf8)
+        return line?.split(whereSeparator: \.isWhitespace).last.map(String.init)
+    }
 
-    private static func wish() -> Bool {
+    /// - Returns: false where it is worth another try.
+    private static func wish(for niceness: String) -> Bool {
         let descriptor = open(file, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }

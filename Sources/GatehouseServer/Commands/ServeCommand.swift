@@ -10,7 +10,10 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
-        SessionPriority.lower()
+        try await SessionPriority.lowered { try await serve() }
+    }
+
+    private func serve() async throws {
         let (path, configuration) = try options.load()
         let logger = Logger(label: "gatehouse") { label in JSONLogHandler(label: label) }
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in

@@ -21,14 +21,15 @@ struct DevelopmentCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        SessionPriority.lower()
         let level: Logger.Level = verbose ? .debug : .notice
         let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }
         let home = try DevelopmentHome(directory: directory)
         let cluster = PrivateCluster(directory: home.databaseDirectory)
         try await cluster.start()
         do {
-            try await serve(home: home, databaseURL: cluster.url, logger: logger)
+            try await SessionPriority.lowered {
+                try await serve(home: home, databaseURL: cluster.url, logger: logger)
+            }
         } catch {
             await cluster.stop()
             throw error

@@ -48,12 +48,6 @@ final class GatehouseProcess: Sendable {
     }
     var isRunning: Bool { exitStatus == nil }
 
-    /// How it stands against other sessions, as Linux says it; `nil` elsewhere.
-    var sessionPriority: String? {
-        let line = try? String(contentsOfFile: "/proc/\(id)/autogroup", encoding: .utf8)
-        return line?.split(separator: " ", maxSplits: 1).last.map { $0.trimmingCharacters(in: .newlines) }
-    }
-
     /// The exit status; a signal's number, negated, where that ended it.
     private var exitStatus: Int32? {
         status.withLock { status in

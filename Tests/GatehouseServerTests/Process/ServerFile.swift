@@ -35,15 +35,13 @@ struct ServerFile {
         """
     }
 
-    /// Runs `gatehouse serve` until the body returns, by another program if need be; it is given the address.
+    /// Runs `gatehouse serve` until the body returns; it is given the address.
     func serve<Result>(
-        in directory: ProcessDirectory, scheme: String = "http", by launcher: String? = nil,
+        in directory: ProcessDirectory, scheme: String = "http",
         _ body: (GatehouseProcess, APIClient) async throws -> Result
     ) async throws -> Result {
         try directory.write(text, to: "gatehouse.yaml")
-        let command = [GatehouseProcess.executable, "serve", "--config", "gatehouse.yaml"]
-        let (program, arguments) = launcher.map { ($0, command) } ?? (command[0], Array(command.dropFirst()))
-        return try await GatehouseProcess.with(arguments, program: program, in: directory) { process in
+        return try await GatehouseProcess.with(["serve", "--config", "gatehouse.yaml"], in: directory) { process in
             try await eventually("the server serves") {
                 try #require(process.isRunning, "\(process.errors)")
                 return process.servedPort != nil
