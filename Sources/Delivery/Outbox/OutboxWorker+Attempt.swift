@@ -63,6 +63,7 @@ extension OutboxWorker {
 
     private func withinAnAttempt(_ send: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup { group in
+            // Against the clock: whichever is first ends the other.
             group.addTask { try await send() }
             group.addTask {
                 try await self.clock.sleep(for: self.settings.attempt)

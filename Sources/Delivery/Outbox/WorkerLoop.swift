@@ -37,10 +37,12 @@ struct WorkerLoop: Sendable {
         async let _ = forwardArrivals(to: lanes)
         async let _ = keepTicking(lanes)
         await withTaskGroup { group in
+            // Beside the grace, which cuts it short.
             group.addTask {
                 await withGracefulShutdownHandler {
                     await withDiscardingTaskGroup { group in
                         for lane in lanes {
+                            // A lane that is slow holds up no other.
                             group.addTask { await work(on: lane) }
                         }
                     }
@@ -83,6 +85,7 @@ struct WorkerLoop: Sendable {
                 // A wake-up may still be buffered when the stream is finished.
                 guard !Task.isShuttingDownGracefully else { break }
                 for job in await lane.take() {
+                    // A job that is slow holds up none of its lane.
                     group.addTask {
                         await job()
                         lane.waker.yield()

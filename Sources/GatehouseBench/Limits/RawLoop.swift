@@ -9,6 +9,7 @@ extension Contender {
             { seconds in
                 try await withThrowingTaskGroup(of: Double.self) { group in
                     for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+                        // One for each core, all at once.
                         group.addTask { try await onOwnThread { try rate(of: makeWork(), for: seconds) } }
                     }
                     return Count(perSecond: try await group.reduce(0, +))

@@ -138,6 +138,7 @@ extension Seeder {
         _ items: some Sequence<Item>, _ body: @escaping @Sendable (Item) async throws -> Value
     ) async throws -> [Value] {
         try await withThrowingTaskGroup(of: Value.self) { group in
+            // One after another, thousands of people would take minutes.
             for item in items { group.addTask { try await body(item) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }

@@ -15,6 +15,7 @@ struct AuditService: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
+                // Each at its own pace: a month that is slow to be made must not hold up the seal.
                 group.addTask { await sealing() }
                 group.addTask { await tending() }
             }

@@ -101,8 +101,7 @@ struct RunningServer {
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness), worker,
             webhookWorker, revocationWorker, backlog,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
-            SweepingService(rows: ExpiredRows(database: backend.database), logger: backend.logger),
-            StatisticsService(statistics: PlannerStatistics(database: backend.database), logger: backend.logger),
+            sweeping, tellingThePlanner,
             AuditService(
                 chain: AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime()),
                 partitions: AuditPartitions(database: backend.database), logger: backend.logger),
@@ -120,6 +119,18 @@ struct RunningServer {
             throw server.listeningError(error) ?? error
         }
         await end()
+    }
+
+    private var sweeping: RepeatedService {
+        let rows = ExpiredRows(database: backend.database)
+        let trouble = Trouble("Expired rows stay for now", logger: backend.logger)
+        return RepeatedService(interval: .seconds(60), trouble: trouble) { _ = try await rows.remove() }
+    }
+
+    private var tellingThePlanner: RepeatedService {
+        let statistics = PlannerStatistics(database: backend.database)
+        let trouble = Trouble("The planner's statistics stay as they are for now", logger: backend.logger)
+        return RepeatedService(interval: .seconds(3), trouble: trouble) { try await statistics.refresh() }
     }
 
     /// Nobody asks for anything any longer.
