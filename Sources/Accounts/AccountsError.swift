@@ -21,15 +21,16 @@ package enum AccountsError: Error, Sendable, Equatable {
     case redirectNotAllowed
     case tokenTooOld
     case sessionNotFound
-    case accountDisabled
-    case accountDeleted(purgeAfter: Date, restoreToken: String)
+    case accountDisabled(Refusal)
+    /// The account is in its grace period; without a restore token the proof does not restore it.
+    case accountDeleted(purgeAfter: Date, restoreToken: String?, Refusal)
     /// For admins alone: outside, an account that doesn't exist looks like a bad token.
     case accountNotFound(UUID)
     /// For admins alone: nobody has asked to delete it.
     case accountIsLive(UUID)
     case identityNotFound
-    /// Another account's; the ticket merges the two.
-    case identityInUse(mergeToken: String, Refusal)
+    /// The identity is another account's; the ticket, where there is one, merges the two.
+    case identityInUse(mergeToken: String?, Refusal)
     case lastUsableIdentity(Refusal)
     /// The ticket goes along with another sign-in of the account.
     case secondProofRequired(ticket: String, Refusal)

@@ -56,7 +56,7 @@ package struct AccountDeletion: Sendable {
             let status = try await store.lockAccount(uid, application: application.id)
             if case .disabled? = status {
                 try await store.record(.refusal(of: proof, uid: uid), application: application.id)
-                throw AccountsError.accountDisabled
+                throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
             }
             guard case .deleted? = status,
                 try await store.restore(uid, application: application.id)

@@ -71,7 +71,7 @@ package struct IdentityLinking: Sendable {
             store: store)
     }
 
-    /// Proves the caller's presence anew by an identity of their own.
+    /// Opens a session by a fresh proof of one of the account's own identities.
     /// - Throws: `AccountsError.foreignProof`, and what a sign-in throws.
     package func reauthenticate(
         with proof: PresentedProof, of provider: ConfiguredProvider, by caller: Caller, from client: Client
@@ -82,11 +82,9 @@ package struct IdentityLinking: Sendable {
                 proof, of: provider, for: .anything(caller.sessionID), in: application, store: store)
             let asking = try await store.lockedAsking(caller)
             let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
-            let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
-            guard verdict.rule == .identityOwn else {
-                if verdict.outcome == .refuse { throw AccountsError.providerDisabled(verdict.rule.refusal) }
-                throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
-            }
+            let verdict = decideReauthentication(
+                evidence, state: state, policy: LinkingPolicy(provider, in: application))
+            if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
             var opening = opening(evidence, of: provider, by: caller, from: client)
             if case .redirectCode = proof { opening.session.authenticatedAt = evidence.authenticatedAt }
             return try await writer.write(

@@ -6,12 +6,35 @@ package import ProviderKit
 /// Pure, so that a verdict can be tested by cases, explained to a person and replayed by an admin.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
-    if let idle = state.idleOwner(of: evidence, policy: policy) {
-        guard !idle.hasOtherWay else { return LinkingVerdict(.numberIdle, .secondProof(idle)) }
+    let idle = state.idleOwner(of: evidence, policy: policy)
+    if let idle, idle.hasOtherWay { return LinkingVerdict(.numberIdle, .secondProof(idle)) }
+    if let idle, idle.status == .live {
         return decide(evidence, state: state.without(idle), policy: policy).displacing(idle)
     }
-    if let asking = state.asking { return link(evidence, asking: asking, state: state, policy: policy) }
-    return signIn(evidence, state: state, policy: policy)
+    let verdict =
+        if let asking = state.asking {
+            link(evidence, asking: asking, state: state, policy: policy)
+        } else {
+            signIn(evidence, state: state, policy: policy)
+        }
+    // An account that is being deleted keeps its idle number until erasure, but whoever has the number now can't restore
+    // the account.
+    return idle == nil ? verdict : verdict.withoutTicket
+}
+
+/// Decides whether evidence re-authenticates the account that asks.
+///
+/// Only evidence that signs in to that account by itself does: not an identity of a provider that is off or only for
+/// linking.
+package func decideReauthentication(
+    _ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy
+) -> LinkingVerdict {
+    if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
+    guard policy.mode != .linkOnly else { return .refuse(.providerLinkOnly) }
+    guard let identity = state.identity, identity.uid == state.asking?.uid else {
+        return .refuse(.reauthenticationForeign)
+    }
+    return LinkingVerdict(.identityOwn, .enter(.known(identity)))
 }
 
 private func refusal(of evidence: VerifiedIdentity, state: LinkingState, mode: ProviderMode) -> LinkingVerdict? {
@@ -48,32 +71,39 @@ private func link(
 ) -> LinkingVerdict {
     if let identity = state.identity {
         guard identity.uid != asking.uid else { return LinkingVerdict(.identityOwn, .enter(.known(identity))) }
-        return closed(identity.status, uid: identity.uid)
-            ?? conflict(.identityInUse, with: .known(identity), asking: asking, policy: policy)
+        return conflict(
+            .identityInUse, with: .known(identity), identity.status, evidence, asking: asking, state: state,
+            policy: policy)
     }
-    // Who proves an address of another account, and nothing else, has found that account.
+    // Evidence that proves only an address of another account belongs to that account.
     if policy.provesAddress, let owner = state.owners(provenBy: evidence).first(where: { $0.uid != asking.uid }) {
-        return closed(owner.status, uid: owner.uid)
-            ?? conflict(
-                .addressInUse, with: .joining(evidence.new(for: owner.uid, in: state), uid: owner.uid), asking: asking,
-                policy: policy)
+        let entry = Entry.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)
+        return conflict(
+            .addressInUse, with: entry, owner.status, evidence, asking: asking, state: state, policy: policy)
     }
     let identity = evidence.new(for: asking.uid, in: state)
-    // What can't sign in makes nobody permanent: the guest stays one beside it.
+    // An identity that can't sign in makes no guest permanent.
     return asking.isGuest && policy.mode != .linkOnly
         ? LinkingVerdict(.guestUpgrade, .upgrade(identity, guest: asking.uid))
         : LinkingVerdict(.linkAsked, .link(identity, to: asking.uid))
 }
 
+/// The verdict for evidence that belongs to another account.
+///
+/// It gives the caller no more than a sign-in with the same evidence: where that would not reach the account, there is
+/// no ticket, and a guest does not move there.
 private func conflict(
-    _ rule: LinkingRule, with entry: Entry, asking: AskingAccount, policy: LinkingPolicy
+    _ rule: LinkingRule, with entry: Entry, _ status: AccountStatus, _ evidence: VerifiedIdentity,
+    asking: AskingAccount, state: LinkingState, policy: LinkingPolicy
 ) -> LinkingVerdict {
-    // A guest may go where a sign-in without it would have led.
-    var leadsThere = policy.mode != .linkOnly
-    if case .joining = entry { leadsThere = leadsThere && policy.automatic == .verified }
-    guard asking.isGuest, leadsThere else { return LinkingVerdict(rule, .conflict(with: entry.uid)) }
+    let verdict =
+        closed(status, uid: entry.uid) ?? LinkingVerdict(rule, .conflict(with: entry.uid, offersMerge: true))
+    guard policy.mode != .linkOnly, signIn(evidence, state: state, policy: policy).destination == entry.uid else {
+        return verdict.withoutTicket
+    }
+    guard asking.isGuest, status == .live else { return verdict }
     return switch policy.onConflict {
-    case .keep: LinkingVerdict(rule, .conflict(with: entry.uid))
+    case .keep: verdict
     case .switch: LinkingVerdict(.guestSwitch, .replaceGuest(by: entry, isAbsorbed: false))
     case .merge: LinkingVerdict(.guestMerge, .replaceGuest(by: entry, isAbsorbed: true))
     }
@@ -81,13 +111,14 @@ private func conflict(
 
 // MARK: - Parts
 
-/// What an account that is not live answers to a right proof.
+/// The verdict for valid evidence of an account that is not live; `nil` for one that is.
 private func closed(_ status: AccountStatus, uid: UUID) -> LinkingVerdict? {
     switch status {
     case .live: nil
     // An alias has no identities and owns nothing: evidence never names one.
     case .disabled, .absorbed: LinkingVerdict(.accountDisabled, .disabled)
-    case .deleted(let purgeAfter): LinkingVerdict(.accountDeleted, .deleted(uid: uid, purgeAfter: purgeAfter))
+    case .deleted(let purgeAfter):
+        LinkingVerdict(.accountDeleted, .deleted(uid: uid, purgeAfter: purgeAfter, offersRestore: true))
     }
 }
 
@@ -97,14 +128,11 @@ extension LinkingState {
         return owners.filter { proven.contains($0.address) }
     }
 
-    /// The account, not the asking one, that an idle number alone leads to.
-    ///
-    /// Such a number is no right proof: where another way in remains, not even of an account that is not live, which
-    /// would offer its restore token.
+    /// The account, other than the asking one, that the evidence reaches by nothing but an idle number.
     fileprivate func idleOwner(of evidence: VerifiedIdentity, policy: LinkingPolicy) -> AddressOwner? {
         let owners = owners(provenBy: evidence)
         guard let owner = owners.first, owners.allSatisfy({ $0.isIdle && $0.uid == owner.uid }),
-            owner.uid != asking?.uid, owner.status == .live || owner.hasOtherWay
+            owner.uid != asking?.uid
         else { return nil }
         let leadsThere =
             owner.address.phone?.value == evidence.providerUid
@@ -132,6 +160,24 @@ extension VerifiedIdentity {
 }
 
 extension LinkingVerdict {
+    /// The account that a sign-in reaches; in its grace period it is reached too, but not opened.
+    fileprivate var destination: UUID? {
+        switch outcome {
+        case .enter(let entry): entry.uid
+        case .deleted(let uid, _, _): uid
+        default: nil
+        }
+    }
+
+    fileprivate var withoutTicket: LinkingVerdict {
+        switch outcome {
+        case .conflict(let uid, _): LinkingVerdict(rule, .conflict(with: uid, offersMerge: false))
+        case .deleted(let uid, let purgeAfter, _):
+            LinkingVerdict(rule, .deleted(uid: uid, purgeAfter: purgeAfter, offersRestore: false))
+        default: self
+        }
+    }
+
     fileprivate func displacing(_ owner: AddressOwner) -> LinkingVerdict {
         switch outcome {
         case .create(var identity):

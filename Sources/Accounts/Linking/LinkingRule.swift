@@ -44,7 +44,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .identityInUse: "The identity belongs to another account"
         case .addressInUse: "The address belongs to another account"
         case .accountDisabled: "The account has been disabled"
-        case .accountDeleted: "The account is being deleted; it can still be restored"
+        case .accountDeleted: "The account is being deleted"
         case .numberIdle: "The number was not used for so long that it may have a new owner"
         case .numberRecycled:
             "The number was not used for so long that its old account, which has no other way in, loses it"
@@ -100,4 +100,13 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     }
 
     package var refusal: Refusal { Refusal(rule: rawValue, reason: reason, remedies: remedies) }
+
+    /// The refusal where this proof gives no ticket, because a sign-in with it would not reach the account.
+    package var refusalWithoutTicket: Refusal {
+        let remedies =
+            self == .accountDeleted
+            ? ["Sign in to the account in another way, which offers to restore it."]
+            : ["Sign in to the other account in another way, and remove the identity or the address there."]
+        return Refusal(rule: rawValue, reason: reason, remedies: remedies)
+    }
 }

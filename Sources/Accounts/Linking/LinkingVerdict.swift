@@ -12,6 +12,15 @@ package struct LinkingVerdict: Sendable, Equatable {
     }
 
     static func refuse(_ rule: LinkingRule) -> LinkingVerdict { LinkingVerdict(rule, .refuse) }
+
+    /// The refusal as a client reads it; its remedies name a ticket only if there is one.
+    package var refusal: Refusal {
+        switch outcome {
+        case .conflict(with: _, offersMerge: false), .deleted(uid: _, purgeAfter: _, offersRestore: false):
+            rule.refusalWithoutTicket
+        default: rule.refusal
+        }
+    }
 }
 
 package enum LinkingOutcome: Sendable, Equatable {
@@ -25,12 +34,17 @@ package enum LinkingOutcome: Sendable, Equatable {
     case upgrade(NewIdentity, guest: UUID)
     /// The guest moves to an account that is there: what it had is erased, or absorbed.
     case replaceGuest(by: Entry, isAbsorbed: Bool)
-    /// It is another account's; whoever proved it may merge the two.
-    case conflict(with: UUID)
+    /// The identity or address belongs to another account.
+    ///
+    /// A ticket to merge the two is offered only if a sign-in with the same evidence would reach the other account.
+    case conflict(with: UUID, offersMerge: Bool)
     /// The number has been idle for too long to prove its owner alone.
     case secondProof(AddressOwner)
-    /// The proof is right and leads to an account in its grace period.
-    case deleted(uid: UUID, purgeAfter: Date)
+    /// The evidence is valid and leads to an account in its grace period.
+    ///
+    /// A restore token is offered only if a sign-in with the same evidence would reach the account, and never for a
+    /// phone number that has been idle for too long.
+    case deleted(uid: UUID, purgeAfter: Date, offersRestore: Bool)
     case disabled
     case refuse
 }

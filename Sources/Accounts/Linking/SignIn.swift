@@ -79,10 +79,10 @@ package struct SignIn: Sendable {
         switch outcome {
         case .opened(let opened, let refreshToken):
             return try await tokens.signedIn(opened, refreshToken: refreshToken, in: application)
-        case .deleted(let offer):
-            throw AccountsError.accountDeleted(purgeAfter: offer.purgeAfter, restoreToken: offer.token.text)
-        case .conflict(let ticket, let rule):
-            throw AccountsError.identityInUse(mergeToken: ticket.text, rule.refusal)
+        case .deleted(let account):
+            throw account.error
+        case .conflict(let ticket, let refusal):
+            throw AccountsError.identityInUse(mergeToken: ticket?.text, refusal)
         case .secondProof(let ticket):
             throw AccountsError.secondProofRequired(ticket: ticket.text, LinkingRule.numberIdle.refusal)
         }

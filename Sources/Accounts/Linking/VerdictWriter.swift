@@ -4,16 +4,20 @@ internal import ProviderKit
 /// What became of evidence that was not refused.
 enum SignInOutcome: Sendable {
     case opened(OpenedSession, refreshToken: OpaqueToken)
-    case deleted(RestoreOffer)
-    /// Another account's, and the ticket that merges the two.
-    case conflict(ticket: OpaqueToken, LinkingRule)
+    case deleted(AccountInGracePeriod)
+    /// The evidence is another account's; the ticket, where there is one, merges the two.
+    case conflict(ticket: OpaqueToken?, Refusal)
     case secondProof(ticket: OpaqueToken)
 }
 
-/// The way back into an account in its grace period, for whoever has just proven to be its owner.
-struct RestoreOffer: Sendable {
+/// The answer to valid evidence of an account in its grace period.
+struct AccountInGracePeriod: Sendable {
     let purgeAfter: Date
-    let token: OpaqueToken
+    /// Restores the account; `nil` where the evidence would not sign in to it.
+    let restoreToken: OpaqueToken?
+    let refusal: Refusal
+
+    var error: AccountsError { .accountDeleted(purgeAfter: purgeAfter, restoreToken: restoreToken?.text, refusal) }
 }
 
 /// Writes what a verdict says, in the transaction that the verdict was reached in.
@@ -51,30 +55,34 @@ struct VerdictWriter: Sendable {
             guard let caller else { throw StoreConflict() }
             try await leave(caller, for: entry.uid, isAbsorbed: isAbsorbed, in: application, store: store)
             return try await enter(entry, opening, by: provider, store: store)
-        case .conflict(let uid):
+        case .conflict(let uid, let offersMerge):
             guard let caller else { throw StoreConflict() }
-            let ticket = tokens.opaque.make()
             try await store.record(
                 .refusal(verdict.rule, of: opening, uid: caller.uid), application: opening.application)
+            guard offersMerge else { return .conflict(ticket: nil, verdict.refusal) }
+            let ticket = tokens.opaque.make()
             try await store.issue(
                 .merge(ticket, with: uid, by: opening, session: caller.sessionID), application: opening.application)
-            return .conflict(ticket: ticket, verdict.rule)
+            return .conflict(ticket: ticket, verdict.refusal)
         case .secondProof(let owner):
             let ticket = tokens.opaque.make()
             try await store.record(
                 .refusal(verdict.rule, of: opening, uid: owner.uid), application: opening.application)
             try await store.issue(.secondProof(ticket, of: owner, by: opening), application: opening.application)
             return .secondProof(ticket: ticket)
-        case .deleted(let uid, let purgeAfter):
-            let token = tokens.opaque.make()
+        case .deleted(let uid, let purgeAfter, let offersRestore):
             try await store.record(.refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
-            try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
-            return .deleted(RestoreOffer(purgeAfter: purgeAfter, token: token))
+            let token = offersRestore ? tokens.opaque.make() : nil
+            if let token {
+                try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
+            }
+            return .deleted(
+                AccountInGracePeriod(purgeAfter: purgeAfter, restoreToken: token, refusal: verdict.refusal))
         case .disabled:
             try await store.record(.refusal(verdict.rule, of: opening), application: opening.application)
-            throw AccountsError.accountDisabled
+            throw AccountsError.accountDisabled(verdict.refusal)
         case .refuse:
-            throw AccountsError.providerDisabled(verdict.rule.refusal)
+            throw AccountsError.providerDisabled(verdict.refusal)
         }
     }
 

@@ -58,7 +58,7 @@ package struct PasswordReset: Sendable {
             password, sharingSaltOf: nil, for: PasswordAsker(client, subject: attempts))
 
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let offer = try await store.standingDecision { store -> RestoreOffer? in
+        let leaving = try await store.standingDecision { store -> AccountInGracePeriod? in
             guard
                 let proof = try await store.consume(.passwordReset, hash: token.hash, application: application.id)
             else { throw AccountsError.invalidToken }
@@ -68,31 +68,30 @@ package struct PasswordReset: Sendable {
                 methods: session.methods)
             let opening = SessionOpening(
                 session: session, evidence: evidence, provider: proof.provider, application: application.id)
-            let offer = try await admit(opening, in: application, store: store)
+            let leaving = try await admit(opening, in: application, store: store)
             let owner =
-                offer == nil ? try await replacePassword(of: opening, with: hash, address: address, store: store) : nil
+                leaving == nil
+                ? try await replacePassword(of: opening, with: hash, address: address, store: store) : nil
             // After the account was locked, as everybody does it.
             try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application.id)
-            return offer
+            return leaving
         }
-        if let offer {
-            throw AccountsError.accountDeleted(purgeAfter: offer.purgeAfter, restoreToken: offer.token.text)
-        }
+        if let leaving { throw leaving.error }
     }
 
     /// Makes sure that the address opens an account: it may already, or its proof joins or opens one now.
     ///
-    /// - Returns: the way back into an account in its grace period, which gets no new password before it is restored.
+    /// - Returns: an account in its grace period, which gets no new password before it is restored.
     private func admit(
         _ opening: SessionOpening, in application: Application, store: any AccountsStore
-    ) async throws -> RestoreOffer? {
+    ) async throws -> AccountInGracePeriod? {
         let provider = try application.providers.named(opening.provider)
         let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
         // A reset signs nobody in: a known identity needs no session.
         if case .enter(.known) = verdict.outcome { return nil }
         let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
-        guard case .deleted(let offer) = outcome else { return nil }
-        return offer
+        guard case .deleted(let leaving) = outcome else { return nil }
+        return leaving
     }
 
     /// - Returns: whose it is.

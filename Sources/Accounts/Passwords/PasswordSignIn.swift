@@ -69,14 +69,15 @@ package struct PasswordSignIn: Sendable {
                 .refusal(verdict.rule, of: opening, uid: identity.uid), application: opening.application)
         }
         switch verdict.outcome {
-        case .deleted(let uid, let purgeAfter):
+        case .deleted(let uid, let purgeAfter, _):
             let token = tokens.opaque.make()
             try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
-            throw AccountsError.accountDeleted(purgeAfter: purgeAfter, restoreToken: token.text)
+            throw AccountsError.accountDeleted(
+                purgeAfter: purgeAfter, restoreToken: token.text, verdict.refusal)
         case .disabled:
-            throw AccountsError.accountDisabled
+            throw AccountsError.accountDisabled(verdict.refusal)
         case .refuse:
-            throw AccountsError.providerDisabled(verdict.rule.refusal)
+            throw AccountsError.providerDisabled(verdict.refusal)
         case .enter, .create, .link, .upgrade, .replaceGuest, .conflict, .secondProof:
             throw StoreConflict()
         }

@@ -107,7 +107,7 @@ extension Explanation {
             "verdict:  \(verdict.outcome.words)", "rule:     \(verdict.rule.rawValue)",
             "because:  \(verdict.rule.reason)",
         ]
-            + verdict.rule.remedies.map { "remedy:   \($0)" }
+            + verdict.refusal.remedies.map { "remedy:   \($0)" }
             + [
                 "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)" } ?? "unknown")"
             ]
@@ -130,9 +130,14 @@ extension LinkingOutcome {
         case .upgrade(_, let guest): "makes the guest \(guest.text) permanent"
         case .replaceGuest(let entry, let isAbsorbed):
             isAbsorbed ? "\(entry.uid.text) absorbs the guest" : "leaves the guest for \(entry.uid.text)"
-        case .conflict(let uid): "is refused, with a ticket to merge with \(uid.text)"
+        case .conflict(with: let uid, offersMerge: true): "is refused, with a ticket to merge with \(uid.text)"
+        case .conflict(with: let uid, offersMerge: false):
+            "is refused, without a ticket: a sign-in would not reach \(uid.text)"
         case .secondProof(let owner): "is refused until \(owner.uid.text) is signed in to in another way"
-        case .deleted(let uid, _): "is refused, with the way back into \(uid.text)"
+        case .deleted(uid: let uid, purgeAfter: _, offersRestore: true):
+            "is refused, with the way back into \(uid.text)"
+        case .deleted(uid: let uid, purgeAfter: _, offersRestore: false):
+            "is refused, without a restore token: the proof does not sign in to \(uid.text)"
         case .disabled, .refuse: "is refused"
         }
     }

@@ -19,7 +19,7 @@ extension APIError {
         case .unsupportedProvider(let name):
             self.init(.unsupportedProvider, "There is no provider \(name.prefix(64))")
         case .providerDisabled(let refusal):
-            self.init(.providerDisabled, refusal.reason, details: refusal.details)
+            self.init(.providerDisabled, refusal)
         case .invalidCredentials:
             self.init(.invalidCredentials, "The e-mail address or the password is wrong")
         case .identityTemporarilyLocked(let delay):
@@ -41,31 +41,25 @@ extension APIError {
         case .identityNotFound:
             self.init(.identityNotFound, "The account has no such identity")
         case .identityInUse(let mergeToken, let refusal):
-            self.init(
-                .identityInUse, refusal.reason,
-                details: refusal.details.merging(["mergeToken": .string(mergeToken)]) { $1 })
+            self.init(.identityInUse, refusal, ["mergeToken": mergeToken])
         case .lastUsableIdentity(let refusal):
-            self.init(.lastUsableIdentity, refusal.reason, details: refusal.details)
+            self.init(.lastUsableIdentity, refusal)
         case .secondProofRequired(let ticket, let refusal):
-            self.init(
-                .secondProofRequired, refusal.reason,
-                details: refusal.details.merging(["ticket": .string(ticket)]) { $1 })
+            self.init(.secondProofRequired, refusal, ["ticket": ticket])
         case .foreignProof(let refusal):
-            self.init(.invalidCredentials, refusal.reason, details: refusal.details)
+            self.init(.invalidCredentials, refusal)
         case .mergeNotFound:
             self.init(.notFound, "There is no such merge, or none that can be undone")
         case .sessionNotFound:
             self.init(.sessionNotFound, "There is no such session")
         case .receiptNotFound:
             self.init(.notFound, "There is no such receipt")
-        case .accountDisabled:
-            self.init(.accountDisabled, "The account has been disabled")
-        case .accountDeleted(let purgeAfter, let restoreToken):
+        case .accountDisabled(let refusal):
+            self.init(.accountDisabled, refusal)
+        case .accountDeleted(let purgeAfter, let restoreToken, let refusal):
             self.init(
-                .accountDeleted, "The account is being deleted; it can still be restored",
-                details: [
-                    "purgeAfter": .string(Timestamp(purgeAfter).text), "restoreToken": .string(restoreToken),
-                ])
+                .accountDeleted, refusal,
+                ["purgeAfter": Timestamp(purgeAfter).text, "restoreToken": restoreToken])
         case .rateLimited(let delay):
             self.init(.rateLimited, "Too many requests; wait before trying again", retryAfter: delay)
         case .overloaded(let delay):
@@ -78,13 +72,17 @@ extension APIError {
     }
 }
 
-extension Refusal {
-    fileprivate var details: [String: JSONValue] {
-        ["rule": .string(rule), "reason": .string(reason), "remedies": .array(remedies.map { .string($0) })]
-    }
-}
-
 extension APIError {
+    /// A refusal by the linking rules, with what else its details have.
+    private init(_ code: ErrorCode, _ refusal: Refusal, _ further: [String: String?] = [:]) {
+        var details: [String: JSONValue] = [
+            "rule": .string(refusal.rule), "reason": .string(refusal.reason),
+            "remedies": .array(refusal.remedies.map { .string($0) }),
+        ]
+        for case (let name, let value?) in further { details[name] = .string(value) }
+        self.init(code, refusal.reason, details: details)
+    }
+
     /// What a client reads of anything that a request threw; `nil` for what nobody foresaw.
     init?(any error: any Error) {
         switch error {

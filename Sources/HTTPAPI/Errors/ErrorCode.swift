@@ -34,6 +34,19 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case httpsRequired = "HTTPS_REQUIRED"
     case `internal` = "INTERNAL"
 
+    /// The members of `details` that an error of this code may have.
+    var details: [String] {
+        let ofRules = ["rule", "reason", "remedies"]
+        return switch self {
+        case .providerDisabled, .invalidCredentials, .lastUsableIdentity, .accountDisabled: ofRules
+        case .identityInUse: ofRules + ["mergeToken"]
+        case .accountDeleted: ofRules + ["purgeAfter", "restoreToken"]
+        case .secondProofRequired: ofRules + ["ticket"]
+        case .tooWeakPassword: ["reasons"]
+        default: []
+        }
+    }
+
     package var status: Int {
         switch self {
         case .missingParameter, .invalidParameter, .missingEmailOrPassword, .tooWeakPassword, .invalidState,

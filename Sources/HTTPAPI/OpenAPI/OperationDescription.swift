@@ -108,10 +108,13 @@ extension OperationDescription {
     struct ErrorDescription: Sendable, Hashable {
         let status: Int
         let code: String
+        /// The members of `details` that it may have.
+        let details: [String]
 
-        init(status: Int, code: String) {
+        init(status: Int, code: String, details: [String] = []) {
             self.status = status
             self.code = code
+            self.details = details
         }
     }
 }

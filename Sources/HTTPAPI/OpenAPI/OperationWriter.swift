@@ -65,7 +65,7 @@ struct OperationWriter {
 extension OperationWriter {
     private func responses(of operation: OperationDescription) -> [String: JSONValue] {
         let errors = Dictionary(grouping: operation.errors, by: \.status).map { status, errors in
-            (String(status), response(status: status, codes: Set(errors.map(\.code)).sorted()))
+            (String(status), response(status: status, errors: errors))
         }
         let answers = Dictionary(grouping: operation.answers, by: \.status).map { status, answers in
             (String(status), response(answers))
@@ -86,8 +86,10 @@ extension OperationWriter {
     }
 
     /// All errors of one status: the envelope, with the codes that this operation puts into it.
-    private func response(status: Int, codes: [String]) -> JSONValue {
-        let code = JSONSchema.object(["code": .enumeration(codes)], required: [])
+    private func response(status: Int, errors: [OperationDescription.ErrorDescription]) -> JSONValue {
+        let codes = Set(errors.map(\.code)).sorted()
+        var code = JSONSchema.object(["code": .enumeration(codes)], required: [])
+        code.properties["details"] = details(of: errors)
         let envelope = JSONValue.object([
             "allOf": .array([
                 components.json(of: errorEnvelope),
@@ -102,6 +104,20 @@ extension OperationWriter {
             json["headers"] = headers(["Retry-After": "Seconds to wait before trying again."])
         }
         return .object(json)
+    }
+
+    /// `nil` where no error has details.
+    private func details(of errors: [OperationDescription.ErrorDescription]) -> JSONSchema? {
+        let names = Set(errors.flatMap(\.details))
+        guard !names.isEmpty else { return nil }
+        let members = names.map { name in
+            var member: JSONSchema = ["remedies", "reasons"].contains(name) ? .array(of: .string) : .string
+            if name == "purgeAfter" { member.format = "date-time" }
+            let codes = Set(errors.filter { $0.details.contains(name) }.map(\.code)).sorted()
+            member.description = "Of " + codes.map { "`\($0)`" }.joined(separator: ", ") + "."
+            return (name, member)
+        }
+        return .object(Dictionary(uniqueKeysWithValues: members), required: [])
     }
 
     private func headers(_ help: [String: String]) -> JSONValue? {

@@ -44,7 +44,7 @@ extension Endpoint {
             method: method.rawValue, path: path, summary: summary, tag: tag, access: access.description, body: body,
             parameters: query.map { .init($0.name, required: $0.isRequired, help: $0.help) },
             answers: ([answer] + otherAnswers).map(\.documented),
-            errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue) })
+            errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue, details: $0.details) })
     }
 
     /// Its own, and those of the checks that come before its handler.

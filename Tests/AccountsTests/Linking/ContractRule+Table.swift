@@ -51,9 +51,18 @@ extension ContractRule {
 
     private static let deadAccounts = [
         ContractRule("proof that would have reached or joined an account in its grace period is told so") {
+            $0.leads(to: .deleted) && $0.isOpenToSignIn
+        } then: { judged in
+            LinkingVerdict(
+                .accountDeleted,
+                .deleted(uid: judged.destination ?? UUID(), purgeAfter: World.purge, offersRestore: true))
+        },
+        ContractRule("but gets no restore token for an idle number, nor where a sign-in would not reach it") {
             $0.leads(to: .deleted)
         } then: { judged in
-            LinkingVerdict(.accountDeleted, .deleted(uid: judged.destination ?? UUID(), purgeAfter: World.purge))
+            LinkingVerdict(
+                .accountDeleted,
+                .deleted(uid: judged.destination ?? UUID(), purgeAfter: World.purge, offersRestore: false))
         },
         ContractRule("an admin disabled it") {
             $0.leads(to: .disabled)
@@ -83,10 +92,15 @@ extension ContractRule {
         } then: {
             LinkingVerdict(.guestMerge, .replaceGuest(by: $0.known, isAbsorbed: true))
         },
-        ContractRule("owned by A, S is another account's, or a guest's that keeps: 409") {
+        ContractRule("owned by A, S is another account's, or a guest's that keeps: 409 with a ticket") {
+            $0.a != nil && $0.isOpenToSignIn
+        } then: {
+            LinkingVerdict(.identityInUse, .conflict(with: $0.a ?? UUID(), offersMerge: true))
+        },
+        ContractRule("the same without a ticket where a sign-in would not reach A") {
             $0.a != nil
         } then: {
-            LinkingVerdict(.identityInUse, .conflict(with: $0.a ?? UUID()))
+            LinkingVerdict(.identityInUse, .conflict(with: $0.a ?? UUID(), offersMerge: false))
         },
     ]
 
@@ -99,10 +113,15 @@ extension ContractRule {
                 .replaceGuest(
                     by: $0.joining($0.addressOfAnother ?? UUID()), isAbsorbed: $0.situation.onConflict == .merge))
         },
-        ContractRule("proving another account's address by code while signed in is IDENTITY_IN_USE") {
+        ContractRule("proving another account's address by code while signed in is IDENTITY_IN_USE with a ticket") {
+            $0.addressOfAnother != nil && $0.isOpenToSignIn
+        } then: {
+            LinkingVerdict(.addressInUse, .conflict(with: $0.addressOfAnother ?? UUID(), offersMerge: true))
+        },
+        ContractRule("the same without a ticket where a sign-in would not join that account") {
             $0.addressOfAnother != nil
         } then: {
-            LinkingVerdict(.addressInUse, .conflict(with: $0.addressOfAnother ?? UUID()))
+            LinkingVerdict(.addressInUse, .conflict(with: $0.addressOfAnother ?? UUID(), offersMerge: false))
         },
         ContractRule("unknown, link asked by a guest: it becomes permanent") {
             $0.mayGuestStay
@@ -151,6 +170,32 @@ extension ContractRule {
             true
         } then: { _ in
             LinkingVerdict(.identityNew, .create(NewIdentity()))
+        },
+    ]
+}
+
+extension ContractRule {
+    /// The rules of `POST /auth/reauthenticate`: "the credential must be one of this account".
+    static let reauthentication = [
+        ContractRule("an identity of a provider that is off does not re-authenticate") {
+            $0.situation.mode == .off
+        } then: { _ in
+            .refused(.providerOff)
+        },
+        ContractRule("nor does one that can only be linked") {
+            $0.situation.mode == .linkOnly
+        } then: { _ in
+            .refused(.providerLinkOnly)
+        },
+        ContractRule("an identity of the account does") {
+            $0.isOwnedByCaller
+        } then: {
+            LinkingVerdict(.identityOwn, .enter($0.known))
+        },
+        ContractRule("no other does") { _ in
+            true
+        } then: { _ in
+            .refused(.reauthenticationForeign)
         },
     ]
 }

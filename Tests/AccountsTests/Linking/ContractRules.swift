@@ -31,8 +31,8 @@ struct Judgement {
     }
 
     /// The first rule that applies.
-    var expected: (rule: ContractRule, verdict: LinkingVerdict)? {
-        ContractRule.all.first { $0.applies(self) }.map { ($0, $0.verdict(self)) }
+    func expected(by rules: [ContractRule] = ContractRule.all) -> (rule: ContractRule, verdict: LinkingVerdict)? {
+        rules.first { $0.applies(self) }.map { ($0, $0.verdict(self)) }
     }
 
     var hasSession: Bool { world.asking != nil }
@@ -77,10 +77,22 @@ struct Judgement {
         destination.flatMap { world.accounts[$0] }?.status == status.accountStatus
     }
 
+    /// Whether a sign-in by the same proof would reach the account that the proof leads to, live or in its grace period.
+    var isOpenToSignIn: Bool {
+        guard ![.off, .linkOnly].contains(situation.mode), !restsOnIdleNumber else { return false }
+        return a != nil || mayJoinByAddress
+    }
+
+    /// The proof is a number that has been idle for too long, and nothing else.
+    private var restsOnIdleNumber: Bool {
+        guard let owner = destination, owner != world.asking, let account = world.accounts[owner] else { return false }
+        return !owned(by: owner).isEmpty && restsOnAddress(of: owner)
+            && owned(by: owner).allSatisfy(account.idle.contains)
+    }
+
     /// The number that all of it rests on, if it has been idle for too long.
     ///
-    /// It is no right proof, and so no way to the account's restore token either; but until erasure an account that has
-    /// no other way keeps its number.
+    /// Until erasure, an account that has no other way in keeps its number.
     var idleNumber: AddressOwner? {
         guard let owner = onlyOwner, owner != world.asking, let account = world.accounts[owner],
             restsOnAddress(of: owner), owned(by: owner).allSatisfy(account.idle.contains),

@@ -6,12 +6,24 @@ import Testing
 /// Every combination of what bears on a linking decision, against a slower statement of the contract.
 struct LinkingDecisionTests {
     @Test func `every combination is decided as the contract says`() {
+        compare(Situation.all, with: ContractRule.all, decide)
+    }
+
+    @Test func `every combination re-authenticates as the contract says`() {
+        compare(
+            Situation.all.filter { $0.session != .none }, with: ContractRule.reauthentication, decideReauthentication)
+    }
+
+    private func compare(
+        _ situations: [Situation], with rules: [ContractRule],
+        _ decide: (VerifiedIdentity, LinkingState, LinkingPolicy) -> LinkingVerdict
+    ) {
         var (wrong, examples) = (0, [String: String]())
-        for situation in Situation.all {
+        for situation in situations {
             let judged = Judgement(situation)
             let verdict = decide(
-                judged.evidence, state: judged.world.state(about: judged.evidence), policy: situation.policy)
-            guard let expected = judged.expected, verdict != expected.verdict else { continue }
+                judged.evidence, judged.world.state(about: judged.evidence), situation.policy)
+            guard let expected = judged.expected(by: rules), verdict != expected.verdict else { continue }
             wrong += 1
             let lesson = "\(expected.rule.words): \(expected.verdict.rule), not \(verdict.rule)"
             if examples[lesson] == nil {
@@ -25,8 +37,12 @@ struct LinkingDecisionTests {
     /// A table that leaves a rule out would let it be broken.
     @Test func `every rule of the contract applies to some combination`() {
         var applied: Set<String> = []
-        for situation in Situation.all { _ = Judgement(situation).expected.map { applied.insert($0.rule.words) } }
-        #expect(applied == Set(ContractRule.all.map(\.words)))
+        for judged in Situation.all.map(Judgement.init) {
+            for rules in [ContractRule.all, ContractRule.reauthentication] {
+                if let rule = judged.expected(by: rules)?.rule { applied.insert(rule.words) }
+            }
+        }
+        #expect(applied == Set((ContractRule.all + ContractRule.reauthentication).map(\.words)))
     }
 
     @Test(arguments: ProviderMode.allCases)
@@ -50,10 +66,14 @@ struct LinkingDecisionTests {
 
     @Test func `every refusal has remedies, and nothing else has`() {
         for situation in Situation.all {
-            guard let verdict = Judgement(situation).expected?.verdict else { continue }
+            guard let verdict = Judgement(situation).expected()?.verdict else { continue }
+            let remedies = verdict.refusal.remedies
             switch verdict.outcome {
-            case .enter, .create, .link, .upgrade, .replaceGuest: #expect(verdict.rule.remedies.isEmpty)
-            case .conflict, .secondProof, .deleted, .disabled, .refuse: #expect(!verdict.rule.remedies.isEmpty)
+            case .enter, .create, .link, .upgrade, .replaceGuest: #expect(remedies.isEmpty)
+            case .secondProof, .disabled, .refuse: #expect(!remedies.isEmpty)
+            case .conflict(_, let isOffered), .deleted(_, _, let isOffered):
+                #expect(!remedies.isEmpty)
+                #expect((verdict.refusal == verdict.rule.refusal) == isOffered, "no ticket is named that is not there")
             }
         }
     }

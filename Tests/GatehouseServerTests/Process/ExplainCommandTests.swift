@@ -39,6 +39,14 @@ struct ExplainCommandTests {
                     #expect(outcome.output.contains("rule:     \(test.rule)\n"), "\(outcome.output)")
                     #expect(outcome.output.contains(test.words), "\(outcome.output)")
                 }
+                var linkOnly = file
+                linkOnly.emailMode = "linkOnly"
+                let arguments = ["explain", "--provider", "email", "--evidence", "evidence.json"]
+                try directory.write(known, to: "evidence.json")
+                let refused = try await linkOnly.run(arguments + ["--account", guest.uid], in: directory)
+                #expect(refused.output.contains("rule:     identity.in-use\n"), "\(refused.output)")
+                #expect(refused.output.contains("without a ticket"), "\(refused.output)")
+                #expect(!refused.output.contains("mergeToken"), "\(refused.output)")
                 for (evidence, more, reason) in [
                     ("{}", [], "no JSON object with a providerUid"),
                     (#"{"providerUid":"x","email":"nonsense"}"#, [], "email is no address"),

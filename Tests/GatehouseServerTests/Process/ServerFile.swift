@@ -14,6 +14,8 @@ struct ServerFile {
     var masterKey = Self.masterKey
     var passwords = TestServer.quickArgon2
     var delivery = ""
+    /// The mode of the provider `email`.
+    var emailMode = "open"
 
     var text: String {
         """
@@ -31,7 +33,7 @@ struct ServerFile {
             tokens: { algorithm: ES256 }
             providers:
               anonymous: { enabled: true }
-              email: { enabled: true, verificationLink: "https://demo.example/verify" }
+              email: { mode: \(emailMode), verificationLink: "https://demo.example/verify" }
         """
     }
 

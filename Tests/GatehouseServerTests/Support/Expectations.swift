@@ -21,6 +21,18 @@ func expectRefusal(
     expectEnvelope(answer, about, sourceLocation: sourceLocation)
 }
 
+/// A refusal by the linking rules, which says by which, why, and what to do instead.
+func expectRefusal(
+    _ answer: APIClient.Answer, _ status: Int, _ code: String, rule: String, _ about: String = "",
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    expectError(answer, status, code, about, sourceLocation: sourceLocation)
+    let (details, comment): (JSONValue, Comment) = (answer.json["error"]["details"], "\(about): \(answer.text)")
+    #expect(details["rule"].string == rule, comment, sourceLocation: sourceLocation)
+    #expect(details["reason"].string?.isEmpty == false, comment, sourceLocation: sourceLocation)
+    #expect(details["remedies"].array?.isEmpty == false, comment, sourceLocation: sourceLocation)
+}
+
 private func expectEnvelope(_ answer: APIClient.Answer, _ about: String, sourceLocation: SourceLocation) {
     let comment: Comment = "\(about): \(answer.text)"
     #expect(answer.json.keys == ["error"], comment, sourceLocation: sourceLocation)

@@ -17,9 +17,11 @@ extension APIClient {
         return try await post("/auth/identities/\(provider)", .object(body), bearer: bearer)
     }
 
-    func reauthenticate(_ evidence: VerifiedIdentity, bearer: String) async throws -> Answer {
+    func reauthenticate(
+        _ evidence: VerifiedIdentity, bearer: String, provider: String = "scripted"
+    ) async throws -> Answer {
         try await post(
-            "/auth/reauthenticate", ["provider": "scripted", "proof": .string(evidence.proof)], bearer: bearer)
+            "/auth/reauthenticate", ["provider": .string(provider), "proof": .string(evidence.proof)], bearer: bearer)
     }
 
     func identities(bearer: String) async throws -> [JSONValue] {

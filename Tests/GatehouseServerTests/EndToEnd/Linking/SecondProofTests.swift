@@ -133,6 +133,27 @@ struct SecondProofTests {
         }
     }
 
+    @Test func `an idle number restores no account, even if the account has no other way in`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            #expect(try await client.delete("/auth/account", bearer: person.accessToken).status == 204)
+            let inTime = try await signIn(client, at: server)
+            #expect(inTime.json["error"]["details"]["restoreToken"].string != nil, "\(inTime.text)")
+            try await server.execute("DELETE FROM proofs")
+            try await age(server)
+            let eve = try await client.newcomer("eve")
+            for bearer in [nil, eve.accessToken] {
+                let code = try await client.challenge("phone", Self.number, at: server, bearer: bearer)
+                let path = bearer == nil ? "/auth/phone/otp/verify" : "/auth/identities/phone"
+                let refused = try await client.post(path, .object(code), bearer: bearer)
+                expectRefusal(refused, 403, "ACCOUNT_DELETED", rule: "account.deleted")
+                #expect(refused.json["error"]["details"]["purgeAfter"].string != nil)
+                #expect(refused.json["error"]["details"]["restoreToken"] == .null)
+            }
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'restore'") == 0)
+        }
+    }
+
     @Test func `an idle number that another source vouches for joins nothing either`() async throws {
         try await TestServer.linking { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")
