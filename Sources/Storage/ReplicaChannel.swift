@@ -5,13 +5,14 @@ internal import Synchronization
 /// What replicas tell each other over one LISTEN connection: sessions that ended or came back, messages to send, keys
 /// that changed.
 ///
-/// The payload is `ended:APPLICATION:SESSION`, `revived:APPLICATION:SESSION`, `outbox` or `keys`; statements send it with `pg_notify`, so that it is
-/// heard exactly when what it tells about is committed.
+/// The payload is `ended:APPLICATION:SESSION`, `renewed:APPLICATION:SESSION:GENERATION`, `revived:APPLICATION:SESSION`,
+/// `outbox` or `keys`; statements send it with `pg_notify`, so that it is heard exactly when what it tells about is
+/// committed.
 package final class ReplicaChannel: Sendable {
     enum Event: Sendable, Equatable {
-        /// Whatever was sent before is lost.
+        /// What was sent before may be lost.
         case connected
-        case ended(application: Int32, session: UUID)
+        case revoked(SessionRevocation)
         case revived(application: Int32, session: UUID)
         case outbox
         case keys
@@ -49,7 +50,7 @@ package final class ReplicaChannel: Sendable {
     }
 
     /// Everything sent more than an instant ago has been handled.
-    var isCurrent: Bool {
+    package var isCurrent: Bool {
         listener.withLock { $0 }?.isCurrent ?? false
     }
 
@@ -83,14 +84,19 @@ extension ReplicaChannel.Event {
             switch (parts.first, parts.count) {
             case ("outbox", 1): self = .outbox
             case ("keys", 1): self = .keys
-            case ("ended", 3), ("revived", 3):
+            case ("ended", 3), ("renewed", 4), ("revived", 3):
                 guard let application = Int32(parts[1]), let session = UUID(uuidString: String(parts[2])) else {
                     return nil
                 }
-                self =
-                    parts[0] == "ended"
-                    ? .ended(application: application, session: session)
-                    : .revived(application: application, session: session)
+                if parts[0] == "revived" {
+                    self = .revived(application: application, session: session)
+                } else if parts[0] == "ended" {
+                    self = .revoked(SessionRevocation(of: session, application: application))
+                } else if let generation = Int32(parts[3]) {
+                    self = .revoked(SessionRevocation(of: session, application: application, before: generation))
+                } else {
+                    return nil
+                }
             default: return nil
             }
         }

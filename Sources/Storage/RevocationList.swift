@@ -1,21 +1,43 @@
-internal import Accounts
+package import Accounts
 package import Foundation
 package import Postgres
 internal import Synchronization
 
-/// The sessions that ended within one access token's life, in memory.
+/// Tokens of a session that are refused.
+struct SessionRevocation: Sendable, Equatable {
+    let session: UUID
+    let application: Int32
+    /// Of earlier generations than this; of all where the session has ended.
+    let before: Int32
+
+    init(of session: UUID, application: Int32, before generation: Int32 = .max) {
+        self.session = session
+        self.application = application
+        before = generation
+    }
+}
+
+/// The sessions that ended or were renewed within one access token's life, in memory.
 ///
 /// Notifications add to it as they come. It speaks for itself only while the replica channel is current and all that
-/// ended before the channel's last connection has been loaded; else the session's row is asked.
+/// happened before the channel's last connection has been loaded, and only of tokens that are no older than what it
+/// holds; else the session's row is asked.
 package final class RevocationList: Revocations {
     private struct Key: Hashable {
         let application: Int32
         let session: UUID
     }
 
+    private struct Entry {
+        /// Tokens of earlier generations are refused.
+        var before: Int32
+        var notedAt: ContinuousClock.Instant
+    }
+
     private struct State {
-        /// When each was noted.
-        var ended: [Key: ContinuousClock.Instant] = [:]
+        var revoked: [Key: Entry] = [:]
+        /// All that was revoked since then is here.
+        var reachesBackTo = ContinuousClock.now
         /// When the channel connected last: what was noted before may have come back unheard.
         var connectedAt = ContinuousClock.now
         /// Grows with each connection; a load is good only for the connection that it was begun for.
@@ -30,7 +52,8 @@ package final class RevocationList: Revocations {
     private let state = Mutex(State())
     private let connections: AsyncStream<Void>
 
-    /// `retention` tells the longest life of an access token at the time of asking.
+    /// `retention` tells the longest life of an access token at the time of asking; tokens that are older cost a
+    /// statement.
     package init(database: Database, channel: ReplicaChannel, retention: @escaping @Sendable () -> Duration) {
         self.database = database
         self.channel = channel
@@ -45,8 +68,8 @@ package final class RevocationList: Revocations {
                     state.connectedAt = .now
                 }
                 continuation.yield()
-            case .ended(let application, let session):
-                self?.note([session], application: application)
+            case .revoked(let revocation):
+                self?.note(revocation)
             case .revived(let application, let session):
                 self?.forget(session, application: application)
             case .outbox, .keys:
@@ -55,7 +78,7 @@ package final class RevocationList: Revocations {
         }
     }
 
-    /// Loads what ended before each connection of the channel, until cancelled.
+    /// Loads what was revoked before each connection of the channel, until cancelled.
     package func run() async {
         for await _ in connections {
             while !Task.isCancelled, await !load() {
@@ -64,68 +87,75 @@ package final class RevocationList: Revocations {
         }
     }
 
-    package func isEnded(session: UUID, application: Int32) async throws -> Bool {
+    package func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Int32) async throws -> Bool {
         let isCurrent = channel.isCurrent
-        let (isNoted, isLoaded) = state.withLock { state in
-            (
-                state.ended[Key(application: application, session: session)] != nil,
+        let issued = ContinuousClock.now - .seconds(time.timeIntervalSince1970 - Double(token.issuedAt))
+        let (isNoted, isComplete) = state.withLock { state in
+            let entry = state.revoked[Key(application: application, session: token.sessionID)]
+            return (
+                entry.map { $0.before > token.generation } ?? false,
                 state.connection > 0 && state.connection == state.loadedConnection
+                    && state.reachesBackTo + Self.margin <= issued
             )
         }
         if isNoted { return true }
-        if isCurrent && isLoaded { return false }
-        return try await isEndedByRow(session: session, application: application)
+        if isCurrent && isComplete { return false }
+        return try await isRevokedByRow(token, application: application)
     }
 
-    func note(_ sessions: [UUID], application: Int32) {
-        guard !sessions.isEmpty else { return }
+    @Sendable func note(_ revocation: SessionRevocation) {
         let now = ContinuousClock.now
+        let key = Key(application: revocation.application, session: revocation.session)
         state.withLock { state in
-            for session in sessions {
-                state.ended[Key(application: application, session: session)] = now
-            }
-            guard state.ended.count >= state.pruneAt else { return }
+            // A load may have read the row before what was heard since.
+            let before = max(revocation.before, state.revoked[key]?.before ?? 0)
+            state.revoked[key] = Entry(before: before, notedAt: now)
+            guard state.revoked.count >= state.pruneAt else { return }
             let oldest = now - retention() - Self.margin
-            state.ended = state.ended.filter { $0.value > oldest }
-            state.pruneAt = max(1024, state.ended.count * 2)
+            state.revoked = state.revoked.filter { $0.value.notedAt > oldest }
+            state.reachesBackTo = max(state.reachesBackTo, oldest)
+            state.pruneAt = max(1024, state.revoked.count * 2)
         }
     }
 
     private func forget(_ session: UUID, application: Int32) {
         state.withLock { state in
-            state.ended[Key(application: application, session: session)] = nil
+            state.revoked[Key(application: application, session: session)] = nil
         }
     }
 
-    /// A token may have been signed an instant after its session ended.
+    /// A token may have been signed an instant after its session ended, and by a clock that is behind.
     private static let margin: Duration = .seconds(60)
 
     /// Those of erased accounts too, which have no row of their own any more.
-    private static let selectEnded = Statement(
+    private static let selectRevoked = Statement(
         .read,
         """
-        SELECT application_id, id FROM sessions WHERE ended_at > now() - $1::interval
+        SELECT application_id, id, 2147483647 FROM sessions WHERE ended_at > now() - $1::interval
         UNION ALL
-        SELECT application_id, id FROM ended_sessions WHERE forget_after > now()
+        SELECT application_id, id, generation FROM sessions WHERE renewed_at > now() - $1::interval AND ended_at IS NULL
+        UNION ALL
+        SELECT application_id, id, 2147483647 FROM ended_sessions WHERE forget_after > now()
         """)
 
     private func load() async -> Bool {
         let connection = state.withLock { $0.connection }
-        guard let rows = try? await database.execute(Self.selectEnded, [.interval(retention() + Self.margin)]) else {
-            return false
-        }
+        let reach = retention() + Self.margin
+        let start = ContinuousClock.now
+        guard let rows = try? await database.execute(Self.selectRevoked, [.interval(reach)]) else { return false }
         var loaded: Set<Key> = []
         for row in rows {
             var row = row
-            guard let application = try? row.next(Int32.self), let session = try? row.next(UUID.self) else {
-                return false
-            }
-            note([session], application: application)
+            guard let application = try? row.next(Int32.self), let session = try? row.next(UUID.self),
+                let generation = try? row.next(Int32.self)
+            else { return false }
+            note(SessionRevocation(of: session, application: application, before: generation))
             loaded.insert(Key(application: application, session: session))
         }
         state.withLock { state in
             let connectedAt = state.connectedAt
-            state.ended = state.ended.filter { $0.value >= connectedAt || loaded.contains($0.key) }
+            state.revoked = state.revoked.filter { $0.value.notedAt >= connectedAt || loaded.contains($0.key) }
+            state.reachesBackTo = start - reach
             state.loadedConnection = connection
         }
         return true
@@ -134,12 +164,15 @@ package final class RevocationList: Revocations {
     private static let selectSession = Statement(
         .read,
         """
-        SELECT FROM sessions WHERE application_id = $1 AND id = $2 AND ended_at IS NULL AND expires_at > now()
+        SELECT FROM sessions
+         WHERE application_id = $1 AND id = $2 AND generation <= $3 AND ended_at IS NULL AND expires_at > now()
         """)
 
-    private func isEndedByRow(session: UUID, application: Int32) async throws -> Bool {
+    private func isRevokedByRow(_ token: AccessTokenClaims, application: Int32) async throws -> Bool {
         try await translatingErrors {
-            try await database.execute(Self.selectSession, [.int4(application), .uuid(session)]).isEmpty
+            try await database.execute(
+                Self.selectSession, [.int4(application), .uuid(token.sessionID), .int4(token.generation)]
+            ).isEmpty
         }
     }
 }

@@ -3,22 +3,25 @@ package import Foundation
 internal import Postgres
 internal import ProviderKit
 
-/// Guests who become somebody, and numbers that change hands.
+/// Guests who get an account, and numbers that change hands.
 extension SQLStore {
+    /// The session goes on with the new identity; tokens from before are worth nothing.
     private static let upgradeGuest = Statement(
         .write,
         """
         WITH dropped AS (
             DELETE FROM identities WHERE application_id = $1 AND uid = $2 AND is_guest RETURNING id
-        ), kept AS (
+        ), renewed AS (
             UPDATE sessions
-               SET identity_id = $3, methods = CASE WHEN id = $4 THEN $5 ELSE methods END,
-                   authenticated_at = CASE WHEN id = $4 THEN now() ELSE authenticated_at END
-             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND identity_id IN (SELECT id FROM dropped)
-            RETURNING id, authenticated_at, expires_at
+               SET identity_id = $3, methods = $5, authenticated_at = now(), generation = generation + 1,
+                   renewed_at = now()
+             WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
+            RETURNING id, authenticated_at, expires_at, generation
+        ), older AS (
+            DELETE FROM refresh_tokens t USING renewed WHERE t.application_id = $1 AND t.session_id = renewed.id
         ), token AS (
-            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
-            SELECT $1, $6, id, least(now() + $7::interval, expires_at) FROM kept WHERE id = $4
+            INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
+            SELECT $1, $6, id, generation, least(now() + $7::interval, expires_at) FROM renewed
         ), used AS (
             UPDATE identities SET last_used_at = now() WHERE application_id = $1 AND id = $3
             RETURNING created_at, display_name, profile
@@ -30,9 +33,9 @@ extension SQLStore {
             SELECT $1, 'guest.upgraded', sha256(a.audit_key || uuid_send(a.uid)), $4
               FROM dropped JOIN accounts a ON a.application_id = $1 AND a.uid = $2
         )
-        SELECT used.created_at, used.display_name, used.profile::text, kept.authenticated_at
-          FROM kept, used
-         WHERE kept.id = $4
+        SELECT used.created_at, used.display_name, used.profile::text, authenticated_at, expires_at, generation,
+               pg_notify('gatehouse', 'renewed:' || $1::text || ':' || renewed.id::text || ':' || generation::text)
+          FROM renewed, used
         """)
 
     package func upgradeGuest(
@@ -50,11 +53,14 @@ extension SQLStore {
         let displayName: String? = try row.next()
         let profile = try JSONValue(jsonText: row.next())
         guard let user = try await user(identity.uid, application: opening.application) else { throw StoreConflict() }
+        let grant = SessionGrant(
+            sessionID: session, uid: user.uid, authenticatedAt: try row.next(), expiresAt: try row.next(),
+            generation: try row.next(), methods: opening.session.methods, provider: opening.provider,
+            providerUid: opening.evidence.providerUid, email: user.email, phone: user.phone,
+            profile: profile.object ?? [:])
+        onRevoked(SessionRevocation(of: session, application: opening.application, before: grant.generation))
         return OpenedSession(
-            grant: SessionGrant(
-                sessionID: session, uid: user.uid, authenticatedAt: try row.next(), methods: opening.session.methods,
-                provider: opening.provider, providerUid: opening.evidence.providerUid, email: user.email,
-                phone: user.phone, profile: profile.object ?? [:]),
+            grant: grant,
             user: user, identityID: identity.id, identityCreatedAt: createdAt, identityDisplayName: displayName,
             isNewAccount: false, shouldChangePassword: false)
     }

@@ -82,7 +82,7 @@ extension SQLStore {
             SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
                    least(coalesce($17, now()), now())
               FROM account, identity
-            RETURNING id, authenticated_at
+            RETURNING id, authenticated_at, expires_at
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
@@ -107,7 +107,7 @@ extension SQLStore {
         )
         SELECT u.uid, u.email, u.phone, u.display_name, u.is_anonymous, u.providers, u.metadata::text, u.created_at,
                u.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
-               identity.profile::text, session.authenticated_at
+               identity.profile::text, session.authenticated_at, session.expires_at
           FROM session, identity, account
           JOIN users u ON u.application_id = $1 AND u.uid = account.uid
         """)
@@ -134,7 +134,8 @@ extension SQLStore {
         return OpenedSession(
             grant: SessionGrant(
                 sessionID: opening.session.id, uid: user.uid, authenticatedAt: try row.next(),
-                methods: opening.session.methods, provider: opening.provider, providerUid: providerUid,
+                expiresAt: try row.next(), methods: opening.session.methods, provider: opening.provider,
+                providerUid: providerUid,
                 email: user.email, phone: user.phone, profile: profile.object ?? [:]),
             user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
             isNewAccount: false,

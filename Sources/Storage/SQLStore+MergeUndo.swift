@@ -113,7 +113,9 @@ extension SQLStore {
         """
         UPDATE sessions SET ended_at = NULL, end_reason = NULL, successor_uid = NULL
          WHERE application_id = $1 AND uid = $2 AND end_reason = 'merged' AND ended_at = $3 AND expires_at > now()
-        RETURNING id, pg_notify('gatehouse', 'revived:' || $1::text || ':' || id::text)
+        RETURNING id, pg_notify('gatehouse', 'revived:' || $1::text || ':' || id::text),
+               CASE WHEN generation > 0 THEN
+                   pg_notify('gatehouse', 'renewed:' || $1::text || ':' || id::text || ':' || generation::text) END
         """)
 
     package func reviveSessions(of merge: Merge, application: Int32) async throws {

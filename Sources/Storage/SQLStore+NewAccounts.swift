@@ -37,7 +37,7 @@ extension SQLStore {
             SELECT $1, $23, hook.url, hook.name, 'account.created', uid, jsonb_build_object('provider', $13)
               FROM account, unnest($24::text[], $25::text[]) AS hook (url, name)
         )
-        SELECT created_at FROM account
+        SELECT created_at, created_at + $8::interval FROM account
         """)
 
     package func createAccount(
@@ -67,9 +67,9 @@ extension SQLStore {
             createdAt: createdAt, updatedAt: createdAt)
         return OpenedSession(
             grant: SessionGrant(
-                sessionID: session.id, uid: uid, authenticatedAt: createdAt, methods: session.methods,
-                provider: opening.provider, providerUid: evidence.providerUid, email: user.email, phone: user.phone,
-                profile: evidence.profile),
+                sessionID: session.id, uid: uid, authenticatedAt: createdAt, expiresAt: try row.next(),
+                methods: session.methods, provider: opening.provider, providerUid: evidence.providerUid,
+                email: user.email, phone: user.phone, profile: evidence.profile),
             user: user, identityID: id, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
             isNewAccount: true,
             shouldChangePassword: false)

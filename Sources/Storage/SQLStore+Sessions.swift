@@ -7,24 +7,26 @@ extension SQLStore {
     /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
     /// successor says whether the successor was.
     ///
-    /// So a rotation is one insert, and repeating it changes nothing.
+    /// So a rotation is one insert, and repeating it changes nothing. A token made at the moment when its session is
+    /// renewed is of the generation before, and so worth nothing.
     package static let rotate = Statement(
         .write,
         """
         WITH presented AS MATERIALIZED (
-            SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at
+            SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation
               FROM refresh_tokens t
               JOIN sessions s ON s.application_id = t.application_id AND s.id = t.session_id
              WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
-               AND s.ended_at IS NULL AND s.expires_at > now()
+               AND s.ended_at IS NULL AND s.expires_at > now() AND coalesce(t.generation, s.generation) = s.generation
         ), successor AS MATERIALIZED (
             SELECT s.created_at < now() - $5::interval
-                   AND EXISTS (SELECT FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4) AS is_reuse
+                   AND (s.created_at < now() - $7::interval
+                        OR EXISTS (SELECT FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)) AS is_reuse
               FROM refresh_tokens s
              WHERE s.application_id = $1 AND s.hash = $3
         ), rotated AS (
-            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
-            SELECT $1, $3, session_id, least(now() + $6::interval, expires_at)
+            INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
+            SELECT $1, $3, session_id, generation, least(now() + $6::interval, expires_at)
               FROM presented
              WHERE NOT EXISTS (SELECT FROM successor)
             ON CONFLICT DO NOTHING
@@ -40,7 +42,7 @@ extension SQLStore {
         )
         SELECT coalesce((SELECT is_reuse FROM successor), false),
                (SELECT count(pg_notify('gatehouse', 'ended:' || $1::text || ':' || e.id::text)) FROM ended e),
-               p.session_id, p.uid, p.authenticated_at, p.methods, i.provider, i.provider_uid,
+               p.session_id, p.uid, p.authenticated_at, p.expires_at, p.generation, p.methods, i.provider, i.provider_uid,
                (SELECT d.address FROM addresses d
                  WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'email'
                  ORDER BY d.verified_at, d.address LIMIT 1),
@@ -58,12 +60,13 @@ extension SQLStore {
             [
                 .int4(application), .bytes(rotation.presented), .bytes(rotation.successor),
                 .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
+                .interval(rotation.recovery),
             ])
         guard var row = rows.first else { return .refused }
         let isReuse: Bool = try row.next()
         _ = try row.next(Int.self)
         let grant = try row.nextGrant()
-        if isReuse { onEnded(grant.sessionID, application) }
+        if isReuse { onRevoked(SessionRevocation(of: grant.sessionID, application: application)) }
         return isReuse ? .reused : .succeeded(grant)
     }
 
@@ -141,7 +144,7 @@ extension SQLStore {
             [.int4(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener)])
         for row in rows {
             var row = row
-            onEnded(try row.next(), application)
+            onRevoked(SessionRevocation(of: try row.next(), application: application))
         }
         return rows.count
     }
@@ -149,8 +152,10 @@ extension SQLStore {
     private static let selectSuccessor = Statement(
         .read,
         """
-        SELECT successor_uid FROM sessions
-         WHERE application_id = $1 AND id = $2 AND successor_uid IS NOT NULL AND ended_at > now() - interval '60 seconds'
+        SELECT coalesce(successor_uid, uid) FROM sessions
+         WHERE application_id = $1 AND id = $2
+           AND (successor_uid IS NOT NULL AND ended_at > now() - interval '60 seconds'
+                OR ended_at IS NULL AND renewed_at > now() - interval '60 seconds')
         """)
 
     package func successor(ofGuest session: UUID, application: Int32) async throws -> UUID? {
@@ -175,8 +180,9 @@ extension Row {
     /// The session's columns from its id on, in the order of `rotate`.
     mutating func nextGrant() throws -> SessionGrant {
         SessionGrant(
-            sessionID: try next(), uid: try next(), authenticatedAt: try next(), methods: try next(),
-            provider: try next(), providerUid: try next(), email: try next(), phone: try next(),
+            sessionID: try next(), uid: try next(), authenticatedAt: try next(), expiresAt: try next(),
+            generation: try next(), methods: try next(), provider: try next(), providerUid: try next(),
+            email: try next(), phone: try next(),
             profile: try JSONValue(jsonText: next()).object ?? [:])
     }
 }

@@ -13,8 +13,8 @@ package struct SQLStore: TransactionalStore {
     let sealing: any Sealing
     /// Asked anew for each event.
     let subscriptions: any WebhookSubscriptions
-    /// Told of each session that a statement ended; in a transaction, once that is committed.
-    let onEnded: @Sendable (_ session: UUID, _ application: Int32) -> Void
+    /// Told of each session that a statement ended or renewed; in a transaction, once that is committed.
+    let onRevoked: @Sendable (SessionRevocation) -> Void
     /// None in a transaction, which reads on its own.
     let joinedUsers: JoinedUsers?
 
@@ -23,37 +23,34 @@ package struct SQLStore: TransactionalStore {
     ) {
         self.init(
             database: database, executor: database, joinedUsers: JoinedUsers(database: database), sealing: sealing,
-            subscriptions: subscriptions
-        ) { session, application in
-            revocations.note([session], application: application)
-        }
+            subscriptions: subscriptions, onRevoked: revocations.note)
     }
 
     private init(
         database: Database, executor: any Executor, joinedUsers: JoinedUsers?, sealing: any Sealing,
-        subscriptions: any WebhookSubscriptions, onEnded: @escaping @Sendable (UUID, Int32) -> Void
+        subscriptions: any WebhookSubscriptions, onRevoked: @escaping @Sendable (SessionRevocation) -> Void
     ) {
         self.database = database
         self.executor = executor
         self.joinedUsers = joinedUsers
         self.sealing = sealing
         self.subscriptions = subscriptions
-        self.onEnded = onEnded
+        self.onRevoked = onRevoked
     }
 
     package func transaction<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
-        let ended = EndedSessions()
+        let revoked = RevokedSessions()
         let result = try await translatingErrors {
             try await database.transaction { transaction in
                 try await body(
                     SQLStore(
                         database: database, executor: transaction, joinedUsers: nil, sealing: sealing,
-                        subscriptions: subscriptions, onEnded: ended.append))
+                        subscriptions: subscriptions, onRevoked: revoked.append))
             }
         }
-        for (session, application) in ended.all { onEnded(session, application) }
+        revoked.all.forEach(onRevoked)
         return result
     }
 
@@ -62,14 +59,14 @@ package struct SQLStore: TransactionalStore {
     }
 }
 
-/// What a transaction has ended so far.
-private final class EndedSessions: Sendable {
-    private let sessions = Mutex<[(UUID, Int32)]>([])
+/// What a transaction has ended or renewed so far.
+private final class RevokedSessions: Sendable {
+    private let revocations = Mutex<[SessionRevocation]>([])
 
-    var all: [(UUID, Int32)] { sessions.withLock { $0 } }
+    var all: [SessionRevocation] { revocations.withLock { $0 } }
 
-    @Sendable func append(_ session: UUID, application: Int32) {
-        sessions.withLock { $0.append((session, application)) }
+    @Sendable func append(_ revocation: SessionRevocation) {
+        revocations.withLock { $0.append(revocation) }
     }
 }
 

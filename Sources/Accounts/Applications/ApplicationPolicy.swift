@@ -5,9 +5,13 @@ package struct ApplicationPolicy: Sendable, Equatable {
         /// 2048, 3072 or 4096; meaningful for RS256 alone.
         package var rsaBits = 3072
         package var accessLifetime: Duration = .seconds(3600)
+        /// What `accessLifetime` can be at most.
+        package static let longestAccessLifetime: Duration = .seconds(86_400)
         /// Slides: each rotation starts it anew.
         package var refreshLifetime: Duration = .seconds(30 * 86400)
         package var refreshReuseInterval: Duration = .seconds(10)
+        /// How long a lost answer can be asked for again.
+        package var refreshRecovery: Duration = .seconds(72 * 3600)
         /// Absolute, from sign-in on.
         package var sessionLifetime: Duration = .seconds(365 * 86400)
 

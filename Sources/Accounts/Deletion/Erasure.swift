@@ -39,21 +39,18 @@ package struct Erasure: Sendable {
     private let opaque: any OpaqueTokens
     private let certification: any ErasureCertification
     private let time: any TimeSource
-    private let memory: @Sendable () -> Duration
     private let onStep: @Sendable (Step) async throws -> Void
 
-    /// `memory` is how long an access token may be about after its session has ended; whatever `onStep` throws ends the
-    /// run there.
+    /// What `onStep` throws ends the run there.
     package init(
         store: any TransactionalStore, opaque: any OpaqueTokens, certification: any ErasureCertification,
-        time: any TimeSource, memory: @escaping @Sendable () -> Duration,
+        time: any TimeSource,
         onStep: @escaping @Sendable (Step) async throws -> Void = { _ in }
     ) {
         self.store = store
         self.opaque = opaque
         self.certification = certification
         self.time = time
-        self.memory = memory
         self.onStep = onStep
     }
 
@@ -176,7 +173,8 @@ package struct Erasure: Sendable {
             }
             let traces = try await store.traces(of: family, application: application.id)
             let erased = try await store.erase(
-                entry.uid, family: family, traces: opaque.erasable(traces), memory: memory(),
+                entry.uid, family: family, traces: opaque.erasable(traces),
+                memory: ApplicationPolicy.Tokens.longestAccessLifetime,
                 application: application.id)
             let certificate = ErasureCertificate(
                 receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt, erasedAt: entry.erasedAt,

@@ -49,6 +49,8 @@ struct VerdictWriter: Sendable {
             guard let caller else { throw StoreConflict() }
             try await displace(identity.displacing, in: application, store: store)
             let added = try await add(identity, opening, to: guest, by: provider, store: store)
+            _ = try await store.endSessions(
+                .allBut(caller.sessionID), of: guest, because: .guestUpgraded, application: application.id)
             let opened = try await store.upgradeGuest(opening, identity: added, keeping: caller.sessionID)
             return .opened(opened, refreshToken: opening.session.refreshToken)
         case .replaceGuest(let entry, let isAbsorbed):

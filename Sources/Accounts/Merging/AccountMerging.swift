@@ -37,6 +37,11 @@ package struct AccountMerging: Sendable {
             let plan = try await plan(proof, survivor: survivor, by: caller, store: store)
             let merge = try await store.carryOut(plan, in: application)
             let outcome = try await open(merge, proof: proof, by: caller, from: client, store: store)
+            if plan.upgradesSurvivor, case .opened(let opened, _) = outcome {
+                _ = try await store.endSessions(
+                    .allBut(opened.grant.sessionID), of: plan.survivor, because: .guestUpgraded,
+                    application: application.id)
+            }
             return (outcome, merge)
         }
         return (try await signIn.finish(outcome, in: application), merge)

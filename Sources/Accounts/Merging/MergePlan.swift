@@ -46,6 +46,8 @@ package struct MergePlan: Sendable, Equatable {
     /// Guests' identities, of which nothing remains.
     package let guests: [IdentityRecord]
     package let endedSessions: Int
+    /// The survivor is a guest until now.
+    let upgradesSurvivor: Bool
 
     /// The older permanent account survives, unless `wished` says otherwise.
     package init(_ one: MergeSide, _ other: MergeSide, survivor wished: UUID? = nil) {
@@ -74,7 +76,8 @@ package struct MergePlan: Sendable, Equatable {
         // An account with another identity is no guest's any more.
         guests =
             (identities.isEmpty ? [] : survivor.identities.filter(\.isGuest)) + absorbed.identities.filter(\.isGuest)
-        endedSessions = absorbed.sessions
+        upgradesSurvivor = survivor.isGuest && !identities.isEmpty
+        endedSessions = absorbed.sessions + (upgradesSurvivor ? survivor.sessions : 0)
     }
 }
 

@@ -13,6 +13,8 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var expiresAt: Int
     package var authenticatedAt: Int
     package var methods: [String]
+    /// How often the session had been renewed.
+    package var generation: Int32
     package var provider: String
     package var providerUid: String
     package var email: String?
@@ -24,7 +26,8 @@ package struct AccessTokenClaims: Sendable, Equatable {
 
     package init(
         issuer: String, audience: String, uid: UUID, sessionID: UUID, tokenID: UUID, issuedAt: Int, expiresAt: Int,
-        authenticatedAt: Int, methods: [String], provider: String, providerUid: String, email: String? = nil,
+        authenticatedAt: Int, methods: [String], generation: Int32 = 0, provider: String, providerUid: String,
+        email: String? = nil,
         emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil,
         exposed: [String: JSONValue] = [:]
     ) {
@@ -37,6 +40,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.authenticatedAt = authenticatedAt
         self.methods = methods
+        self.generation = generation
         self.provider = provider
         self.providerUid = providerUid
         self.email = email

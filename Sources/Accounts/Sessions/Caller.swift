@@ -8,15 +8,17 @@ package struct Caller: Sendable {
     package let authenticatedAt: Int
     package let provider: String
     package let providerUid: String
-    /// The account that this caller, a guest whose session has ended by it, turned out to have.
+    /// The account of this caller, a guest whose token a link has made invalid.
     package var successor: UUID?
 }
 
-/// Tells whether sessions have ended, on this replica or another.
+/// Tells whether sessions have ended or were renewed, on this replica or another.
 package protocol Revocations: Sendable {
-    /// From memory while revocations are heard, else from the session's row.
+    /// Whether the token's session has ended, or has been renewed since the token was issued.
+    ///
+    /// From memory while revocations are heard, else from the session's row; `time` is now.
     /// - Throws: `AccountsError.unavailable` when neither can tell.
-    func isEnded(session: UUID, application: Int32) async throws -> Bool
+    func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Int32) async throws -> Bool
 }
 
 /// Checks the bearer of a request.
@@ -35,9 +37,9 @@ package struct BearerAuthentication: Sendable {
         self.time = time
     }
 
-    /// For a minute a guest who went over to another account may repeat the call that it went by, where
+    /// For a minute a guest who became permanent or went over to another account may repeat the call that did it, where
     /// `admittingFormerGuests` is set.
-    /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended.
+    /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended or was renewed since.
     package func caller(
         presenting token: String, in application: Application, admittingFormerGuests: Bool = false
     ) async throws -> Caller {
@@ -45,7 +47,7 @@ package struct BearerAuthentication: Sendable {
         var caller = Caller(
             application: application, uid: claims.uid, sessionID: claims.sessionID,
             authenticatedAt: claims.authenticatedAt, provider: claims.provider, providerUid: claims.providerUid)
-        guard try await revocations.isEnded(session: claims.sessionID, application: application.id) else {
+        guard try await revocations.isRevoked(claims, at: time.now(), application: application.id) else {
             return caller
         }
         guard admittingFormerGuests,

@@ -61,6 +61,10 @@ package struct SessionGrant: Sendable {
     package var sessionID: UUID
     package var uid: UUID
     package var authenticatedAt: Date
+    /// No token of the session may outlive it.
+    package var expiresAt: Date
+    /// How often the session has been renewed, each time making its older tokens invalid.
+    package var generation: Int32
     package var methods: [String]
     package var provider: String
     package var providerUid: String
@@ -71,12 +75,14 @@ package struct SessionGrant: Sendable {
     package var profile: [String: JSONValue]
 
     package init(
-        sessionID: UUID, uid: UUID, authenticatedAt: Date, methods: [String], provider: String, providerUid: String,
-        email: String?, phone: String?, profile: [String: JSONValue] = [:]
+        sessionID: UUID, uid: UUID, authenticatedAt: Date, expiresAt: Date, generation: Int32 = 0, methods: [String],
+        provider: String, providerUid: String, email: String?, phone: String?, profile: [String: JSONValue] = [:]
     ) {
         self.sessionID = sessionID
         self.uid = uid
         self.authenticatedAt = authenticatedAt
+        self.expiresAt = expiresAt
+        self.generation = generation
         self.methods = methods
         self.provider = provider
         self.providerUid = providerUid
@@ -133,5 +139,5 @@ package struct SessionListing: Sendable, Equatable {
 package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
-    case guestSwitched, merged, mergeUndone, numberRecycled
+    case guestUpgraded, guestSwitched, merged, mergeUndone, numberRecycled
 }

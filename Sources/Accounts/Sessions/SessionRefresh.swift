@@ -4,7 +4,7 @@ package enum RefreshOutcome: Sendable {
     case succeeded(SessionGrant)
     /// Unknown, expired, or of a session that has ended.
     case refused
-    /// An older token came back after its interval: the session has been ended.
+    /// A spent token came back too late: the session has been ended.
     case reused
 }
 
@@ -13,7 +13,7 @@ package enum RefreshOutcome: Sendable {
 /// A token's successor is derived from it, so the row of the successor is at once the proof that the token was
 /// presented, and when: rotation is a single insert, a hundred parallel presentations agree on one successor, and a
 /// lost answer costs nobody their session. The row of the successor's own successor tells whether the successor has
-/// been presented.
+/// been presented: as long as it has not, the token is good again, but for the recovery time at most.
 package struct SessionRefresh: Sendable {
     private let store: any AccountsStore
     private let tokens: SessionTokens
@@ -31,7 +31,7 @@ package struct SessionRefresh: Sendable {
             presented: presented.hash, successor: successor.hash,
             afterSuccessor: tokens.opaque.successor(of: successor).hash,
             reuseInterval: application.policy.tokens.refreshReuseInterval,
-            lifetime: application.policy.tokens.refreshLifetime)
+            recovery: application.policy.tokens.refreshRecovery, lifetime: application.policy.tokens.refreshLifetime)
         // Its session may go just then, with its account.
         switch try await decidingAgain({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant):
@@ -48,5 +48,7 @@ package struct Rotation: Sendable {
     package let successor: [UInt8]
     package let afterSuccessor: [UInt8]
     package let reuseInterval: Duration
+    /// How long a token is good again while its successor has not been presented.
+    package let recovery: Duration
     package let lifetime: Duration
 }

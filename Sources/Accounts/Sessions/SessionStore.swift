@@ -23,6 +23,6 @@ package protocol SessionStore: Sendable {
     func endSession(
         ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Int32) async throws
 
-    /// The account that a guest went over to less than a minute ago.
+    /// The account that a guest went over to, or became permanent in, less than a minute ago.
     func successor(ofGuest session: UUID, application: Int32) async throws -> UUID?
 }

@@ -46,12 +46,14 @@ package struct SessionTokens: Sendable {
         for grant: SessionGrant, refreshToken: OpaqueToken, in application: Application
     ) async throws -> TokenPair {
         let issuedAt = Int(time.now().timeIntervalSince1970)
-        let expiresAt = issuedAt + Int(application.policy.tokens.accessLifetime.components.seconds)
+        let lifetime = Int(application.policy.tokens.accessLifetime.components.seconds)
+        let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970)
+        let expiresAt = max(issuedAt, min(issuedAt + lifetime, sessionEnd))
         let claims = AccessTokenClaims(
             issuer: application.issuer, audience: application.audience, uid: grant.uid, sessionID: grant.sessionID,
             tokenID: .v7(), issuedAt: issuedAt, expiresAt: expiresAt,
             authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
-            provider: grant.provider, providerUid: grant.providerUid, email: grant.email,
+            generation: grant.generation, provider: grant.provider, providerUid: grant.providerUid, email: grant.email,
             emailVerified: grant.email.map { _ in true }, phone: grant.phone,
             phoneVerified: grant.phone.map { _ in true },
             exposed: application.providers.exposed(grant.profile, of: grant.provider))

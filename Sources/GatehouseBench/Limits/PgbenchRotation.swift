@@ -16,6 +16,7 @@ struct PgbenchRotation: Sendable {
     private static let parameters = [
         1: ":application::int4", 2: "sha256(int8send(:token::int8))", 3: "sha256(int8send(:successor::int8))",
         4: "sha256(int8send(:after::int8))", 5: ":reuse::interval", 6: ":lifetime::interval",
+        7: ":recovery::interval",
     ]
 
     private let stage: Stage
@@ -64,6 +65,7 @@ struct PgbenchRotation: Sendable {
         return [
             "application": "\(application.id)", "first": "\(first)", "position": "0",
             "reuse": "\(policy.refreshReuseInterval.components.seconds) seconds",
+            "recovery": "\(policy.refreshRecovery.components.seconds) seconds",
             "lifetime": "\(policy.refreshLifetime.components.seconds) seconds",
         ]
     }

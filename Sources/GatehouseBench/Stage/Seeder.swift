@@ -128,8 +128,8 @@ extension Seeder {
     func accessTokens(of people: [SeededPerson], in application: Application) async throws -> [String] {
         try await concurrently(people) { person in
             let grant = SessionGrant(
-                sessionID: person.sessionID, uid: person.uid, authenticatedAt: Date(), methods: ["pwd"],
-                provider: Self.provider, providerUid: person.email, email: person.email, phone: nil)
+                sessionID: person.sessionID, uid: person.uid, authenticatedAt: Date(), expiresAt: .distantFuture,
+                methods: ["pwd"], provider: Self.provider, providerUid: person.email, email: person.email, phone: nil)
             return try await tokens.pair(for: grant, refreshToken: tokens.opaque.make(), in: application).accessToken
         }
     }

@@ -23,8 +23,7 @@ extension Backend {
 
     var erasure: Erasure {
         Erasure(
-            store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime(),
-            memory: { policies.longestAccessLifetime })
+            store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime())
     }
 
     var purge: Purge {

@@ -9,7 +9,7 @@ final class LivePolicies: Sendable {
         accessLifetime = Mutex(configuration.longestAccessLifetime)
     }
 
-    /// Never falls while the server runs: tokens of the longer life are still about.
+    /// Never falls while the server runs: revocations of the tokens under way stay in memory.
     var longestAccessLifetime: Duration {
         accessLifetime.withLock { $0 }
     }

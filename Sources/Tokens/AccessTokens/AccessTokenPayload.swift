@@ -13,6 +13,8 @@ struct AccessTokenPayload: Decodable {
     let sid: String
     let authTime: Int
     let amr: [String]
+    /// Of the session; left out where it is 0.
+    let gen: Int32?
     let uid: String
     let provider: String
     let providerUid: String
@@ -24,7 +26,7 @@ struct AccessTokenPayload: Decodable {
     var exposed: [String: JSONValue] = [:]
 
     enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, iat, exp, jti, sid, amr, uid, provider, providerUid, email, phone
+        case iss, aud, sub, iat, exp, jti, sid, amr, gen, uid, provider, providerUid, email, phone
         case authTime = "auth_time"
         case emailVerified = "email_verified"
         case phoneVerified = "phone_verified"
@@ -42,6 +44,7 @@ extension AccessTokenPayload {
         sid = claims.sessionID.text
         authTime = claims.authenticatedAt
         amr = claims.methods
+        gen = claims.generation == 0 ? nil : claims.generation
         uid = sub
         provider = claims.provider
         providerUid = claims.providerUid
@@ -59,8 +62,9 @@ extension AccessTokenPayload {
         else { return nil }
         return AccessTokenClaims(
             issuer: iss, audience: aud, uid: account, sessionID: session, tokenID: token, issuedAt: iat,
-            expiresAt: exp, authenticatedAt: authTime, methods: amr, provider: provider, providerUid: providerUid,
-            email: email, emailVerified: emailVerified, phone: phone, phoneVerified: phoneVerified)
+            expiresAt: exp, authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider,
+            providerUid: providerUid, email: email, emailVerified: emailVerified, phone: phone,
+            phoneVerified: phoneVerified)
     }
 }
 
@@ -76,6 +80,7 @@ extension AccessTokenPayload {
         writer.add(CodingKeys.sid, sid)
         writer.add(CodingKeys.authTime, authTime)
         writer.add(CodingKeys.amr, amr)
+        if let gen { writer.add(CodingKeys.gen, Int(gen)) }
         writer.add(CodingKeys.uid, uid)
         writer.add(CodingKeys.provider, provider)
         writer.add(CodingKeys.providerUid, providerUid)

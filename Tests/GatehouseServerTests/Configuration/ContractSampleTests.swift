@@ -143,7 +143,7 @@ struct ContractSampleTests {
             anonymous: { retention: 90d }
             applications:
               one:
-                tokens: { rsaBits: 2048, sessionLifetime: 90d }
+                tokens: { rsaBits: 2048, sessionLifetime: 90d, refreshRecovery: 1h }
                 linking: { automatic: never, undoWindow: 5m }
                 deletion: { webhookDeadline: 2h }
                 providers:
@@ -158,7 +158,7 @@ struct ContractSampleTests {
         #expect(configuration.passwords.pepper?.current.id == "1")
         #expect(configuration.delivery.sms?.budget == Rate(1000, per: .seconds(86_400)))
         #expect(configuration.delivery.sms?.budgetPerPrefix == Rate(300, per: .seconds(3600)))
-        #expect(one.policy.tokens.rsaBits == 2048)
+        #expect(one.policy.tokens.rsaBits == 2048 && one.policy.tokens.refreshRecovery == .seconds(3600))
         #expect(one.policy.automaticLinking == .never)
         #expect(one.policy.undoWindow == .seconds(300))
         #expect(one.erasure == Configuration.Erasure(ledger: "./erasures.log", webhookDeadline: .seconds(7200)))

@@ -51,17 +51,54 @@ struct RefreshTests {
         }
     }
 
-    @Test func `while its successor was never presented a token is good at any time`() async throws {
-        try await TestServer.with { server in
-            let client = APIClient(server)
-            let guest = try await client.guest()
-            let successor = try #require(try await client.refresh(guest.refreshToken)["refreshToken"].string)
-            for _ in 1...3 {
-                try await server.letPass(.seconds(86_400))
-                let again = try await client.refresh(guest.refreshToken)
-                #expect(again.status == 200 && again["refreshToken"].string == successor, "\(again.text)")
+    @Test func `while its successor was never presented a token is good for the recovery time`() async throws {
+        for (tokens, hours) in [("algorithm: ES256", 72), ("algorithm: ES256, refreshRecovery: 3h", 3)] {
+            try await TestServer.with(tokens: tokens) { server in
+                let client = APIClient(server)
+                let (guest, other) = (try await client.guest(), try await client.guest())
+                let successor = try #require(try await client.refresh(guest.refreshToken)["refreshToken"].string)
+                let unpresented = try await client.refresh(other.refreshToken)
+                for _ in 1..<3 {
+                    try await server.letPass(.seconds(hours * 3600 / 3))
+                    let again = try await client.refresh(guest.refreshToken)
+                    #expect(again.status == 200 && again["refreshToken"].string == successor, "\(again.text)")
+                }
+                #expect(try await client.refresh(successor).status == 200)
+                try await server.letPass(.seconds(hours * 3600 / 3))
+                expectError(try await client.refresh(other.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+                for token in [other.refreshToken, unpresented["refreshToken"].string ?? ""] {
+                    expectError(try await client.refresh(token), 401, "INVALID_REFRESH_TOKEN")
+                }
+                expectError(try await client.get("/auth/me", bearer: other.accessToken), 401, "INVALID_TOKEN")
+                #expect(
+                    try await server.count("SELECT count(*) FROM audit_events WHERE event = 'session.refresh-reused'")
+                        == 1)
             }
-            #expect(try await client.refresh(successor).status == 200)
+        }
+    }
+
+    @Test func `an access token never outlives its session`() async throws {
+        try await TestServer.with(
+            providers: "scripted: {}", tokens: "algorithm: ES256, accessLifetime: 3600, sessionLifetime: 1500"
+        ) { server in
+            let client = APIClient(server)
+            let guest = try await client.post("/auth/anonymous")
+            let person = try await client.register(at: server)
+            let opened = [
+                guest, try await client.login(person.email), try await client.present(.somebody("ada")),
+                try await client.present(.somebody("ada")),
+            ]
+            for answer in opened {
+                #expect((1498...1500).contains(answer["expiresIn"].integer ?? 0), "\(answer.text)")
+                let claims = try DecodedToken(answer["accessToken"].string ?? "").claims
+                let life = (claims["exp"].integer ?? 0) - (claims["iat"].integer ?? 0)
+                #expect(answer["expiresIn"].integer == life && answer["auth"]["expires"] == claims["exp"])
+            }
+            try await server.execute("UPDATE sessions SET expires_at = expires_at - interval '900 seconds'")
+            let refreshed = try await client.refresh(guest["refreshToken"].string ?? "")
+            #expect((590...600).contains(refreshed["expiresIn"].integer ?? 0), "\(refreshed.text)")
+            let upgraded = try await client.link(.somebody("eve"), bearer: guest["accessToken"].string ?? "")
+            #expect((590...600).contains(upgraded["expiresIn"].integer ?? 0), "\(upgraded.text)")
         }
     }
 

@@ -42,7 +42,7 @@ enum ExportedTables {
             "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
             "is_of_erasure": "of an account that is gone",
         ],
-        "sessions": ["uid": owner],
+        "sessions": ["uid": owner, "generation": "says which of its tokens are good", "renewed_at": "in auditEvents"],
         "registrations": [
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",
         ],

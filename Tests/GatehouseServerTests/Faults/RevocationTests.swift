@@ -1,6 +1,8 @@
+import Accounts
 import NIOHTTP1
 import ProviderKit
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 
@@ -90,6 +92,25 @@ import Testing
         }
     }
 
+    @Test func aTokenStaysRefusedWhereTokensLiveShorterByNow() async throws {
+        try await TestServer.with { first in
+            let client = APIClient(first)
+            let (ended, live) = (try await client.guest(), try await client.guest())
+            let tokens = [
+                try await first.token(of: ended, issuedAgo: 7200), try await first.token(of: live, issuedAgo: 7200),
+            ]
+            try #require(await client.post("/auth/logout", bearer: tokens[0]).status == 204)
+            try await first.execute("UPDATE sessions SET ended_at = ended_at - interval '1 hour'")
+            try await TestServer.with(
+                database: first.databaseURL, tokens: "algorithm: ES256, accessLifetime: 60"
+            ) { second in
+                _ = try await eventually("the replica has loaded") { try await second.hasLoadedRevocations() }
+                #expect(try await APIClient(second).status(of: tokens[0]) == 401)
+                #expect(try await APIClient(second).status(of: tokens[1]) == 200)
+            }
+        }
+    }
+
     /// One after the other: the bearers, and how long the second replica took at most to refuse one.
     private func endSessions(
         for period: Duration, on replicas: Replicas
@@ -138,5 +159,15 @@ import Testing
             #expect(elapsed < .seconds(5))
             #expect(try await second.status(of: ended.accessToken) == 401)
         }
+    }
+}
+
+extension TestServer {
+    /// One of a person's session, as an application with longer lifetimes signed it.
+    fileprivate func token(of person: Person, issuedAgo seconds: Int) async throws -> String {
+        let application = try await application()
+        var claims = try await backend.access.verify(person.accessToken, for: application)
+        claims.issuedAt -= seconds
+        return try await backend.access.sign(claims, for: application)
     }
 }

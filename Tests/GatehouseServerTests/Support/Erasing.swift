@@ -39,7 +39,7 @@ extension TestServer {
     ) async throws -> Erasure.Progress {
         let erasure = Erasure(
             store: backend.store, opaque: backend.opaque, certification: ErasureCertifier(keys: backend.keys),
-            time: SystemTime(), memory: { .seconds(3600) }, onStep: onStep)
+            time: SystemTime(), onStep: onStep)
         let uid = try #require(UUID(uuidString: uid))
         let purge = Purge(store: backend.store, erasure: erasure)
         let scope = try await scope()

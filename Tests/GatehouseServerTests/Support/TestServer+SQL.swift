@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import Postgres
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -30,6 +31,16 @@ extension TestServer {
     func letPass(_ time: Duration) async throws {
         try await execute("UPDATE refresh_tokens SET created_at = created_at - $1::interval", [.interval(time)])
         try await execute("UPDATE sessions SET authenticated_at = authenticated_at - $1::interval", [.interval(time)])
+    }
+
+    /// Whether it answers from memory whether sessions have ended: it has no row of this one to ask.
+    func hasLoadedRevocations() async throws -> Bool {
+        let (now, application) = (Date(), try await application())
+        let claims = AccessTokenClaims(
+            issuer: "", audience: "", uid: UUID(), sessionID: UUID(), tokenID: UUID(),
+            issuedAt: Int(now.timeIntervalSince1970), expiresAt: 0, authenticatedAt: 0, methods: [], provider: "",
+            providerUid: "")
+        return try await !backend.revocations.isRevoked(claims, at: now, application: application.id)
     }
 
     func unlockAll() async throws {

@@ -19,7 +19,8 @@ struct DirectlyWrittenTests {
     private func answer(_ text: String?, exposed: [String: JSONValue]) -> SessionAnswer {
         let user = user(text, metadata: .object(exposed))
         let grant = SessionGrant(
-            sessionID: .v7(), uid: user.uid, authenticatedAt: Date(), methods: ["pwd"], provider: "email",
+            sessionID: .v7(), uid: user.uid, authenticatedAt: Date(), expiresAt: .distantFuture, methods: ["pwd"],
+            provider: "email",
             providerUid: text ?? "x", email: text, phone: text, profile: exposed)
         let session = OpenedSession(
             grant: grant, user: user, identityID: .v7(), identityCreatedAt: Date(), identityDisplayName: text,

@@ -83,6 +83,15 @@ struct AccessTokenCodecTests {
         #expect(try payload(of: token)["providerUid"] as? String == text)
     }
 
+    @Test func theGenerationStandsThereOnceThereIsOne() async throws {
+        let application = try await prepared()
+        var claims = installation.claims(in: application)
+        claims.generation = 7
+        let token = try await codec.sign(claims, for: application)
+        #expect(try payload(of: token)["gen"] as? Int == 7)
+        #expect(try await codec.verify(token, for: application).generation == 7)
+    }
+
     @Test func noMethodsSurviveToo() async throws {
         let application = try await prepared()
         var claims = installation.claims(in: application)

@@ -27,10 +27,13 @@ extension Expectation<ApplicationPolicy.Tokens> {
             tokens.algorithm = table.read("algorithm", .choice, default: tokens.algorithm)
             tokens.rsaBits = table.read("rsaBits", .integer(oneOf: 2048, 3072, 4096), default: tokens.rsaBits)
             tokens.accessLifetime = table.read(
-                "accessLifetime", .duration(.seconds(1) ... .seconds(86_400)), default: tokens.accessLifetime)
+                "accessLifetime", .duration(.seconds(1)...ApplicationPolicy.Tokens.longestAccessLifetime),
+                default: tokens.accessLifetime)
             tokens.refreshLifetime = table.read("refreshLifetime", long, default: tokens.refreshLifetime)
             tokens.refreshReuseInterval = table.read(
                 "refreshReuseInterval", .duration(.zero ... .seconds(3600)), default: tokens.refreshReuseInterval)
+            tokens.refreshRecovery = table.read(
+                "refreshRecovery", .duration(.zero ... .configuredMaximum), default: tokens.refreshRecovery)
             tokens.sessionLifetime = table.read("sessionLifetime", long, default: tokens.sessionLifetime)
             return tokens
         }

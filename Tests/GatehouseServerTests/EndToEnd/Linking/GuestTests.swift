@@ -22,13 +22,91 @@ struct GuestTests {
             let before = try DecodedToken(guest.accessToken).claims
             #expect(claims["sid"] == before["sid"], "the session is kept")
             #expect(claims["provider"] == "scripted" && claims["amr"] == ["fed"])
-            #expect(try await client.get("/auth/me", bearer: guest.accessToken).status == 200, "its token too")
-            #expect(try await client.refresh(guest.refreshToken).status == 200, "and its refresh token")
-            #expect(try await client.refresh(upgraded["refreshToken"].string ?? "").status == 200)
+            expectError(try await client.get("/auth/me", bearer: guest.accessToken), 401, "INVALID_TOKEN")
+            expectError(try await client.refresh(guest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            let refreshed = try await client.refresh(upgraded["refreshToken"].string ?? "")
+            for answer in [upgraded, refreshed] {
+                #expect(try await client.get("/auth/me", bearer: answer["accessToken"].string ?? "").status == 200)
+            }
             #expect(try await server.liveSessions(of: guest.uid) == 1)
+        }
+    }
 
+    @Test func `a guest's lost answer can be asked for again`() async throws {
+        try await TestServer.linking { server, client in
+            let guest = try await client.guest()
+            #expect(try await client.link(.somebody("ada"), bearer: guest.accessToken).status == 200)
+            expectError(
+                try await client.link(.somebody("eve"), bearer: guest.accessToken), 401, "INVALID_TOKEN",
+                "another identity")
             let again = try await client.link(.somebody("ada"), bearer: guest.accessToken)
             #expect(again.status == 200 && again["user"]["id"].string == guest.uid, "\(again.text)")
+            #expect(try await client.get("/auth/me", bearer: again["accessToken"].string ?? "").status == 200)
+            #expect(try await client.refresh(again["refreshToken"].string ?? "").status == 200)
+            try await server.execute("UPDATE sessions SET renewed_at = renewed_at - interval '61 seconds'")
+            expectError(
+                try await client.link(.somebody("ada"), bearer: guest.accessToken), 401, "INVALID_TOKEN",
+                "after a minute")
+        }
+    }
+
+    /// A guest has no second session but one that was opened by re-authenticating, which is not offered to guests: the
+    /// row is made.
+    @Test func `a guest's other sessions end with the upgrade`() async throws {
+        try await TestServer.linking { server, client in
+            let guest = try await client.guest()
+            try await server.execute(
+                """
+                INSERT INTO sessions (application_id, id, uid, identity_id, methods, expires_at)
+                SELECT application_id, gen_random_uuid(), uid, identity_id, methods, expires_at FROM sessions
+                """)
+            #expect(try await server.liveSessions(of: guest.uid) == 2)
+            #expect(try await client.link(.somebody("ada"), bearer: guest.accessToken).status == 200)
+            #expect(try await server.liveSessions(of: guest.uid) == 1)
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE end_reason = 'guestUpgraded'") == 1)
+        }
+    }
+
+    @Test func `what a refresh makes while the guest becomes permanent is worth nothing`() async throws {
+        try await TestServer.linking { _, client in
+            for round in 1...15 {
+                let guest = try await client.guest()
+                async let upgrade = client.link(.somebody("ada-\(round)"), bearer: guest.accessToken)
+                async let refreshes = atOnce(8) { try await client.refresh(guest.refreshToken) }
+                let (upgraded, answers) = try await (upgrade, refreshes)
+                try #require(upgraded.status == 200, "\(upgraded.text)")
+                for answer in answers where answer.status == 200 {
+                    let (bearer, token) = (answer["accessToken"].string ?? "", answer["refreshToken"].string ?? "")
+                    expectError(try await client.get("/auth/me", bearer: bearer), 401, "INVALID_TOKEN")
+                    expectError(try await client.refresh(token), 401, "INVALID_REFRESH_TOKEN")
+                }
+                #expect(try await client.get("/auth/me", bearer: upgraded["accessToken"].string ?? "").status == 200)
+                #expect(try await client.refresh(upgraded["refreshToken"].string ?? "").status == 200)
+            }
+        }
+    }
+
+    @Test func `every replica refuses a guest's token from before the upgrade`() async throws {
+        try await TestServer.linking { first, client in
+            let (guest, other) = (try await client.guest(), try await client.guest())
+            let upgraded = try await TestServer.with(database: first.databaseURL) { running in
+                let replica = APIClient(running)
+                _ = try await eventually("the replica has loaded") { try await running.hasLoadedRevocations() }
+                #expect(try await replica.status(of: guest.accessToken) == 200)
+                let upgraded = try await client.link(.somebody("ada"), bearer: guest.accessToken)
+                _ = try await eventually("the replica has heard") {
+                    try await replica.status(of: guest.accessToken) == 401
+                }
+                #expect(try await replica.status(of: upgraded["accessToken"].string ?? "") == 200)
+                return upgraded
+            }
+            try await TestServer.with(database: first.databaseURL) { later in
+                let replica = APIClient(later)
+                _ = try await eventually("the replica has loaded") { try await later.hasLoadedRevocations() }
+                #expect(try await replica.status(of: guest.accessToken) == 401)
+                #expect(try await replica.status(of: upgraded["accessToken"].string ?? "") == 200)
+                #expect(try await replica.status(of: other.accessToken) == 200)
+            }
         }
     }
 
@@ -94,7 +172,9 @@ struct GuestTests {
             #expect(
                 answers.allSatisfy { $0.status == 200 && $0["user"]["id"].string == guest.uid },
                 "\(answers.map(\.text))")
-            #expect(try await client.identities(bearer: guest.accessToken).count == 2)
+            let bearers = answers.compactMap { $0["accessToken"].string }
+            #expect(try await client.identities(bearer: bearers[0]).count == 2)
+            #expect(try await client.identities(bearer: bearers[1]).count == 2)
         }
     }
 

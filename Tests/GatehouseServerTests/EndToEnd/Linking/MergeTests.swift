@@ -148,19 +148,22 @@ struct MergeTests {
         }
     }
 
-    @Test func `a guest that survives by wish keeps its session, and is a guest again after undoing`() async throws {
+    @Test func `a guest that survives by wish has one session, and is a guest again after undoing`() async throws {
         try await TestServer.linking { server, client in
             let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
             let ticket = try await client.ticket(.somebody("ada"), bearer: guest.accessToken)
             let merged = try await client.merge(ticket, bearer: guest.accessToken, survivor: "current")
             #expect(
                 merged["user"]["id"].string == guest.uid && merged["user"]["isAnonymous"] == false, "\(merged.text)")
-            #expect(try await client.get("/auth/me", bearer: guest.accessToken).status == 200)
+            expectError(try await client.get("/auth/me", bearer: guest.accessToken), 401, "INVALID_TOKEN")
+            expectError(try await client.refresh(guest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            #expect(try await server.liveSessions(of: guest.uid) == 1)
+            let bearer = merged["accessToken"].string ?? ""
             #expect(try await client.present(.somebody("ada"))["user"]["id"].string == guest.uid)
             let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
-            let undone = try await client.post(undo, bearer: guest.accessToken)
+            let undone = try await client.post(undo, bearer: bearer)
             #expect(undone.status == 204, "\(undone.text)")
-            #expect(try await client.get("/auth/me", bearer: guest.accessToken)["isAnonymous"] == true)
+            #expect(try await client.get("/auth/me", bearer: bearer)["isAnonymous"] == true)
             #expect(try await client.present(.somebody("ada"))["user"]["id"].string == ada.uid)
         }
     }
