@@ -19,8 +19,10 @@ final class Connection {
         case work(Request)
         case script(Request)
         case copy(Request)
-        case listen(sentAt: Nanoseconds)
+        case listen(isLast: Bool)
         case probe(sentAt: Nanoseconds)
+        /// A heartbeat for that listening connection.
+        case beat(of: Connection, Int)
         case sync
     }
 
@@ -31,6 +33,8 @@ final class Connection {
     /// Counts connects, so that news of an earlier one is recognised.
     var attempt = 0
     var isConnecting = false
+    /// When the latest attempt to connect began.
+    var attemptedAt = Nanoseconds.never
     /// The session's settings are in force.
     var isReady = false
     var wasReady = false
@@ -45,6 +49,8 @@ final class Connection {
     var hasUnsentBytes = false
     /// When the server last answered, or was first asked after silence.
     var lastProgress = Nanoseconds.never
+    /// Another connection's server has stopped answering, and this one has said nothing since.
+    var isSuspect = false
     /// The head entry's result, until libpq says that the entry is complete.
     var answer: Answer?
     /// Server-side names of prepared statements, by SQL and parameter types.
@@ -62,7 +68,10 @@ final class Connection {
     var copy: CopyProgress?
 
     // Listening connections only.
-    var nextProbe = Nanoseconds.never
+    var nextBeat = Nanoseconds.never
+    var heartbeats = Heartbeats()
+    /// Heartbeats do not arrive; told once.
+    var isDeaf = false
 
     init(slot: Int, role: Role) {
         self.slot = slot
@@ -88,7 +97,7 @@ final class Connection {
         inFlight.compactMap { entry in
             switch entry {
             case .work(let request), .script(let request), .copy(let request): request
-            case .setup, .prepare, .begin, .listen, .probe, .sync: nil
+            case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: nil
             }
         } + backlog
     }
@@ -97,7 +106,7 @@ final class Connection {
         inFlight.contains { entry in
             switch entry {
             case .work(let other), .script(let other), .copy(let other): other === request
-            case .setup, .prepare, .begin, .listen, .probe, .sync: false
+            case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: false
             }
         }
     }
@@ -105,6 +114,11 @@ final class Connection {
     var oldestProbe: Nanoseconds? {
         for case .probe(let sentAt) in inFlight { return sentAt }
         return nil
+    }
+
+    /// When a heartbeat is due, or a probe is given up.
+    var nextListeningTimer: Nanoseconds {
+        min(nextBeat, oldestProbe.map { $0 + Listener.probeTimeout } ?? .never)
     }
 
     /// Whether the server owes an answer, or the delivery of a cancellation, for longer than `limit`.
@@ -133,7 +147,8 @@ final class Connection {
         isEnding = false
         interruptedSince = nil
         copy = nil
-        nextProbe = .never
+        isSuspect = false
+        nextBeat = .never
     }
 
     /// The next name for a statement which the server will not have under the old one.

@@ -32,7 +32,7 @@ enum Connector {
         // libpq's own complaint about a malformed URL might quote a password
         do throws(PostgresError) { try configuration.validate() } catch { return .failure(Refusal(reason: "\(error)")) }
         let parameters = [
-            ("connect_timeout", "5"),
+            ("connect_timeout", "2"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "5000"),
             // with several hosts: the primary, whichever that is now

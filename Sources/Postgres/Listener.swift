@@ -1,21 +1,26 @@
 import Synchronization
 
-/// One channel's notifications, on a connection of its own which is probed all the time.
+/// One channel's notifications, on a connection of its own.
+///
+/// That connection being alive proves nothing: a pooler in transaction mode answers every statement and drops the
+/// notifications. So another connection sends a heartbeat all the time, on a channel of this listener's own, and only
+/// hearing it counts.
 package final class Listener: Sendable {
     package enum Event: Sendable, Equatable {
-        /// LISTEN was accepted.
+        /// LISTEN was accepted, or a heartbeat was missed.
         ///
-        /// What was sent before is lost: reload whatever the notifications maintain.
+        /// What was sent before may be lost: reload whatever the notifications maintain.
         case connected
         case notification(String)
         case disconnected
     }
 
-    static let probeInterval = Nanoseconds.milliseconds(250)
+    static let beatInterval = Nanoseconds.milliseconds(250)
     static let probeTimeout = Nanoseconds.milliseconds(600)
     private static let freshness = Nanoseconds.milliseconds(700)
 
     package let channel: String
+    let beatChannel = "beat_" + String(UInt64.random(in: .min ... .max), radix: 36)
     let onEvent: @Sendable (Event) -> Void
     private let confirmed = Atomic<Nanoseconds>(-Listener.freshness)
 
@@ -26,18 +31,69 @@ package final class Listener: Sendable {
 
     /// Whether every notification sent more than 700 ms ago has been given to `onEvent`.
     ///
-    /// True from the moment `connected` has been handled: the owner itself knows whether its reload is complete.
+    /// False until the first heartbeat after `connected`: the owner itself knows whether its reload is complete.
     package var isCurrent: Bool {
         .now - confirmed.load(ordering: .acquiring) < Self.freshness
     }
 
-    /// The server has answered a probe sent at `time`, and all that came before the answer was delivered.
+    /// A heartbeat sent at `time` was heard, and all that came before it was delivered.
     func confirm(sentAt time: Nanoseconds) {
         confirmed.store(time, ordering: .releasing)
     }
 
     func lose() {
         confirmed.store(-Self.freshness, ordering: .releasing)
+    }
+}
+
+/// The heartbeats of one listening connection.
+struct Heartbeats {
+    private struct Beat {
+        let number: Int
+        let sentAt: Nanoseconds
+        var acknowledgedAt = Nanoseconds.never
+    }
+
+    /// The oldest first.
+    private var unheard: [Beat] = []
+    private var lastNumber = 0
+    /// One was not heard, and neither perhaps was a notification.
+    var hasMissed = false
+
+    var areHeard: Bool { unheard.isEmpty }
+
+    /// - Returns: the new heartbeat's number.
+    mutating func send(at time: Nanoseconds) -> Int {
+        lastNumber += 1
+        unheard.append(Beat(number: lastNumber, sentAt: time))
+        return lastNumber
+    }
+
+    /// Its statement was committed, or has failed.
+    mutating func settle(_ number: Int, at time: Nanoseconds?) {
+        guard let index = unheard.firstIndex(where: { $0.number == number }) else { return }
+        if let time { unheard[index].acknowledgedAt = time } else { unheard.remove(at: index) }
+    }
+
+    /// - Returns: when it was sent; nil for one that is not waited for.
+    mutating func hear(_ number: Int) -> Nanoseconds? {
+        guard let index = unheard.firstIndex(where: { $0.number == number }) else { return nil }
+        defer { unheard.removeFirst(index + 1) }
+        if index > 0 { hasMissed = true }
+        return unheard[index].sentAt
+    }
+
+    /// Whether one that was committed before a probe has not come by the probe's answer: then it never will.
+    mutating func areLost(byProbeSentAt time: Nanoseconds) -> Bool {
+        guard unheard.contains(where: { $0.acknowledgedAt <= time }) else { return false }
+        unheard = []
+        hasMissed = true
+        return true
+    }
+
+    mutating func restart() {
+        unheard = []
+        hasMissed = false
     }
 }
 

@@ -20,7 +20,7 @@
 ///   which a broken connection is told from a failed statement.
 /// - Prepared statements are named after their text and parameter types, so that one found on a shared session is the
 ///   right one. Behind a pooler in transaction mode (PgBouncer from 1.21 on) statements and transactions work, but
-///   neither the session's time limits nor LISTEN: prefer its session mode.
+///   neither the session's time limits nor LISTEN, which a `Listener` finds out: prefer its session mode.
 /// - What a statement costs PostgreSQL is mostly its own start, not its rows: of `GET /auth/me` it took 77 to 124 µs with
 ///   a statement for each call, 60 with sixteen keys in one, and 31 with all that wait while one is under way
 ///   (`Storage/JoinedReads`). Of the server's own 183 µs, `perf` found a tenth in copying what every request refers to,

@@ -20,6 +20,7 @@ extension Reactor {
     func connect(_ connection: Connection) {
         connection.attempt += 1
         connection.isConnecting = true
+        connection.attemptedAt = now
         connection.retryAt = .never
         Connector.connect(slot: connection.slot, attempt: connection.attempt, configuration, inbox: inbox)
     }
@@ -43,7 +44,8 @@ extension Reactor {
         if reason != lastRefusal {
             logger.warning("database cannot be reached, retrying", metadata: ["reason": "\(reason)"])
         }
-        retry(connection, after: reason)
+        // An attempt that took long has waited enough.
+        retry(connection, after: reason, since: connection.attemptedAt)
     }
 
     func didSetUp(_ connection: Connection) {
@@ -79,7 +81,7 @@ extension Reactor {
         let isOnPurpose = reason == nil
         let reason = reason ?? "closed"
         guard connection.link != nil || connection.isConnecting else { return }
-        let wasListening = connection.nextProbe != .never
+        let wasListening = connection.nextBeat != .never
         let sent = connection.inFlight.takeAll()
         let unsent = connection.backlog.takeAll()
         if connection.isReady, stopWaiter == nil, !isOnPurpose {
@@ -91,13 +93,13 @@ extension Reactor {
             switch entry {
             case .work(let request), .script(let request), .copy(let request):
                 sendAgain(request, unless: !request.isRead || request.isRepeated) { $0.isRepeated = true }
-            case .setup, .prepare, .begin, .listen, .probe, .sync: break
+            case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: break
             }
         }
         for request in unsent { request.promise.fail(.connectionLost(maybeExecuted: false)) }
         if wasListening { didStopListening(connection) }
         noteOutages()
-        retry(connection, after: reason)
+        retry(connection, after: reason, since: now)
     }
 
     private func noteOutages() {
@@ -105,10 +107,10 @@ extension Reactor {
         outages.leased.note(isUp: leasedConnections.contains(where: \.isReady), at: now)
     }
 
-    private func retry(_ connection: Connection, after reason: String) {
+    private func retry(_ connection: Connection, after reason: String, since start: Nanoseconds) {
         guard stopWaiter == nil else { return }
         lastRefusal = reason
-        connection.retryAt = now + connection.backoff.next()
+        connection.retryAt = start + connection.backoff.next()
     }
 
     /// What the server itself enforces, so that nothing runs on after its caller has given up.

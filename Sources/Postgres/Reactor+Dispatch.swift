@@ -39,7 +39,7 @@ extension Reactor {
         }
     }
 
-    private func leastBusy() -> Connection? {
+    func leastBusy() -> Connection? {
         pipelinedConnections
             .filter { $0.isReady && $0.requestsInFlight < Self.inFlightLimit }
             .min { $0.requestsInFlight < $1.requestsInFlight }

@@ -1,4 +1,5 @@
 import CLibPQ
+import Logging
 
 extension Reactor {
     func listen(_ listener: Listener) {
@@ -14,22 +15,22 @@ extension Reactor {
         connection.retryAt = .never
     }
 
+    /// First the channel of heartbeats, so that the answer for the other one says that both are listened to.
     func sendListen(_ connection: Connection, _ listener: Listener) {
-        guard let link = connection.link,
+        guard send("LISTEN " + listener.beatChannel, as: .listen(isLast: false), on: connection),
+            let link = connection.link,
             let channel = PQescapeIdentifier(link.raw, listener.channel, listener.channel.utf8.count)
         else { return lose(connection, connection.link?.complaint) }
         defer { PQfreemem(channel) }
-        guard connection.sendCommand("LISTEN " + String(cString: channel), as: .listen(sentAt: now)), connection.sync()
-        else {
+        guard send("LISTEN " + String(cString: channel), as: .listen(isLast: true), on: connection) else {
             return lose(connection, link.complaint)
         }
     }
 
-    func didListen(_ connection: Connection, sentAt: Nanoseconds) {
-        // first the event, so that the owner knows itself outdated before `isCurrent` turns true
+    func didListen(_ connection: Connection) {
+        connection.heartbeats.restart()
+        connection.nextBeat = now
         connection.listener?.onEvent(.connected)
-        connection.listener?.confirm(sentAt: sentAt)
-        connection.nextProbe = sentAt + Listener.probeInterval
     }
 
     func didStopListening(_ connection: Connection) {
@@ -37,23 +38,91 @@ extension Reactor {
         connection.listener?.onEvent(.disconnected)
     }
 
-    func deliverNotifications(_ connection: Connection, _ link: Link) {
+    /// `wasAsked` tells that the server owed an answer when these arrived.
+    func deliverNotifications(_ connection: Connection, _ link: Link, wasAsked: Bool) {
         guard let listener = connection.listener else { return }
         while let notification = PQnotifies(link.raw) {
-            listener.onEvent(.notification(String(cString: notification.pointee.extra)))
-            PQfreemem(notification)
+            defer { PQfreemem(notification) }
+            let payload = String(cString: notification.pointee.extra)
+            if String(cString: notification.pointee.relname) == listener.beatChannel {
+                hear(payload, on: connection, listener, wasAsked: wasAsked)
+            } else {
+                listener.onEvent(.notification(payload))
+            }
         }
     }
 
-    /// A half-open TCP connection shows in nothing but the missing answer.
-    func probe(_ connection: Connection) {
-        guard connection.nextProbe <= now else { return }
+    /// A pooler in transaction mode lends the connection for as long as a statement runs, and passes on what arrives
+    /// then: only what comes without being asked shows that all else comes too.
+    private func hear(_ payload: String, on connection: Connection, _ listener: Listener, wasAsked: Bool) {
+        guard let number = Int(payload), let sentAt = connection.heartbeats.hear(number), !wasAsked else { return }
+        if connection.heartbeats.hasMissed {
+            connection.heartbeats.hasMissed = false
+            // Before `isCurrent` turns true, so that the owner knows itself outdated.
+            listener.onEvent(.connected)
+        }
+        if connection.isDeaf {
+            connection.isDeaf = false
+            logger.notice("notifications arrive again")
+        }
+        listener.confirm(sentAt: sentAt)
+    }
+
+    func didAnswerProbe(_ connection: Connection, sentAt: Nanoseconds) {
+        guard connection.heartbeats.areLost(byProbeSentAt: sentAt) else { return }
+        connection.listener?.lose()
+        guard !connection.isDeaf else { return }
+        connection.isDeaf = true
+        logger.warning(
+            "notifications do not arrive, as behind a pooler in transaction mode: what they would tell is looked up")
+    }
+
+    /// Sends a heartbeat, and a probe where one was not heard: a half-open TCP connection shows in nothing but the
+    /// missing answer.
+    func beat(_ connection: Connection) {
         if let sentAt = connection.oldestProbe, now - sentAt >= Listener.probeTimeout {
-            return lose(connection, "no answer to a probe")
+            lose(connection, "no answer to a probe")
+            return suspectAll()
         }
-        connection.nextProbe = now + Listener.probeInterval
-        guard connection.sendCommand("SELECT 1", as: .probe(sentAt: now)), connection.sync() else {
-            return lose(connection, connection.link?.complaint)
+        guard connection.nextBeat <= now, let listener = connection.listener else { return }
+        connection.nextBeat = now + Listener.beatInterval
+        let areHeard = connection.heartbeats.areHeard
+        let isSent = sendBeat(of: connection, listener)
+        guard !isSent || !areHeard, connection.oldestProbe == nil else { return }
+        if !send("SELECT 1", as: .probe(sentAt: now), on: connection) {
+            lose(connection, connection.link?.complaint)
         }
+    }
+
+    /// Nothing is lost with it in a crash: its commit need not wait for the disk.
+    private func sendBeat(of connection: Connection, _ listener: Listener) -> Bool {
+        guard let sender = leastBusy() else { return false }
+        let number = connection.heartbeats.send(at: now)
+        let sql = """
+            SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(listener.beatChannel)', '\(number)')
+            """
+        guard send(sql, as: .beat(of: connection, number), on: sender) else {
+            lose(sender, sender.link?.complaint)
+            return false
+        }
+        return true
+    }
+
+    /// A statement under a sync of its own.
+    private func send(_ sql: String, as entry: Connection.Entry, on connection: Connection) -> Bool {
+        (!connection.hasOpenBatch || connection.sync()) && connection.sendCommand(sql, as: entry) && connection.sync()
+    }
+
+    /// The server of the listening connection has stopped answering: what is idle is connected again before anybody
+    /// needs it, and what runs has as long to answer as the probe had.
+    private func suspectAll() {
+        for connection in connections where connection.link != nil && !connection.runsSimple {
+            if connection.inFlight.isEmpty {
+                lose(connection, "another connection's server does not answer")
+            } else {
+                connection.isSuspect = true
+            }
+        }
+        nextSweep = now
     }
 }

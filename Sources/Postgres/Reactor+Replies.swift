@@ -4,6 +4,7 @@ extension Reactor {
     /// Reads what the server has sent and settles every request that it answers.
     func read(_ connection: Connection) {
         guard let link = connection.link else { return }
+        let wasAsked = !connection.inFlight.isEmpty
         // answers which arrived before the end of the stream still count
         let isOpen = PQconsumeInput(link.raw) == 1
         // while the server reads rows, libpq makes up results which say so
@@ -13,6 +14,7 @@ extension Reactor {
                 continue
             }
             connection.lastProgress = now
+            connection.isSuspect = false
             let answer = Answer(owning: raw)
             switch PQresultStatus(raw) {
             case PGRES_PIPELINE_SYNC:
@@ -34,7 +36,7 @@ extension Reactor {
             }
         }
         guard isOpen else { return lose(connection, link.complaint) }
-        deliverNotifications(connection, link)
+        deliverNotifications(connection, link, wasAsked: wasAsked)
     }
 
     /// The head entry has all its results.
@@ -66,13 +68,15 @@ extension Reactor {
             didSetUp(connection)
         case .begin:
             if answer.isError || answer.isAborted { return closed(connection, error?.message) }
-        case .listen(let sentAt):
+        case .listen(let isLast):
             if let error { return closed(connection, error.message) }
-            didListen(connection, sentAt: sentAt)
+            if isLast { didListen(connection) }
         case .probe(let sentAt):
             if let error { return closed(connection, error.message) }
-            deliverNotifications(connection, link)
-            connection.listener?.confirm(sentAt: sentAt)
+            deliverNotifications(connection, link, wasAsked: true)
+            didAnswerProbe(connection, sentAt: sentAt)
+        case .beat(let listening, let number):
+            listening.heartbeats.settle(number, at: answer.isError ? nil : now)
         case .sync:
             return closed(connection, "a sync was answered like a statement")
         }

@@ -4,7 +4,7 @@ extension Reactor {
 
     func millisecondsToNextTimer() -> Int32 {
         if isBusy { nextSweep = min(nextSweep, now + Self.sweepInterval) }
-        let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextProbe) }
+        let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextListeningTimer) }
         guard timers < .never else { return -1 }
         // rounded up, or the last fraction of a millisecond would be spent spinning
         let milliseconds = max(0, timers - .now + 999_999) / 1_000_000
@@ -13,7 +13,7 @@ extension Reactor {
 
     func runTimers() {
         for connection in connections {
-            probe(connection)
+            beat(connection)
             if connection.retryAt <= now { connect(connection) }
         }
     }
@@ -68,6 +68,8 @@ extension Reactor {
     }
 
     private func limit(of connection: Connection) -> Nanoseconds {
+        if connection.isSuspect { return Listener.probeTimeout }
+        guard connection.isReady, connection.listener == nil else { return Self.grace }
         let timeout =
             connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
         return Nanoseconds(timeout) + Self.grace

@@ -4,10 +4,13 @@ internal import HTTPAPI
 internal import Outbound
 internal import Passwords
 internal import Postgres
+internal import Storage
 
 extension MetricsPage.Gauge {
     /// The figures of the parts that have a queue.
-    static func all(database: Database, hashing: HashingPool, worker: OutboxWorker) -> [MetricsPage.Gauge] {
+    static func all(
+        database: Database, channel: ReplicaChannel, hashing: HashingPool, worker: OutboxWorker
+    ) -> [MetricsPage.Gauge] {
         let queries: [MetricsPage.Gauge] = [
             .init("database_reachable", help: "1 while statements can be run.") {
                 database.statistics.isReachable ? 1 : 0
@@ -20,6 +23,12 @@ extension MetricsPage.Gauge {
             },
             .init("database_reconnects_total", type: "counter", help: "Connections made anew after a loss.") {
                 Double(database.statistics.reconnects)
+            },
+            .init(
+                "replica_channel_current",
+                help: "1 while what other replicas tell arrives; else each bearer's session is looked up."
+            ) {
+                channel.isCurrent ? 1 : 0
             },
         ]
         let messages = outcomes(

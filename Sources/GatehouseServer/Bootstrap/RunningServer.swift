@@ -71,7 +71,8 @@ struct RunningServer {
         api = HTTPAPI(
             useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
-            gauges: MetricsPage.Gauge.all(database: backend.database, hashing: hashing, worker: worker)
+            gauges: MetricsPage.Gauge.all(
+                database: backend.database, channel: backend.channel, hashing: hashing, worker: worker)
                 + MetricsPage.Gauge.webhooks(webhookWorker) + MetricsPage.Gauge.revocations(revocationWorker)
                 + backlog.gauges
                 + MetricsPage.Gauge.upstreams { ports.statistics },

@@ -77,7 +77,8 @@ struct StatementLog: Sendable {
 
     /// What workers, sweepers and listeners say at times of their own.
     private static let ofServices = [
-        "WITH due AS MATERIALIZED", "UPDATE outbox", "LISTEN", "SELECT 1", "SET ", "DELETE FROM redirect_flows",
+        "WITH due AS MATERIALIZED", "UPDATE outbox", "LISTEN", "SELECT 1", "SET ",
+        "SELECT set_config('synchronous_commit'", "DELETE FROM redirect_flows",
         "DELETE FROM used_proofs", "DELETE FROM proofs WHERE ctid", "DELETE FROM registrations WHERE ctid",
         "WITH leader AS", "SELECT i.uid, i.id, i.created_at", "DELETE FROM password_failures WHERE ctid",
         "DELETE FROM sessions WHERE ctid", "DELETE FROM refresh_tokens WHERE ctid", "DELETE FROM ended_sessions",

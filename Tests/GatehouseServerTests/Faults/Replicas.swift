@@ -2,6 +2,7 @@ import Foundation
 import GatehouseTesting
 import Migrations
 import Postgres
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -67,6 +68,7 @@ struct Replicas: Sendable {
 
     /// Keeps the second server's connections but the one on which it hears, and refuses new ones.
     func deafen() async throws {
+        _ = try await eventually("the replica listens") { second.backend.channel.isCurrent }
         try await Self.run(Self.refuseRole, role: role, on: database)
         try await #require(cutListener() == 1)
     }

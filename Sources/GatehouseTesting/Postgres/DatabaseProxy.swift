@@ -1,0 +1,197 @@
+import Foundation
+import Synchronization
+
+/// A socket before a PostgreSQL's own, which fails on demand as poolers and hosts do.
+package final class DatabaseProxy: Sendable {
+    package enum Behaviour: Sendable {
+        case forwarding
+        /// Drops notifications and answers everything else, as a pooler in transaction mode.
+        case droppingNotifications
+        /// Takes connections and bytes and answers nothing, as a machine that hangs; what it ran is undone.
+        case hanging
+        /// Closes what is connected, as a standby that is not promoted.
+        case refusing
+    }
+
+    private struct State {
+        var behaviour: Behaviour
+        var isStopped = false
+        /// Open ends, by a number for each.
+        var clients: [Int: Int32] = [:]
+        var servers: [Int: Int32] = [:]
+        var lastID = 0
+    }
+
+    package let directory: String
+    private let target: String
+    private let listener: Int32
+    private let state: Mutex<State>
+
+    /// `url` names the socket's folder, as those of `TemporaryPostgres` do.
+    package init(before url: String, _ behaviour: Behaviour = .forwarding) throws {
+        guard let folder = Self.folder(of: url) else { throw POSIXError(.EINVAL) }
+        target = folder + Self.socketName
+        directory = "/tmp/gatehouse-proxy-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        listener = Self.socket()
+        state = Mutex(State(behaviour: behaviour))
+        let isListening = Self.withAddress(directory + Self.socketName) { [listener] address, length in
+            bind(listener, address, length) == 0 && listen(listener, 128) == 0
+        }
+        guard isListening else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    private static let socketName = "/.s.PGSQL.5432"
+
+    private static func folder(of url: String) -> String? {
+        URLComponents(string: url)?.queryItems?.first { $0.name == "host" }?.value
+    }
+
+    /// The URL with the sockets of these in the place of its own.
+    package static func url(_ url: String, by proxies: [DatabaseProxy]) -> String {
+        guard var components = URLComponents(string: url) else { return url }
+        components.queryItems = components.queryItems?.map { item in
+            item.name == "host"
+                ? URLQueryItem(name: "host", value: proxies.map(\.directory).joined(separator: ",")) : item
+        }
+        return components.string ?? url
+    }
+
+    package func turn(_ behaviour: Behaviour) {
+        let (clients, servers) = state.withLock { state in
+            state.behaviour = behaviour
+            return (Array(state.clients.values), Array(state.servers.values))
+        }
+        switch behaviour {
+        case .forwarding, .droppingNotifications: break
+        case .hanging: servers.forEach(Self.end)
+        case .refusing: (clients + servers).forEach(Self.end)
+        }
+    }
+
+    package func stop() {
+        let ends = state.withLock { state in
+            state.isStopped = true
+            return Array(state.clients.values) + Array(state.servers.values)
+        }
+        (ends + [listener]).forEach(Self.end)
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    private func accept() {
+        while true {
+            let client = Glibc.accept(listener, nil, nil)
+            guard client >= 0, !state.withLock(\.isStopped) else {
+                Glibc.close(client >= 0 ? client : listener)
+                return
+            }
+            serve(client)
+        }
+    }
+
+    private func serve(_ client: Int32) {
+        let (id, behaviour) = state.withLock { state in
+            state.lastID += 1
+            state.clients[state.lastID] = client
+            return (state.lastID, state.behaviour)
+        }
+        let server = Self.socket()
+        let isConnected =
+            behaviour != .refusing && behaviour != .hanging
+            && Self.withAddress(target) { connect(server, $0, $1) == 0 }
+        guard isConnected else {
+            Glibc.close(server)
+            if behaviour != .hanging { close(id, client) }
+            return
+        }
+        let isLate = state.withLock { state in
+            state.servers[id] = server
+            return state.behaviour == .refusing || state.behaviour == .hanging
+        }
+        if isLate { Self.end(server) }
+        Thread.detachNewThread { [self] in
+            pump(from: client, to: server) { Array($0) }
+            Self.end(server)
+        }
+        Thread.detachNewThread { [self] in
+            var messages = Messages()
+            pump(from: server, to: client) { bytes in
+                messages.take(bytes, droppingNotifications: behaviourNow == .droppingNotifications)
+            }
+            // The end of a connection is something that a host which hangs does not tell either.
+            if behaviourNow != .hanging { close(id, client) }
+            state.withLock { $0.servers[id] = nil }
+            Glibc.close(server)
+        }
+    }
+
+    private var behaviourNow: Behaviour { state.withLock(\.behaviour) }
+
+    private func close(_ id: Int, _ client: Int32) {
+        state.withLock { $0.clients[id] = nil }
+        Self.end(client)
+        Glibc.close(client)
+    }
+
+    /// Until either side has closed.
+    private func pump(from source: Int32, to sink: Int32, _ filter: (ArraySlice<UInt8>) -> [UInt8]) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(source, &buffer, buffer.count)
+            guard count > 0 else { return }
+            var rest = filter(buffer[..<count])[...]
+            while !rest.isEmpty {
+                let written = rest.withUnsafeBytes {
+                    send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard written > 0 else { return }
+                rest = rest.dropFirst(written)
+            }
+        }
+    }
+
+    private static func socket() -> Int32 {
+        Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    }
+
+    private static func end(_ socket: Int32) {
+        shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    private static func withAddress<Value>(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
+    ) -> Value {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
+
+/// The server's side of the protocol: a letter, the length of the rest, and the rest.
+private struct Messages {
+    private static let notification = UInt8(ascii: "A")
+    private var partial: [UInt8] = []
+
+    /// - Returns: the messages that are whole by now.
+    mutating func take(_ bytes: ArraySlice<UInt8>, droppingNotifications: Bool) -> [UInt8] {
+        partial += bytes
+        var whole: [UInt8] = []
+        var start = 0
+        while partial.count >= start + 5 {
+            let length = partial[(start + 1)...(start + 4)].reduce(0) { $0 << 8 | Int($1) }
+            let end = start + 1 + length
+            guard partial.count >= end else { break }
+            if !droppingNotifications || partial[start] != Self.notification { whole += partial[start..<end] }
+            start = end
+        }
+        partial.removeFirst(start)
+        return whole
+    }
+}
