@@ -11,8 +11,8 @@ extension SQLStore {
              WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
             RETURNING uid, audit_key, purge_after
         ), scheduled AS (
-            INSERT INTO erasures (application_id, receipt, uid, purge_after)
-            SELECT $1, $3, uid, purge_after FROM account
+            INSERT INTO erasures (application_id, receipt, uid, purge_after, session_id)
+            SELECT $1, $3, uid, purge_after, $6 FROM account
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)), jsonb_build_object('by', $5::text)
@@ -22,16 +22,19 @@ extension SQLStore {
         """)
 
     package func requestDeletion(
-        of uid: UUID, by cause: DeletionCause, receipt: UUID, gracePeriod: Duration, application: Int32
+        of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration, application: Int32
     ) async throws -> Date {
         let rows = try await run(
             Self.requestDeletion,
-            [.int4(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue)])
+            [
+                .int4(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
+                .uuid(session),
+            ])
         var row = try rows.firstOrConflict()
         return try row.next()
     }
 
-    /// What has begun is not called back: its tokens are given away, and others have been told to forget.
+    /// An erasure that has begun is not cancelled: its tokens are revoked, and others have been told to forget.
     private static let restore = Statement(
         .write,
         """
@@ -46,17 +49,22 @@ extension SQLStore {
             UPDATE erasures e SET restored_at = now()
               FROM account
              WHERE e.application_id = $1 AND e.uid = account.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
-        ), tokens AS (
+            RETURNING e.session_id
+        ), token AS MATERIALIZED (
+            SELECT FROM proofs WHERE application_id = $1 AND uid = $2 AND kind = 'restore' FOR UPDATE NOWAIT
+        ), dropped AS (
             DELETE FROM proofs p USING account
              WHERE p.application_id = $1 AND p.uid = account.uid AND p.kind = 'restore'
+               AND (SELECT count(*) FROM token) > 0
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account)
             SELECT $1, 'account.restored', sha256(audit_key || uuid_send(uid)) FROM account
         )
-        SELECT uid FROM account
+        SELECT (SELECT session_id FROM cancelled) FROM account
         """)
 
-    package func restore(_ uid: UUID, application: Int32) async throws -> Bool {
-        try await run(Self.restore, [.int4(application), .uuid(uid)]).first != nil
+    package func restore(_ uid: UUID, application: Int32) async throws -> CancelledDeletion? {
+        guard var row = try await run(Self.restore, [.int4(application), .uuid(uid)]).first else { return nil }
+        return CancelledDeletion(session: try row.next())
     }
 }

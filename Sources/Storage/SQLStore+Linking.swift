@@ -49,10 +49,10 @@ extension SQLStore {
 
     /// A proof of an address ends the registrations that wait for it.
     ///
-    /// Locks whatever the permission rests on, the account first: deletion and a new password lock it too before they
+    /// Locks what the permission depends on, the account first: deletion and a new password lock it too before they
     /// end sessions, so neither side can miss the other.
     ///
-    /// The languages are noted where no other sign-in holds the account just then: to wait for it would be a deadlock.
+    /// The languages are stored unless another sign-in holds the account: waiting for that one could be a deadlock.
     private static let openSession = Statement(
         .write,
         """
@@ -78,9 +78,9 @@ extension SQLStore {
         ), session AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
-                    authenticated_at)
+                    authenticated_at, continues)
             SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
-                   least(coalesce($17, now()), now())
+                   least(coalesce($17, now()), now()), $20
               FROM account, identity
             RETURNING id, authenticated_at, expires_at
         ), token AS (
@@ -93,15 +93,20 @@ extension SQLStore {
                FOR NO KEY UPDATE OF a SKIP LOCKED
         ), noted AS (
             UPDATE accounts a SET locale = $15 FROM reader WHERE a.application_id = $1 AND a.uid = reader.uid
+        ), registration AS MATERIALIZED (
+            SELECT FROM registrations
+             WHERE application_id = $1 AND address = ANY ($19::text[]) AND EXISTS (SELECT FROM session)
+               FOR UPDATE NOWAIT
         ), discarded AS (
             DELETE FROM registrations
-             WHERE application_id = $1 AND address = ANY ($19::text[]) AND EXISTS (SELECT FROM session)
+             WHERE application_id = $1 AND address = ANY ($19::text[]) AND (SELECT count(*) FROM registration) > 0
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)), session.id,
+            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
+                   session_pseudonym(account.audit_key, session.id),
                    jsonb_build_object('provider', identity.provider)
               FROM account, identity, session
         )
@@ -123,7 +128,7 @@ extension SQLStore {
                     .json(try JSONValue.object(opening.evidence.profile).jsonText()),
                     .text(opening.session.client.languages), .uuid(opening.session.resumes),
                     .timestamp(opening.session.authenticatedAt), .bool(opening.session.provesIdentity),
-                    .texts(opening.evidence.proven.compactMap(\.email?.value)),
+                    .texts(opening.evidence.proven.compactMap(\.email?.value)), .uuid(opening.session.continues),
                 ])
         var row = try rows.firstOrConflict()
         let user = try row.nextUser()
@@ -149,7 +154,7 @@ extension SQLStore {
             SELECT uid, audit_key FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
-               FOR UPDATE
+               FOR NO KEY UPDATE
         ), identity AS (
             INSERT INTO identities
                    (application_id, id, uid, provider, provider_uid, email, email_verified, phone, phone_verified,
@@ -159,6 +164,7 @@ extension SQLStore {
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)
             SELECT $1, kind, address, uid FROM account, unnest($11::text[], $12::text[]) AS claim (kind, address)
+             ORDER BY kind, address
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)), jsonb_build_object('provider', $4)

@@ -16,7 +16,7 @@ package struct AccountDeletion: Sendable {
     /// Ends every session at once and starts the grace period.
     /// - Returns: the receipt under which anybody can ask how far the deletion is.
     package func request(by caller: Caller) async throws -> UUID {
-        try await request(caller.uid, by: .owner, in: caller.application) { store, status in
+        try await request(caller.uid, by: .owner, session: caller.sessionID, in: caller.application) { store, status in
             // Judged again under its lock: a session that has ended meanwhile deletes nothing.
             guard status == .live,
                 try await store.lockSession(
@@ -33,13 +33,13 @@ package struct AccountDeletion: Sendable {
     }
 
     private func request(
-        _ uid: UUID, by cause: DeletionCause, in application: Application,
+        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, in application: Application,
         permittedBy permit: @escaping @Sendable (any AccountsStore, AccountStatus?) async throws -> Void
     ) async throws -> UUID {
         let receipt = UUID()
         try await store.wholeDecision { store in
             try await permit(store, store.lockAccount(uid, application: application.id))
-            try await store.beginDeletion(of: uid, by: cause, receipt: receipt, in: application)
+            try await store.beginDeletion(of: uid, by: cause, session: session, receipt: receipt, in: application)
         }
         return receipt
     }
@@ -59,13 +59,14 @@ package struct AccountDeletion: Sendable {
                 throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
             }
             guard case .deleted? = status,
-                try await store.restore(uid, application: application.id)
+                let deletion = try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
             try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
 
             // What was proven may not be one of its identities: an address of the account's was enough.
-            let session = tokens.newSession(methods: proof.methods, client: client, in: application)
+            var session = tokens.newSession(methods: proof.methods, client: client, in: application)
+            session.continues = deletion.session
             return try await store.open(session, of: uid, in: application) {
                 $0.provider == proof.provider && $0.providerUid == proof.providerUid
             }
@@ -93,13 +94,14 @@ extension AuditEntry {
 
 extension AccountsStore {
     /// Ends every session of an account that the caller has locked, and starts its grace period, the application's
-    /// unless another is given.
+    /// unless another is given; `session` is the one that asked for it.
     func beginDeletion(
-        of uid: UUID, by cause: DeletionCause, receipt: UUID, gracePeriod: Duration? = nil,
+        of uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID, gracePeriod: Duration? = nil,
         in application: Application
     ) async throws {
         let purgeAfter = try await requestDeletion(
-            of: uid, by: cause, receipt: receipt, gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
+            of: uid, by: cause, session: session, receipt: receipt,
+            gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
             application: application.id)
         _ = try await endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
         try await announce(

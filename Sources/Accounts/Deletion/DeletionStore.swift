@@ -41,16 +41,28 @@ package enum DeletionCause: String, Sendable {
     case displaced
 }
 
+/// A deletion that ended in its grace period.
+package struct CancelledDeletion: Sendable {
+    /// The session that had asked for it, where a session did.
+    package let session: UUID?
+
+    package init(session: UUID?) {
+        self.session = session
+    }
+}
+
 package protocol DeletionStore: Sendable {
     /// Begins the grace period of an account that the caller has locked.
+    ///
+    /// `session` is the one that asked for it, where a session did.
     /// - Returns: when it ends.
     func requestDeletion(
-        of uid: UUID, by cause: DeletionCause, receipt: UUID, gracePeriod: Duration, application: Int32
+        of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration, application: Int32
     ) async throws -> Date
 
     /// Ends the grace period of an account that the caller has locked.
-    /// - Returns: `false` when it has passed, or the erasure has begun.
-    func restore(_ uid: UUID, application: Int32) async throws -> Bool
+    /// - Returns: `nil` when it has passed, or the erasure has begun.
+    func restore(_ uid: UUID, application: Int32) async throws -> CancelledDeletion?
 
     func erasure(receipt: UUID, application: Int32) async throws -> ErasureStatus?
 }

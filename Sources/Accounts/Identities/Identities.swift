@@ -48,7 +48,8 @@ package struct Identities: Sendable {
             let remaining = identities.filter { $0.id != identity.id }
             guard !remaining.isEmpty else {
                 let receipt = UUID()
-                try await store.beginDeletion(of: caller.uid, by: .lastIdentity, receipt: receipt, in: application)
+                try await store.beginDeletion(
+                    of: caller.uid, by: .lastIdentity, session: caller.sessionID, receipt: receipt, in: application)
                 return .accountDeleted(receipt: receipt)
             }
             guard remaining.contains(where: application.providers.canSignIn(with:)) else {

@@ -66,9 +66,9 @@ package struct IdentityLinking: Sendable {
             else { throw AccountsError.invalidToken }
             return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
         }
+        let verdict = decide(evidence, state: state, policy: policy)
         return try await writer.write(
-            decide(evidence, state: state, policy: policy), opening, by: provider, in: application, asked: caller,
-            store: store)
+            verdict, opening.after(verdict, by: caller), by: provider, in: application, asked: caller, store: store)
     }
 
     /// Opens a session by a fresh proof of one of the account's own identities.
@@ -101,6 +101,8 @@ package struct IdentityLinking: Sendable {
         let verdict = try await signIn.verdict(
             on: opening.evidence, of: provider, in: application, store: store)
         guard case .enter(let entry) = verdict.outcome, entry.uid == successor else { throw AccountsError.invalidToken }
+        var opening = opening
+        opening.session.resumes = nil
         return try await writer.write(verdict, opening, by: provider, in: application, store: store)
     }
 
@@ -128,5 +130,21 @@ package struct IdentityLinking: Sendable {
         session.resumes = caller.sessionID
         return SessionOpening(
             session: session, evidence: evidence, provider: provider.name, application: caller.application.id)
+    }
+}
+
+extension SessionOpening {
+    /// A session that links is not the one that asked for it: only an identity of the account's own authenticates the
+    /// caller again, and only a merge ends the caller's session in favour of the new one.
+    fileprivate func after(_ verdict: LinkingVerdict, by caller: Caller) -> SessionOpening {
+        var opening = self
+        switch verdict.outcome {
+        case .link: opening.session.resumes = nil
+        case .replaceGuest(_, let isAbsorbed):
+            opening.session.resumes = nil
+            opening.session.continues = isAbsorbed ? caller.sessionID : nil
+        default: break
+        }
+        return opening
     }
 }

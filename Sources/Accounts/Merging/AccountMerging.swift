@@ -111,7 +111,7 @@ package struct AccountMerging: Sendable {
         let application = caller.application
         let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
         var session = tokens.newSession(methods: proof?.methods ?? [], client: client, in: application)
-        session.resumes = caller.sessionID
+        session.continues = caller.sessionID
         // A ticket proves the other account, and nothing new about the caller's own.
         if merge.survivor == caller.uid {
             session.authenticatedAt = Date(timeIntervalSince1970: TimeInterval(caller.authenticatedAt))

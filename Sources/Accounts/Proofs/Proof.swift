@@ -117,7 +117,7 @@ package protocol ProofStore: Sendable {
     /// Uses the secret up, and its siblings with it: of any number of callers at once, one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
 
-    /// The account that a ticket of the session, or of the one that it resumes, merges with.
+    /// The account that a ticket of the session, or of one that it may finish for, merges with.
     ///
     /// Of any number of callers at once that use it up, one gets the proof.
     func mergeTicket(_ hash: [UInt8], of session: UUID, usingUp: Bool, application: Int32) async throws -> Proof?

@@ -39,8 +39,10 @@ package struct NewSession: Sendable {
     package let client: Client
     package let refreshLifetime: Duration
     package let sessionLifetime: Duration
-    /// The session whose bearer asked for this one.
+    /// The session that authenticated again and got this one: what it began may be finished here.
     package var resumes: UUID?
+    /// The session whose place this one takes, after a merge or a restored deletion ended it.
+    package var continues: UUID?
     /// The identity that it is opened by was proven for it.
     package var provesIdentity = true
     /// When the person proved to a provider who they are, where that was not now.
