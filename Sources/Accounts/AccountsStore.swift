@@ -9,17 +9,30 @@ package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, Passwo
 {}
 
 /// A store that can do several things at once or not at all.
+///
+/// Locks are taken in one order, so that transactions never wait for each other in a circle:
+///
+/// 1. the one-time secret that the call presents (`proofs`, `redirect_flows`, then `registrations`, `code_guesses`);
+/// 2. accounts, in the order of their uids;
+/// 3. everything that belongs to a locked account: sessions, identities, addresses, passwords, tokens;
+/// 4. deliveries and revocations of an erasure, then the erasure.
+///
+/// A statement that needs a row of an earlier step, as one that ends other people's codes or claims on an address,
+/// never waits for it (`NOWAIT`). It fails with a transient `StoreConflict`, and the whole transaction runs again.
+/// A statement on its own that locks several rows of an account locks the account first; one that locks a single row
+/// needs no order.
 package protocol TransactionalStore: AccountsStore {
     /// Runs the body in one transaction, without network access inside.
     ///
-    /// It is not repeated after a `StoreConflict`: whoever decided on rows that were read before must decide again.
+    /// It runs again after a transient `StoreConflict`, as if the transaction had begun a moment later; after any other
+    /// one the caller must read again what it decided on.
     func transaction<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result
 }
 
 extension TransactionalStore {
-    /// The same for a body that reads all it decides on: it runs anew after a `StoreConflict`.
+    /// The same for a body that reads all it decides on: it runs again after any `StoreConflict`.
     func wholeDecision<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
@@ -46,9 +59,34 @@ extension TransactionalStore {
     }
 }
 
-/// The rows are no longer what the caller decided on; nothing was written.
+/// The rows are no longer what the caller decided on, or another transaction holds them; nothing was written.
 package struct StoreConflict: Error {
-    package init() {}
+    /// Another transaction held the rows: the same call may succeed a moment later.
+    package let isTransient: Bool
+
+    package init(isTransient: Bool = false) {
+        self.isTransient = isTransient
+    }
+}
+
+/// How long a call is repeated while other transactions hold its rows.
+private let longestContention: Duration = .seconds(5)
+
+/// Repeats a call, after short random pauses, while other transactions hold the rows that it needs.
+///
+/// - Throws: `AccountsError.unavailable` when that lasts for seconds.
+package func repeatingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
+    let deadline = ContinuousClock.now + longestContention
+    var longestPause = 2.0
+    while true {
+        do {
+            return try await call()
+        } catch let conflict as StoreConflict where conflict.isTransient {
+            guard ContinuousClock.now < deadline else { throw AccountsError.unavailable }
+            try await Task.sleep(for: .milliseconds(Double.random(in: 0...longestPause)))
+            longestPause = min(longestPause * 2, 64)
+        }
+    }
 }
 
 /// How often a decision is made anew before the request is answered with `AccountsError.unavailable`.

@@ -61,7 +61,7 @@ extension SQLStore {
         .write,
         """
         SELECT disabled_at IS NOT NULL, purge_after, absorbed_by
-          FROM accounts WHERE application_id = $1 AND uid = $2 FOR UPDATE
+          FROM accounts WHERE application_id = $1 AND uid = $2 FOR NO KEY UPDATE
         """)
 
     package func lockAccount(_ uid: UUID, application: Int32) async throws -> AccountStatus? {

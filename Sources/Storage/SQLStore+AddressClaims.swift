@@ -58,13 +58,26 @@ extension SQLStore {
 
 extension SQLStore {
     private static let discardRegistrations = Statement(
-        .write, "DELETE FROM registrations WHERE application_id = $1 AND address = ANY ($2)")
+        .write,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM registrations WHERE application_id = $1 AND address = ANY ($2) FOR UPDATE NOWAIT
+        )
+        DELETE FROM registrations
+         WHERE application_id = $1 AND address = ANY ($2) AND (SELECT count(*) FROM held) > 0
+        """)
 
     private static let discardChanges = Statement(
         .write,
         """
+        WITH held AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND kind = 'address-change' AND address = ANY ($2)
+               FOR UPDATE NOWAIT
+        )
         DELETE FROM proofs p
          WHERE p.application_id = $1 AND p.kind = 'address-change' AND p.address = ANY ($2)
+           AND (SELECT count(*) FROM held) > 0
            AND NOT EXISTS (SELECT FROM identities i
                             WHERE i.application_id = $1 AND i.id = p.identity_id AND i.uid = $3)
         """)
@@ -72,25 +85,33 @@ extension SQLStore {
     private static let evictIdentities = Statement(
         .write,
         """
-        WITH evicted AS (
-            UPDATE identities
+        WITH account AS MATERIALIZED (
+            SELECT a.uid, a.audit_key FROM accounts a
+             WHERE a.application_id = $1 AND a.uid IN (
+                   SELECT uid FROM identities
+                    WHERE application_id = $1 AND uid IS DISTINCT FROM $3
+                      AND (email = ANY ($2) AND NOT email_verified OR phone = ANY ($4) AND NOT phone_verified))
+               FOR NO KEY UPDATE NOWAIT
+        ), evicted AS (
+            UPDATE identities i
                SET email = CASE WHEN email = ANY ($2) AND NOT email_verified THEN NULL ELSE email END,
                    phone = CASE WHEN phone = ANY ($4) AND NOT phone_verified THEN NULL ELSE phone END
-             WHERE application_id = $1 AND uid IS DISTINCT FROM $3
+              FROM account a
+             WHERE i.application_id = $1 AND i.uid = a.uid
                AND (email = ANY ($2) AND NOT email_verified OR phone = ANY ($4) AND NOT phone_verified)
-            RETURNING id, uid, provider
+            RETURNING i.id, i.uid, i.provider
         ), forgotten AS (
             DELETE FROM passwords p USING evicted e WHERE p.application_id = $1 AND p.identity_id = e.id
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'identity.address-evicted', sha256(a.audit_key || uuid_send(a.uid)),
                    jsonb_build_object('provider', e.provider)
-              FROM evicted e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
+              FROM evicted e JOIN account a ON a.uid = e.uid
         )
         SELECT id, uid FROM evicted
         """)
 
-    /// Sessions are ended in statements of their own, whose snapshots see what was opened while the rows were awaited.
+    /// Ends sessions in statements of their own: they see what was opened before the account was locked.
     package func evictUnprovenClaims(
         on addresses: [Address], owner: UUID?, application: Int32
     ) async throws {

@@ -145,7 +145,16 @@ extension SQLStore {
 
     private static let endChallenges = Statement(
         .write,
-        "DELETE FROM proofs WHERE application_id = $1 AND kind = 'code' AND provider = $2 AND provider_uid = $3")
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND kind = 'code' AND provider = $2 AND provider_uid = $3
+               FOR UPDATE NOWAIT
+        )
+        DELETE FROM proofs
+         WHERE application_id = $1 AND kind = 'code' AND provider = $2 AND provider_uid = $3
+           AND (SELECT count(*) FROM held) > 0
+        """)
 
     package func endChallenges(provider: String, providerUid: String, application: Int32) async throws {
         _ = try await run(Self.endChallenges, [.int4(application), .text(provider), .text(providerUid)])

@@ -135,19 +135,31 @@ extension SQLStore {
         _ = try await run(Self.retryRevocations, [.int4(application), .uuid(uid)])
     }
 
-    /// A restored backup may know of another erasure of the account, or of none.
+    /// A restored backup may hold another erasure of the account, or none.
     ///
-    /// What remains of the deletion is its day, since the audit has it to the microsecond under the account's
-    /// pseudonym. Two things can't be helped: a `uid` tells when it was made, as `account.created` does, and of an
+    /// Deliveries and revocations are locked first, in the order of whoever marks one and then wakes its erasure.
+    ///
+    /// The day is all that remains of the deletion's time, since the audit has it to the microsecond under the account's
+    /// pseudonym. Two things can't be helped: a `uid` tells when it was made, as `account.created` does, and for an
     /// account without a grace period the erasure tells when it was deleted.
     private static let conclude = Statement(
         .write,
         """
-        WITH others AS (
+        WITH delivery AS MATERIALIZED (
+            SELECT FROM webhook_deliveries
+             WHERE application_id = $1 AND uid = $3
+             ORDER BY event_id, webhook
+               FOR UPDATE
+        ), revocation AS MATERIALIZED (
+            SELECT FROM token_revocations
+             WHERE application_id = $1 AND uid = $3 AND (SELECT count(*) FROM delivery) >= 0
+             ORDER BY id
+               FOR UPDATE
+        ), others AS (
             UPDATE erasures
                SET erased_at = CASE WHEN restored_at IS NULL THEN coalesce(erased_at, $5) END,
                    requested_at = whole_day(requested_at), purge_after = whole_day(purge_after),
-                   restored_at = whole_day(restored_at), began_at = whole_day(began_at)
+                   restored_at = whole_day(restored_at), began_at = whole_day(began_at), session_id = NULL
              WHERE application_id = $1 AND uid = $3 AND receipt <> $2
         ), told AS (
             UPDATE webhook_deliveries
@@ -161,11 +173,11 @@ extension SQLStore {
              WHERE application_id = $1 AND uid = $3
         )
         INSERT INTO erasures (application_id, receipt, uid, requested_at, purge_after, erased_at, certificate)
-        VALUES ($1, $2, $3, whole_day($4::timestamptz), $5, $5, $6)
+        SELECT $1, $2, $3, whole_day($4::timestamptz), $5, $5, $6 WHERE (SELECT count(*) FROM revocation) >= 0
         ON CONFLICT (application_id, receipt) DO UPDATE
            SET erased_at = excluded.erased_at, certificate = excluded.certificate, restored_at = NULL,
                requested_at = excluded.requested_at, purge_after = whole_day(erasures.purge_after),
-               began_at = whole_day(erasures.began_at), look_again_at = NULL
+               began_at = whole_day(erasures.began_at), look_again_at = NULL, session_id = NULL
         """)
 
     package func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws {

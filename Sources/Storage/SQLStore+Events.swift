@@ -66,14 +66,20 @@ extension SQLStore {
             .map { try $0.eventDelivery() }
     }
 
-    /// What is leased to a worker is not due before its lease ends, whoever is in a hurry.
+    /// A delivery that a worker has leased is not due before its lease ends.
     private static let retry = Statement(
         .write,
         """
-        WITH due AS (
+        WITH delivery AS MATERIALIZED (
+            SELECT FROM webhook_deliveries
+             WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+             ORDER BY webhook
+               FOR UPDATE
+        ), due AS (
             UPDATE webhook_deliveries
                SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
              WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+               AND (SELECT count(*) FROM delivery) > 0
             RETURNING 1
         )
         SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM due LIMIT 1) AS any_due
@@ -83,31 +89,43 @@ extension SQLStore {
         _ = try await run(Self.retry, [.int4(application), .uuid(event)])
     }
 
-    /// Those that were given up too; what an erasure says is all that is kept so long.
+    /// Those that were given up too; no other events are kept that long.
     private static let retryAll = Statement(
         .write,
         """
-        UPDATE webhook_deliveries
-           SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
-         WHERE application_id = $1 AND acknowledged_at IS NULL
-           AND kind IN ('account.deleted', 'account.erased')
+        WITH delivery AS MATERIALIZED (
+            SELECT FROM webhook_deliveries
+             WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
+             ORDER BY event_id, webhook
+               FOR UPDATE
+        ), due AS (
+            UPDATE webhook_deliveries
+               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
+             WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
+               AND (SELECT count(*) FROM delivery) > 0
+            RETURNING uid
+        )
+        SELECT DISTINCT uid FROM due
         """)
 
-    package func retryUnacknowledged(application: Int32) async throws {
-        _ = try await run(Self.retryAll, [.int4(application)])
+    package func retryUnacknowledged(application: Int32) async throws -> [UUID] {
+        try await run(Self.retryAll, [.int4(application)]).map { row in
+            var row = row
+            return try row.next()
+        }
     }
 
     private static let selectHasDue = Statement(
         .read,
         """
         SELECT FROM webhook_deliveries
-         WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
+         WHERE application_id = $1 AND uid = ANY ($2) AND acknowledged_at IS NULL AND failed_at IS NULL
            AND (due_at <= now() OR leased_until > now())
          LIMIT 1
         """)
 
-    package func hasDueDeliveries(application: Int32) async throws -> Bool {
-        try await !run(Self.selectHasDue, [.int4(application)]).isEmpty
+    package func hasDueDeliveries(about uids: [UUID], application: Int32) async throws -> Bool {
+        try await !run(Self.selectHasDue, [.int4(application), .uuids(uids)]).isEmpty
     }
 }
 

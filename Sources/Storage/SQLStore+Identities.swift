@@ -50,18 +50,27 @@ extension SQLStore {
         return try row?.next()
     }
 
+    /// Waiting for another transaction's row could make that one wait for this one: its account may be locked here.
     private static let spend = Statement(
         .write,
         """
-        INSERT INTO used_proofs (application_id, provider, hash, expires_at)
-        VALUES ($1, $2, sha256(convert_to($3, 'UTF8')), $4)
-        ON CONFLICT DO NOTHING
+        WITH turn AS MATERIALIZED (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('used proof ' || $1::int || $2::text || ' ' || $3::text, 0)) AS is_mine
+        ), spent AS (
+            INSERT INTO used_proofs (application_id, provider, hash, expires_at)
+            SELECT $1::int, $2::text, sha256(convert_to($3::text, 'UTF8')), $4 FROM turn WHERE is_mine
+            ON CONFLICT DO NOTHING
+            RETURNING 1
+        )
+        SELECT is_mine, EXISTS (SELECT FROM spent) FROM turn
         """)
 
     package func spend(_ proof: SingleUse, provider: String, application: Int32) async throws -> Bool {
-        let rows = try await run(
-            Self.spend, [.int4(application), .text(provider), .text(proof.id), .timestamp(proof.expires)])
-        return rows.affected == 1
+        var row = try await run(
+            Self.spend, [.int4(application), .text(provider), .text(proof.id), .timestamp(proof.expires)]
+        ).firstOrConflict()
+        guard try row.next(Bool.self) else { throw StoreConflict(isTransient: true) }
+        return try row.next()
     }
 
     private static let keepTokens = Statement(

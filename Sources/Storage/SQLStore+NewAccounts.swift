@@ -7,6 +7,8 @@ extension SQLStore {
     /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
     /// vetoes all of it.
     ///
+    /// The identity's key is inserted before the addresses', in the order of linking.
+    ///
     /// The event is told within it too, but no worker is: a notification would make sign-ups commit one by one.
     package static let createAccount = Statement(
         .write,
@@ -19,9 +21,11 @@ extension SQLStore {
                    (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified,
                     display_name, profile, last_used_at)
             SELECT $1, $3, uid, $13, $14, $15, $16, $17, $18, $22, $11, $19, now() FROM account
+            RETURNING uid
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)
-            SELECT $1, kind, address, uid FROM account, unnest($20::text[], $21::text[]) AS claim (kind, address)
+            SELECT $1, kind, address, uid FROM identity, unnest($20::text[], $21::text[]) AS claim (kind, address)
+             ORDER BY kind, address
         ), session AS (
             INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
             SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
@@ -30,7 +34,8 @@ extension SQLStore {
             VALUES ($1, $9, $4, now() + least($10::interval, $8::interval))
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), $4, jsonb_build_object('provider', $13)
+            SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), session_pseudonym(audit_key, $4),
+                   jsonb_build_object('provider', $13)
               FROM account
         ), announced AS (
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)

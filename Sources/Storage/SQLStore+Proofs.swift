@@ -35,19 +35,25 @@ extension SQLStore {
         try await run(Self.peek, [.int4(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
     }
 
+    /// Two siblings that are presented at once are locked in the same order.
     private static let consume = Statement(
         .write,
         """
-        WITH used AS (
-            DELETE FROM proofs
+        WITH presented AS MATERIALIZED (
+            SELECT provider, provider_uid FROM proofs
              WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
-            RETURNING provider, provider_uid, address, uid, registration_id, methods
-        ), siblings AS (
-            DELETE FROM proofs p USING used
-             WHERE p.application_id = $1 AND p.kind = $2 AND p.hash <> $3
-               AND p.provider = used.provider AND p.provider_uid = used.provider_uid
+        ), held AS MATERIALIZED (
+            SELECT p.hash FROM presented o
+              JOIN proofs p ON p.application_id = $1 AND p.kind = $2
+                           AND p.provider = o.provider AND p.provider_uid = o.provider_uid
+             ORDER BY p.hash
+               FOR UPDATE OF p
+        ), used AS (
+            DELETE FROM proofs p USING held
+             WHERE p.application_id = $1 AND p.kind = $2 AND p.hash = held.hash
+            RETURNING p.*
         )
-        SELECT provider, provider_uid, address, uid, registration_id, methods FROM used
+        SELECT provider, provider_uid, address, uid, registration_id, methods FROM used WHERE hash = $3
         """)
 
     package func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof? {
@@ -85,7 +91,16 @@ extension SQLStore {
 extension SQLStore {
     private static let discard = Statement(
         .write,
-        "DELETE FROM proofs WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4")
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4
+               FOR UPDATE NOWAIT
+        )
+        DELETE FROM proofs
+         WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4
+           AND (SELECT count(*) FROM held) > 0
+        """)
 
     package func discard(
         _ kind: ProofKind, provider: String, providerUid: String, application: Int32

@@ -37,7 +37,8 @@ extension SQLStore {
             RETURNING s.id, s.uid
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id)
-            SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)), e.id
+            SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)),
+                   session_pseudonym(a.audit_key, e.id)
               FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
         )
         SELECT coalesce((SELECT is_reuse FROM successor), false),
@@ -100,30 +101,40 @@ extension SQLStore {
         """
         SELECT id FROM sessions
          WHERE application_id = $1 AND id = $2 AND uid = $3 AND ended_at IS NULL AND expires_at > now()
-           FOR UPDATE
+           FOR NO KEY UPDATE
         """)
 
     package func lockSession(_ session: UUID, of uid: UUID, application: Int32) async throws -> Bool {
         try await run(Self.lockSession, [.int4(application), .uuid(session), .uuid(uid)]).first != nil
     }
 
-    /// With all sessions go the tickets that lead into the account.
+    /// Ends the tickets that lead into the account too, unless only one session or one identity's sessions end.
+    ///
+    /// The account is locked where several sessions may end.
     private static let endSessions = Statement(
         .write,
         """
-        WITH ended AS (
+        WITH account AS MATERIALIZED (
+            SELECT uid FROM accounts WHERE application_id = $1 AND uid = $2 AND $4::uuid IS NULL FOR NO KEY UPDATE
+        ), ended AS (
             UPDATE sessions SET ended_at = now(), end_reason = $3
              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL
                AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
-               AND identity_id = coalesce($6, identity_id)
+               AND identity_id = coalesce($6, identity_id) AND (SELECT count(*) FROM account) >= 0
             RETURNING id
-        ), tickets AS (
-            DELETE FROM proofs
+        ), ticket AS MATERIALIZED (
+            SELECT FROM proofs
              WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
                AND $4::uuid IS NULL AND $6::uuid IS NULL
+               FOR UPDATE NOWAIT
+        ), dropped AS (
+            DELETE FROM proofs
+             WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
+               AND $4::uuid IS NULL AND $6::uuid IS NULL AND (SELECT count(*) FROM ticket) > 0
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), e.id, jsonb_build_object('reason', $3)
+            SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, e.id),
+                   jsonb_build_object('reason', $3)
               FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = $2
         )
         SELECT id, pg_notify('gatehouse', 'ended:' || $1::text || ':' || id::text) FROM ended

@@ -15,7 +15,7 @@ package struct SQLStore: TransactionalStore {
     let subscriptions: any WebhookSubscriptions
     /// Told of each session that a statement ended or renewed; in a transaction, once that is committed.
     let onRevoked: @Sendable (SessionRevocation) -> Void
-    /// None in a transaction, which reads on its own.
+    /// `nil` in a transaction, which reads on its own.
     let joinedUsers: JoinedUsers?
 
     package init(
@@ -41,21 +41,31 @@ package struct SQLStore: TransactionalStore {
     package func transaction<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
-        let revoked = RevokedSessions()
-        let result = try await translatingErrors {
-            try await database.transaction { transaction in
-                try await body(
-                    SQLStore(
-                        database: database, executor: transaction, joinedUsers: nil, sealing: sealing,
-                        subscriptions: subscriptions, onRevoked: revoked.append))
+        let (result, revoked) = try await repeatingUnderContention {
+            let revoked = RevokedSessions()
+            let result = try await translatingErrors {
+                try await database.transaction { transaction in
+                    try await body(
+                        SQLStore(
+                            database: database, executor: transaction, joinedUsers: nil, sealing: sealing,
+                            subscriptions: subscriptions, onRevoked: revoked.append))
+                }
             }
+            return (result, revoked.all)
         }
-        revoked.all.forEach(onRevoked)
+        revoked.forEach(onRevoked)
         return result
     }
 
+    /// Runs a statement; outside a transaction again while other transactions hold its rows.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
-        try await translatingErrors { try await executor.execute(statement, binds) }
+        let isTransaction = joinedUsers == nil
+        guard !isTransaction else {
+            return try await translatingErrors { try await executor.execute(statement, binds) }
+        }
+        return try await repeatingUnderContention {
+            try await translatingErrors { try await executor.execute(statement, binds) }
+        }
     }
 }
 
@@ -82,7 +92,9 @@ func translatingErrors<Result>(_ body: () async throws -> Result) async throws -
             throw AccountsError.unavailable
         case .cancelled:
             throw CancellationError()
-        case .server where error.isUniqueViolation() || error.isForeignKeyViolation || error.isRetryable:
+        case .server where error.isRetryable:
+            throw StoreConflict(isTransient: true)
+        case .server where error.isUniqueViolation() || error.isForeignKeyViolation:
             throw StoreConflict()
         default:
             throw error

@@ -30,6 +30,9 @@ package struct Administration: Sendable {
 
     /// - Returns: whether the account has a password at all.
     package func requirePasswordChange(uid: UUID, in application: Application) async throws -> Bool {
-        try await store.requirePasswordChange(uid: uid, application: application.id)
+        try await store.wholeDecision { store in
+            _ = try await store.lockAccount(uid, application: application.id)
+            return try await store.requirePasswordChange(uid: uid, application: application.id)
+        }
     }
 }

@@ -66,8 +66,8 @@ package protocol IdentityStore: Sendable {
 
     /// Remembers a proof that works once.
     ///
-    /// A concurrent caller waits for this one's transaction to end.
     /// - Returns: `false` when it was presented before.
+    /// - Throws: a transient `StoreConflict` while another transaction presents it.
     func spend(_ proof: SingleUse, provider: String, application: Int32) async throws -> Bool
 
     /// Keeps a service's tokens, sealed; they replace earlier ones.
@@ -81,7 +81,8 @@ package protocol IdentityStore: Sendable {
     /// Frees addresses that somebody has just proven of every claim on them that nobody proved: pending registrations
     /// and changes go, and identities of other accounts lose the address, their passwords and their sessions.
     ///
-    /// `owner` is the account of whoever proved them.
+    /// `owner` is the account of whoever proved them. The other accounts are locked.
+    /// - Throws: a transient `StoreConflict` while another transaction holds one of these rows or accounts.
     func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Int32) async throws
 
     /// Mail to an address of the account is, or is no longer, passed on; while it isn't, nothing is sent there.

@@ -26,6 +26,7 @@ package struct SecondProof: Sendable {
             guard let proof = try await store.consume(.secondProof, hash: token.hash, application: application.id),
                 let uid = proof.uid
             else { return }
+            _ = try await store.lockAccount(uid, application: application.id)
             try await store.refresh(number: proof.providerUid, of: uid, application: application.id)
         }
         return signedIn

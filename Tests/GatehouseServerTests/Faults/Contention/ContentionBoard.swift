@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What the clients of a contention know: each may use what another one was given.
+final class ContentionBoard: Sendable {
+    private struct State {
+        var people: [Person] = []
+        var notes: [String: [String]] = [:]
+        var answers: [String: Int] = [:]
+    }
+
+    private static let kept = 12
+    private let state = Mutex(State())
+
+    var answers: [String: Int] { state.withLock { $0.answers } }
+    var people: [Person] { state.withLock { $0.people } }
+
+    /// The latest ones: of older sessions most have ended.
+    func remember(_ person: Person) {
+        state.withLock { state in
+            state.people = state.people.suffix(Self.kept - 1) + [person]
+        }
+    }
+
+    func remember(_ note: String, as kind: String) {
+        state.withLock { state in
+            state.notes[kind] = state.notes[kind, default: []].suffix(Self.kept - 1) + [note]
+        }
+    }
+
+    func notes(_ kind: String) -> [String] { state.withLock { $0.notes[kind] ?? [] } }
+
+    func count(_ answer: String) { state.withLock { $0.answers[answer, default: 0] += 1 } }
+}
