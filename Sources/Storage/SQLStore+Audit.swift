@@ -19,7 +19,10 @@ extension SQLStore {
                           JOIN addresses d
                             ON d.application_id = $1 AND d.kind = proven.kind AND d.address = proven.address
                          LIMIT 1))),
-               $8, $9
+               (SELECT session_pseudonym(a.audit_key, s.id)
+                  FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
+                 WHERE s.application_id = $1 AND s.id = $8),
+               $9
         """)
 
     package func record(_ entry: AuditEntry, application: Int32) async throws {

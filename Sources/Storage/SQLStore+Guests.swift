@@ -30,7 +30,7 @@ extension SQLStore {
              WHERE application_id = $1 AND uid = $2
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id)
-            SELECT $1, 'guest.upgraded', sha256(a.audit_key || uuid_send(a.uid)), $4
+            SELECT $1, 'guest.upgraded', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, $4)
               FROM dropped JOIN accounts a ON a.application_id = $1 AND a.uid = $2
         )
         SELECT used.created_at, used.display_name, used.profile::text, authenticated_at, expires_at, generation,
@@ -73,7 +73,7 @@ extension SQLStore {
             RETURNING id, uid
         )
         INSERT INTO audit_events (application_id, event, account, session_id)
-        SELECT $1, 'guest.moved', sha256(a.audit_key || uuid_send(a.uid)), moved.id
+        SELECT $1, 'guest.moved', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, moved.id)
           FROM moved JOIN accounts a ON a.application_id = $1 AND a.uid = moved.uid
         """)
 

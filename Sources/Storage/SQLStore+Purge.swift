@@ -4,7 +4,7 @@ internal import Postgres
 
 /// Removing an account and every trace of it.
 extension SQLStore {
-    /// In one order for everybody who locks several.
+    /// In the order of their uids, as everywhere.
     private static let lockFamily = Statement(
         .write,
         """
@@ -76,6 +76,9 @@ extension SQLStore {
             })
     }
 
+    /// Whoever presents a code or a token holds its row, and may wait for the account that is locked here.
+    private static let waitBriefly = Statement(.write, "SELECT set_config('lock_timeout', '100ms', true)")
+
     /// What no row refers to; rate limits are found without knowing the rates that they were counted at, and a redirect
     /// flow that is being redeemed just now loses its evidence by that.
     private static let eraseTraces = Statement(
@@ -101,6 +104,8 @@ extension SQLStore {
                 SELECT p.ctid FROM identities i
                   JOIN proofs p ON p.application_id = $1 AND p.kind = 'address-change' AND p.identity_id = i.id
                  WHERE i.application_id = $1 AND i.uid = ANY ($8)
+                UNION
+                SELECT p.ctid FROM session s JOIN proofs p ON p.application_id = $1 AND p.session_id = s.id
                 UNION
                 SELECT p.ctid FROM registrations r
                   JOIN proofs p ON p.application_id = $1 AND p.kind = 'registration' AND p.provider = r.provider
@@ -177,6 +182,7 @@ extension SQLStore {
     package func erase(
         _ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Int32
     ) async throws -> ErasedData {
+        _ = try await run(Self.waitBriefly, [])
         var traceCounts = try await run(
             Self.eraseTraces,
             [

@@ -9,6 +9,7 @@ package struct AuditEvent: Sendable, Equatable {
     package let event: String
     /// Whose it is, by the keyed pseudonym; nobody's where the account was unknown.
     package let account: [UInt8]?
+    /// The session by a pseudonym under its account's key; by its id in events of early versions.
     package let session: UUID?
     /// A JSON object, as the database writes it.
     package let details: String

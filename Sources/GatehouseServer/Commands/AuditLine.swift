@@ -11,6 +11,7 @@ struct AuditLine: Encodable {
     let event: String
     /// The account's pseudonym, the same in all its events.
     let account: String?
+    /// The session's pseudonym: `auditSession` in the account's export.
     let session: String?
     let details: JSONValue
 

@@ -35,10 +35,12 @@ struct ErasedTraces: Sendable {
     var device: String { "Handset-\(id)" }
     var newAddress: String { "later-\(id)@example.com" }
     var unprovenAddress: String { "unproven-\(id)@example.com" }
+    /// Of a code that was asked for with a bearer, and never came back.
+    var askedAddress: String { "asked-\(id)@example.com" }
 
     /// What a dump must have of the person beforehand, and nothing of afterwards.
     func markers(of person: Person) -> [String] {
-        [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress]
+        [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress, askedAddress]
     }
 
     static let application = "redirectURIs: [\"demo://oauth/callback\"]"
@@ -100,6 +102,12 @@ struct ErasedTraces: Sendable {
         let change = try await client.post(
             "/auth/identities/\(identity)/address", ["email": .string(newAddress)], bearer: person.accessToken)
         try #require(change.status == 202, "\(change.text)")
+        let code = try await client.post(
+            "/auth/email/otp", ["email": .string(askedAddress)], bearer: person.accessToken)
+        try #require(code.status == 202, "\(code.text)")
+        // A refusal in the audit, which names the session.
+        let foreign = try await client.reauthenticate(.somebody(), bearer: person.accessToken)
+        try #require(foreign.status == 401, "\(foreign.text)")
         try await eventually("everything is sent") {
             try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
         }

@@ -43,6 +43,7 @@ struct ErasedTracesTests {
             #expect(Set(ErasedTraces.staying.keys).subtracting(before.keys) == [])
             let dumped = try await server.dump()
             for marker in traces.markers(of: person) { #expect(dumped.contains(marker), "\(marker)") }
+            let sessions = try await server.text("SELECT string_agg(id::text, ' ') FROM sessions")
 
             let client = APIClient(server)
             let location = try await client.deleteAccount(person)
@@ -58,6 +59,13 @@ struct ErasedTracesTests {
             for marker in traces.markers(of: person) {
                 for form in forms(of: marker) { #expect(!dump.contains(form), "\(marker) as \(form)") }
             }
+            // Once their last access tokens have expired, the ids of the sessions are nowhere either.
+            try await server.execute("DELETE FROM ended_sessions")
+            let later = try await server.dump()
+            for session in try #require(sessions).split(separator: " ") {
+                for form in forms(of: String(session)) { #expect(!later.contains(form), "session \(form)") }
+            }
+            #expect(try await server.count("SELECT count(*) FROM audit_events WHERE session_id IS NOT NULL") > 3)
             let messages = try await server.count(
                 "SELECT count(*) FROM outbox WHERE coalesce(sealed, recipient) IS NOT NULL OR uid IS NOT NULL")
             #expect(messages == 0)
@@ -125,6 +133,22 @@ struct ErasedTracesTests {
             try await client.deleteAccount(person)
             #expect(try await server.erase(person.uid) == .erased(without: []))
             #expect(try await server.rows(of: "proofs") == 0)
+            #expect(try await server.accounts(owner.uid) == 1)
+        }
+    }
+
+    @Test func `so does a code that they asked for, but none that others asked for`() async throws {
+        try await TestServer.linking { server, client in
+            let email = APIClient.newAddress()
+            let owner = try await client.register(at: server, email: email)
+            let (person, other) = (try await client.newcomer(), try await client.newcomer())
+            for bearer in [person.accessToken, other.accessToken, nil] {
+                let asked = try await client.post("/auth/email/otp", ["email": .string(email)], bearer: bearer)
+                #expect(asked.status == 202, "\(asked.text)")
+            }
+            try await client.deleteAccount(person)
+            #expect(try await server.erase(person.uid) == .erased(without: []))
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'code'") == 2)
             #expect(try await server.accounts(owner.uid) == 1)
         }
     }

@@ -98,6 +98,28 @@ struct LedgerReplayTests {
         }
     }
 
+    @Test func `a code that an erased person had asked for does not come back with a backup`() async throws {
+        try await withLedger { _, application in
+            let address = APIClient.newAddress()
+            let backup = try await TestServer.with(application: application) { server in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                _ = try await client.post("/auth/email/otp", ["email": .string(address)], bearer: person.accessToken)
+                let backup = try await server.dump()
+                #expect(backup.contains(address))
+                try await client.deleteAccount(person)
+                try await server.erase(person.uid)
+                return backup
+            }
+            let database = try await LedgerTests.restore(backup)
+            try await TestServer.with(database: database, application: application) { server in
+                #expect(try await server.rows(of: "accounts") == 0)
+                let dump = try await server.dump()
+                #expect(!dump.contains(address))
+            }
+        }
+    }
+
     @Test func `a certificate that somebody holds is good after the backup is restored`() async throws {
         try await withLedger { _, application in
             let (backup, certificate) = try await TestServer.with(application: application) { server in
