@@ -7,8 +7,13 @@ extension SQLStore {
         _ section: PersonalDataSection, of uid: UUID, application: Int32, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow] {
         var binds: [Bind] = [.int4(application), .uuid(uid), .text(key ?? ""), .int(count)]
-        if section == .messages {
-            binds.append(.bytesArray(try await marks(of: uid, application: application)))
+        switch section {
+        case .messages: binds.append(.bytesArray(try await marks(of: uid, application: application)))
+        case .redirectFlows:
+            let subjects = try await identities(of: uid, application: application)
+                .map { sealing.mark(of: $0.providerUid, at: $0.provider) }
+            binds.append(.bytesArray(try await marks(of: uid, application: application) + subjects))
+        default: break
         }
         return try await run(section.statement, binds).map { row in
             var row = row
@@ -48,6 +53,7 @@ extension PersonalDataSection {
         case .sessions: Self.sessions
         case .pendingRegistrations: Self.pendingRegistrations
         case .pendingProofs: Self.pendingProofs
+        case .redirectFlows: Self.redirectFlows
         case .merges: Self.merges
         case .erasures: Self.erasures
         case .webhookDeliveries: Self.webhookDeliveries
@@ -139,7 +145,10 @@ extension PersonalDataSection {
         .read,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, identity_id, methods, device, address, resumes, rfc3339(authenticated_at) AS authenticated_at,
+          FROM (SELECT id, identity_id, methods, device, address, resumes, continues,
+                       (SELECT session_pseudonym(a.audit_key, s.id) FROM accounts a
+                         WHERE a.application_id = $1 AND a.uid = s.uid) AS audit_session,
+                       rfc3339(authenticated_at) AS authenticated_at,
                        rfc3339(created_at) AS created_at,
                        rfc3339((SELECT max(t.created_at) FROM refresh_tokens t
                                  WHERE t.application_id = $1 AND t.session_id = s.id)) AS last_seen_at,
@@ -191,6 +200,29 @@ extension PersonalDataSection {
                        SELECT kind, hash FROM proofs
                         WHERE application_id = $1 AND address = ANY (ARRAY(
                               SELECT address FROM addresses WHERE application_id = $1 AND uid = $2)))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    /// Flows that a session of the account began or opened, or that brought one of its identities or addresses.
+    private static let redirectFlows = Statement(
+        .read,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT encode(sha256(state_hash), 'hex') AS key, provider, redirect_uri, linking_session, session_id,
+                       sealed_evidence IS NOT NULL AS holds_evidence, rfc3339(created_at) AS created_at,
+                       rfc3339(answered_at) AS answered_at, rfc3339(redeemed_at) AS redeemed_at,
+                       rfc3339(expires_at) AS expires_at
+                  FROM redirect_flows
+                 WHERE application_id = $1 AND state_hash IN (
+                       SELECT f.state_hash FROM sessions s
+                         JOIN redirect_flows f ON f.application_id = $1 AND f.session_id = s.id
+                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT f.state_hash FROM sessions s
+                         JOIN redirect_flows f ON f.application_id = $1 AND f.linking_session = s.id
+                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT state_hash FROM redirect_flows WHERE application_id = $1 AND marks && $5)) r
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 

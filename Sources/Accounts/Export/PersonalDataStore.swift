@@ -3,7 +3,7 @@ package import Foundation
 /// What is held about a person, table by table; the audit is apart.
 package enum PersonalDataSection: String, Sendable, CaseIterable {
     case account, aliases, identities, addresses, passwords, providerTokens, tokenRevocations, sessions
-    case pendingRegistrations, pendingProofs, merges, erasures, webhookDeliveries, messages
+    case pendingRegistrations, pendingProofs, redirectFlows, merges, erasures, webhookDeliveries, messages
 }
 
 /// A row of a section.

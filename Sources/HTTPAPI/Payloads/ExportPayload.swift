@@ -8,8 +8,8 @@ internal import ProviderKit
 package struct ExportPayload: Codable, Sendable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case exportedAt, application, account, aliases, identities, addresses, passwords, providerTokens
-        case tokenRevocations, sessions, pendingRegistrations, pendingProofs, merges, erasures, webhookDeliveries
-        case messages, auditEvents, recipients
+        case tokenRevocations, sessions, pendingRegistrations, pendingProofs, redirectFlows, merges, erasures
+        case webhookDeliveries, messages, auditEvents, recipients
     }
 
     let exportedAt: Timestamp
@@ -25,6 +25,8 @@ package struct ExportPayload: Codable, Sendable {
     let sessions: [ExportedSession]
     let pendingRegistrations: [ExportedRegistration]
     let pendingProofs: [ExportedProof]
+    /// Sign-ins and links by redirect, until a day after they end.
+    let redirectFlows: [ExportedFlow]
     let merges: [ExportedMerge]
     let erasures: [ExportedErasure]
     /// What was told to whom about the account.
@@ -103,8 +105,12 @@ struct ExportedSession: Codable, Sendable {
     let methods: [String]
     @Nullable var device: String?
     @Nullable var address: String?
-    /// The session that asked for this one.
+    /// The session that authenticated again and got this one.
     @Nullable var resumes: String?
+    /// The session whose place this one took, after a merge or a restored deletion.
+    @Nullable var continues: String?
+    /// The name of the session in `auditEvents`.
+    let auditSession: String
     let authenticatedAt: Timestamp
     let createdAt: Timestamp
     @Nullable var lastSeenAt: Timestamp?
@@ -135,6 +141,21 @@ struct ExportedProof: Codable, Sendable {
     let methods: [String]
     let attempts: Int
     let createdAt: Timestamp
+    let expiresAt: Timestamp
+}
+
+/// What the provider told is sealed until the app redeems it; from then on it is the identity's.
+struct ExportedFlow: Codable, Sendable {
+    let provider: String
+    let redirectUri: String
+    /// The session that the flow links an identity to.
+    @Nullable var linkingSession: String?
+    /// The session that it opened.
+    @Nullable var sessionId: String?
+    let holdsEvidence: Bool
+    let createdAt: Timestamp
+    @Nullable var answeredAt: Timestamp?
+    @Nullable var redeemedAt: Timestamp?
     let expiresAt: Timestamp
 }
 
@@ -190,6 +211,7 @@ struct ExportedEvent: Codable, Sendable {
     let id: String
     let at: Timestamp
     let event: String
+    /// `auditSession` of a session; its id in events of versions before that.
     @Nullable var session: String?
     let details: JSONValue
 

@@ -52,6 +52,7 @@ package struct ExportWriter: Sendable {
         case .sessions: try await rows(.sessions, ExportedSession.self)
         case .pendingRegistrations: try await rows(.pendingRegistrations, ExportedRegistration.self)
         case .pendingProofs: try await rows(.pendingProofs, ExportedProof.self)
+        case .redirectFlows: try await rows(.redirectFlows, ExportedFlow.self)
         case .merges: try await rows(.merges, ExportedMerge.self)
         case .erasures: try await rows(.erasures, ExportedErasure.self)
         case .webhookDeliveries: try await rows(.webhookDeliveries, ExportedDelivery.self)

@@ -62,6 +62,42 @@ struct ExportTests {
         }
     }
 
+    @Test func `redirect flows under way are, of every kind and of nobody else`() async throws {
+        try await TestServer.linking(application: ErasedTraces.application) { server, client in
+            let person = try await client.newcomer("ada", email: "ada@example.com")
+            let redirect = RedirectClient(api: client)
+            #expect(try await redirect.signIn(.somebody("ada"))["user"]["id"].string == person.uid)
+            _ = try await redirect.arrive(redirect.begin(), with: .somebody("ada"))
+            _ = try await redirect.arrive(redirect.begin(), with: .somebody("new", email: "ada@example.com"))
+            _ = try await redirect.arrive(redirect.begin(), with: .somebody("eve", email: "eve@example.com"))
+            _ = try await redirect.begin()
+            let linking = try await client.post(
+                "/auth/identities/scripted/authorize",
+                [
+                    "redirect_uri": .string(redirect.redirectURI),
+                    "code_challenge": .string(CodeChallenge.s256(of: redirect.verifier)),
+                ], bearer: person.accessToken)
+            #expect(linking.status == 200, "\(linking.text)")
+            let flows = try #require(try await export(person, client)["redirectFlows"].array)
+            #expect(flows.count == 4 && flows.allSatisfy { $0["provider"] == "scripted" })
+            #expect(flows.filter { $0["holdsEvidence"] == true }.count == 2)
+            #expect(flows.filter { $0["sessionId"] != .null && $0["redeemedAt"] != .null }.count == 1)
+            let session = try DecodedToken(person.accessToken).claims["sid"]
+            #expect(flows.filter { $0["linkingSession"] == session && $0["answeredAt"] == .null }.count == 1)
+        }
+    }
+
+    @Test func `events name sessions as the list of sessions does`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let login = try Person(try await client.login(person.email), email: "", password: "")
+            let answer = try await export(login, client)
+            let names = Set((answer["sessions"].array ?? []).compactMap { $0["auditSession"].string })
+            let events = Set((answer["auditEvents"].array ?? []).compactMap { $0["session"].string })
+            #expect(names.count == 2 && events == names)
+        }
+    }
+
     @Test func `messages to the person are, before and after they are sent`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)

@@ -16,12 +16,11 @@ enum ExportedTables {
         "provider_tokens": "providerTokens", "token_revocations": "tokenRevocations", "sessions": "sessions",
         "registrations": "pendingRegistrations", "proofs": "pendingProofs", "merges": "merges",
         "erasures": "erasures", "webhook_deliveries": "webhookDeliveries", "outbox": "messages",
-        "audit_events": "auditEvents",
+        "audit_events": "auditEvents", "redirect_flows": "redirectFlows",
     ]
 
     static let leftOut = [
         "refresh_tokens": "hashes alone; their times are the sessions' lastSeenAt and expiresAt",
-        "redirect_flows": "hashes and sealed evidence, gone within a day; who signed in by them is in auditEvents",
         "used_proofs": "hashes alone, of nobody; gone when the proof expires",
         "password_failures": "counts under a keyed pseudonym of what was typed; each failure is in auditEvents",
         "code_guesses": "counts under a hash; each wrong code is in auditEvents",
@@ -52,7 +51,16 @@ enum ExportedTables {
             "identity_id": "in identities", "registration_id": "in registrations",
         ],
         "merges": [:],
-        "erasures": ["uid": owner, "look_again_at": work, "certificate": "of an account that is gone"],
+        "erasures": [
+            "uid": owner, "look_again_at": work, "certificate": "of an account that is gone",
+            "session_id": "in sessions, as the one that a restored session continues",
+        ],
+        "redirect_flows": [
+            "state_hash": "made of a secret", "code_hash": "made of a secret", "browser_hash": "made of a secret",
+            "code_challenge": "made of a secret", "app_state": "a secret of the app",
+            "marks": "of the evidence, under a key of the server's",
+            "sealed_evidence": "as holdsEvidence: whose it is, is decided when the app redeems it",
+        ],
         "webhook_deliveries": [
             "uid": owner, "webhook": "may hold a secret in its path", "due_at": work, "leased_until": work,
         ],
@@ -174,6 +182,10 @@ struct ExportSeed {
         try await run(
             "INSERT INTO outbox (application_id, id, topic, sealed, uid, failed_at) VALUES ($1, gen_random_uuid(), $3, $4, $2, now())",
             .uuid(uid), .text(marker("outbox")), .bytes(secret))
+        try await run(
+            "INSERT INTO redirect_flows (application_id, state_hash, provider, redirect_uri, app_state, linking_session, answered_at, sealed_evidence, code_hash, expires_at) VALUES ($1, $2, $3, 'demo://flow', $5, $4, now(), $2, $2, now() + interval '1 minute')",
+            .bytes(Array(secret.prefix(32))), .text(marker("redirect_flows")), .uuid(session),
+            .text(String(decoding: secret, as: UTF8.self)))
         try await run(
             "INSERT INTO audit_events (application_id, event, account) SELECT $1, $3, sha256(audit_key || uuid_send(uid)) FROM accounts WHERE uid = $2",
             .uuid(uid), .text(marker("audit_events")))
