@@ -21,6 +21,7 @@ enum ServerError: Error, CustomStringConvertible {
     case development(String)
     case noPasswords(application: String)
     case applicationInUse(String)
+    case interrupted
 
     var description: String {
         switch self {
@@ -43,6 +44,7 @@ enum ServerError: Error, CustomStringConvertible {
                 + names.joined(separator: ", ")
         case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
         case .development(let reason): reason
+        case .interrupted: "stopped by a signal; run the command again to go on"
         case .noPasswords(let application):
             "application \(application) has no provider with passwords, by which seeded people could sign in"
         case .applicationInUse(let application):

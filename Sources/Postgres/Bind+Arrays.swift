@@ -8,8 +8,9 @@ extension Bind {
         return Self(type: TypeOID.textArray, of: TypeOID.text, values.map { Array($0.utf8) })
     }
 
-    package static func uuids(_ values: [UUID]) -> Self {
-        Self(type: TypeOID.uuidArray, of: TypeOID.uuid, values.map(\.bytes))
+    package static func uuids(_ values: [UUID]?) -> Self {
+        guard let values else { return Self(type: TypeOID.uuidArray, value: nil) }
+        return Self(type: TypeOID.uuidArray, of: TypeOID.uuid, values.map(\.bytes))
     }
 
     /// An `int8[]`.

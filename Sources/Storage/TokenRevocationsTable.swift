@@ -7,11 +7,15 @@ internal import ProviderKit
 package struct TokenRevocationsTable: RevocationQueue {
     private let database: Database
     private let sealing: any Sealing
+    private let scope: DeliveryScope
     package let arrivals: AsyncStream<Void>
 
-    package init(database: Database, sealing: any Sealing, arrivals: AsyncStream<Void>) {
+    package init(
+        database: Database, sealing: any Sealing, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>
+    ) {
         self.database = database
         self.sealing = sealing
+        self.scope = scope
         self.arrivals = arrivals
     }
 
@@ -22,6 +26,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         WITH due AS MATERIALIZED (
             SELECT application_id, id FROM token_revocations
              WHERE revoked_at IS NULL AND failed_at IS NULL AND due_at <= now()
+               AND ($3::uuid[] IS NULL OR uid = ANY ($3))
              ORDER BY due_at
              LIMIT $1
                FOR UPDATE SKIP LOCKED
@@ -39,7 +44,7 @@ package struct TokenRevocationsTable: RevocationQueue {
 
     package func take(atMost count: Int, lease: Duration) async throws -> [TakenRevocation] {
         let rows = try await translatingErrors {
-            try await database.execute(Self.take, [.int(count), .interval(lease)])
+            try await database.execute(Self.take, [.int(count), .interval(lease), scope.bind])
         }
         var taken: [TakenRevocation] = []
         for row in rows {

@@ -6,10 +6,12 @@ internal import ProviderKit
 /// The workers' side of the events.
 package struct WebhookDeliveriesTable: EventQueue {
     private let database: Database
+    private let scope: DeliveryScope
     package let arrivals: AsyncStream<Void>
 
-    package init(database: Database, arrivals: AsyncStream<Void>) {
+    package init(database: Database, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
         self.database = database
+        self.scope = scope
         self.arrivals = arrivals
     }
 
@@ -23,6 +25,7 @@ package struct WebhookDeliveriesTable: EventQueue {
              CROSS JOIN LATERAL (
                    SELECT application_id, event_id, webhook FROM webhook_deliveries
                     WHERE webhook = hook.url AND acknowledged_at IS NULL AND failed_at IS NULL AND due_at <= now()
+                      AND ($4::uuid[] IS NULL OR uid = ANY ($4))
                     ORDER BY due_at
                     LIMIT hook.places
                       FOR UPDATE SKIP LOCKED) d
@@ -43,7 +46,8 @@ package struct WebhookDeliveriesTable: EventQueue {
         let webhooks = Array(places)
         let rows = try await translatingErrors {
             try await database.execute(
-                Self.take, [.texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)), .interval(lease)])
+                Self.take,
+                [.texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)), .interval(lease), scope.bind])
         }
         return try rows.map { row in
             var row = row
@@ -106,7 +110,8 @@ package struct WebhookDeliveriesTable: EventQueue {
         """)
 
     package func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int {
-        try await translatingErrors {
+        guard case .all = scope else { return 0 }
+        return try await translatingErrors {
             try await database.execute(Self.giveUp, [.texts(webhooks), .interval(overdue), .text(reason)]).affected
         }
     }

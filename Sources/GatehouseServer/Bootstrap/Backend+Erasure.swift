@@ -30,8 +30,9 @@ extension Backend {
         Purge(store: store, erasure: erasure)
     }
 
-    var revocationQueue: TokenRevocationsTable {
-        TokenRevocationsTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals())
+    func revocationQueue(_ scope: DeliveryScope = .all) -> TokenRevocationsTable {
+        TokenRevocationsTable(
+            database: database, sealing: sealer, scope: scope, arrivals: channel.outboxArrivals())
     }
 
     /// Erases what the ledgers say was erased, and a restored backup has brought back.

@@ -47,8 +47,8 @@ extension Backend {
         OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals())
     }
 
-    var events: WebhookDeliveriesTable {
-        WebhookDeliveriesTable(database: database, arrivals: channel.outboxArrivals())
+    func events(_ scope: DeliveryScope = .all) -> WebhookDeliveriesTable {
+        WebhookDeliveriesTable(database: database, scope: scope, arrivals: channel.outboxArrivals())
     }
 
     /// Libraries tell more than an admin wants to read.

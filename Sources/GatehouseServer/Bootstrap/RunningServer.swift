@@ -46,10 +46,10 @@ struct RunningServer {
             sms: try configuration.delivery.smsDelivery(inbox: inbox), composer: try configuration.delivery.composer())
         let worker = OutboxWorker(queue: backend.outbox, delivery: delivery, logger: backend.logger)
         let webhookWorker = WebhookWorker(
-            queue: backend.events, webhooks: backend.webhooks, logger: backend.logger)
+            queue: backend.events(), webhooks: backend.webhooks, logger: backend.logger)
         let scopes = LiveScopes(try await backend.scopes(of: configuration))
         let revocationWorker = RevocationWorker(
-            queue: backend.revocationQueue, providers: scopes, logger: backend.logger)
+            queue: backend.revocationQueue(), providers: scopes, logger: backend.logger)
         let backlog = BacklogService(table: BacklogTable(database: backend.database), logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         try await backend.replayLedgers(of: scopes.all)

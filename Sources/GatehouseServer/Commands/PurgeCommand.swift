@@ -3,11 +3,14 @@ internal import ArgumentParser
 internal import Delivery
 internal import Foundation
 internal import Logging
+internal import ServiceLifecycle
 internal import Storage
+internal import UnixSignals
 
 /// `gatehouse purge`: what the server's scheduler does, by hand.
 ///
-/// It brings its own workers, so that it needs no running server; beside one, they share the work.
+/// It has workers of its own, so that it needs no running server; they take only events and tokens of the accounts that
+/// it erases, and finish what they have taken before the command ends.
 struct PurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
@@ -35,9 +38,13 @@ struct PurgeCommand: AsyncParsableCommand {
             case (let uid?, true): try await announce(uid, in: scopes, purge: backend.purge)
             case (nil, true): try await announceAll(in: scopes, backend: backend)
             case (let uid?, false):
-                try await withWorkers(of: backend, for: all) { try await erase(uid, in: scopes, purge: backend.purge) }
+                try await withWorkers(of: backend, for: all) { own in
+                    try await erase(uid, in: scopes, backend: backend, own: own)
+                }
             case (nil, false):
-                try await withWorkers(of: backend, for: all) { try await eraseAll(in: scopes, backend: backend) }
+                try await withWorkers(of: backend, for: all) { own in
+                    try await eraseAll(in: scopes, backend: backend, own: own)
+                }
             }
             await Installation.providers.ports.shutdown()
         }
@@ -52,8 +59,12 @@ struct PurgeCommand: AsyncParsableCommand {
 // MARK: - One account
 
 extension PurgeCommand {
-    private func erase(_ uid: UUID, in scopes: [ErasureScope], purge: Purge) async throws {
+    private func erase(
+        _ uid: UUID, in scopes: [ErasureScope], backend: Backend, own: PurgedAccounts
+    ) async throws {
+        let purge = backend.purge
         let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
+        own.insert([erasure.uid])
         try await purge.begin(of: erasure.uid, in: scope.application)
         var progress = try await purge.erase(erasure, in: scope)
         if case .waiting = progress {
@@ -68,6 +79,7 @@ extension PurgeCommand {
             throw ServerError.unacknowledged(erasure.uid, by: processors.map(\.name), isErased: false)
         case .erased(let missing):
             print("erased \(erasure.uid.text)")
+            try await awaitDeliveries(about: own, of: scope, backend: backend)
             guard missing.isEmpty else {
                 throw ServerError.unacknowledged(erasure.uid, by: missing.map(\.name), isErased: true)
             }
@@ -99,14 +111,16 @@ extension PurgeCommand {
 // MARK: - All accounts
 
 extension PurgeCommand {
-    private func eraseAll(in scopes: [ErasureScope], backend: Backend) async throws {
+    private func eraseAll(in scopes: [ErasureScope], backend: Backend, own: PurgedAccounts) async throws {
         let purge = backend.purge
         for scope in scopes {
             try await purge.begin(in: scope.application)
-            try await backend.store.retryUnacknowledged(application: scope.application.id)
+            own.insert(try await backend.store.retryUnacknowledged(application: scope.application.id))
             _ = try await purge.deleteIdleGuests(of: scope)
             var waiting: [DueErasure] = []
-            for erasure in try await backend.store.dueErasures(of: scope.application.id) {
+            let due = try await backend.store.dueErasures(of: scope.application.id)
+            own.insert(due.map(\.uid))
+            for erasure in due {
                 switch try await purge.erase(erasure, in: scope) {
                 case .void: continue
                 case .erased: print("erased \(erasure.uid.text)")
@@ -121,7 +135,7 @@ extension PurgeCommand {
                 case .waiting: print(try await line(about: erasure, of: scope, purge: purge))
                 }
             }
-            try await awaitDeliveries(of: scope, backend: backend)
+            try await awaitDeliveries(about: own, of: scope, backend: backend)
         }
         _ = try await ExpiredRows(database: backend.database).remove()
     }
@@ -169,29 +183,42 @@ extension PurgeCommand {
         }
     }
 
-    /// Until each event that is due has been tried.
-    private func awaitDeliveries(of scope: ErasureScope, backend: Backend) async throws {
+    /// Returns once each event about these accounts that is due has been tried.
+    private func awaitDeliveries(
+        about own: PurgedAccounts, of scope: ErasureScope, backend: Backend
+    ) async throws {
         let deadline = ContinuousClock.now + Self.patience
         while ContinuousClock.now < deadline,
-            try await backend.store.hasDueDeliveries(application: scope.application.id)
+            try await backend.store.hasDueDeliveries(about: Array(own.uids), application: scope.application.id)
         {
             try await Task.sleep(for: Self.look)
         }
     }
 
+    /// The workers log nothing: the command's own lines tell who has not acknowledged.
     private func withWorkers(
-        of backend: Backend, for scopes: [ErasureScope], _ body: @Sendable @escaping () async throws -> Void
+        of backend: Backend, for scopes: [ErasureScope],
+        _ body: @Sendable @escaping (PurgedAccounts) async throws -> Void
     ) async throws {
-        let webhooks = WebhookWorker(queue: backend.events, webhooks: backend.webhooks, logger: backend.logger)
+        let own = PurgedAccounts()
+        var silent = backend.logger
+        silent.logLevel = .critical
+        let webhooks = WebhookWorker(
+            queue: backend.events(.accounts { own.uids }), webhooks: backend.webhooks, logger: silent)
         let revocations = RevocationWorker(
-            queue: backend.revocationQueue, providers: LiveScopes(scopes), logger: backend.logger)
+            queue: backend.revocationQueue(.accounts { own.uids }), providers: LiveScopes(scopes), logger: silent)
+        let work = CommandWork { try await body(own) }
         backend.channel.start()
         defer { backend.channel.stop() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await webhooks.run() }
-            group.addTask { try await revocations.run() }
-            defer { group.cancelAll() }
-            try await body()
-        }
+        try await ServiceGroup(
+            configuration: .init(
+                services: [
+                    .init(service: webhooks), .init(service: revocations),
+                    .init(
+                        service: work, successTerminationBehavior: .gracefullyShutdownGroup,
+                        failureTerminationBehavior: .gracefullyShutdownGroup),
+                ], gracefulShutdownSignals: [.sigterm, .sigint], logger: silent)
+        ).run()
+        try work.result()
     }
 }

@@ -140,7 +140,7 @@ struct WebhookFaultTests {
                 }
                 server.backend.webhooks.replace(with: [])
                 // Another replica may still know it for a while.
-                let queue = server.backend.events
+                let queue = server.backend.events()
                 let early = try await queue.giveUp(allBut: [], overdue: .seconds(300), reason: "not-configured")
                 #expect(early == 0)
                 try await server.execute("UPDATE webhook_deliveries SET due_at = now() - interval '6 minutes'")

@@ -22,12 +22,13 @@ struct PurgeCommandTests {
         }
     }
 
-    /// The command alone knows of the webhooks, so that whatever is told, it tells.
+    /// `serverWebhooks` stand in for `webhooks` at the server, where only the command is to deliver.
     private func with(
-        webhooks: String = "[]", deletion: String = "{}", _ body: @Sendable @escaping (Bench) async throws -> Void
+        webhooks: String = "[]", serverWebhooks: String? = nil, deletion: String = "{}",
+        _ body: @Sendable @escaping (Bench) async throws -> Void
     ) async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
-        try await TestServer.with(database: database, webhooks: webhooks) { server in
+        try await TestServer.with(database: database, webhooks: serverWebhooks ?? webhooks) { server in
             try await ProcessDirectory.with { directory in
                 var file = ServerFile(database: database)
                 file.delivery = """

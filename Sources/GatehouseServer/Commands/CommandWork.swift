@@ -1,0 +1,41 @@
+internal import Foundation
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// What a command does beside its workers, which finish what they have taken once it ends.
+final class CommandWork: Service {
+    private let body: @Sendable () async throws -> Void
+    private let outcome = Mutex<Result<Void, any Error>>(.failure(ServerError.interrupted))
+
+    init(_ body: @escaping @Sendable () async throws -> Void) {
+        self.body = body
+    }
+
+    /// A signal cancels the body.
+    func run() async {
+        let result: Result<Void, any Error> = await cancelWhenGracefulShutdown {
+            do {
+                return .success(try await self.body())
+            } catch {
+                return .failure(Task.isCancelled ? ServerError.interrupted : error)
+            }
+        }
+        outcome.withLock { $0 = result }
+    }
+
+    /// - Throws: what the body threw; `ServerError.interrupted` where a signal ended it.
+    func result() throws {
+        try outcome.withLock { $0 }.get()
+    }
+}
+
+/// The accounts whose events a command delivers itself.
+final class PurgedAccounts: Sendable {
+    private let accounts = Mutex<Set<UUID>>([])
+
+    var uids: Set<UUID> { accounts.withLock { $0 } }
+
+    func insert(_ uids: [UUID]) {
+        accounts.withLock { $0.formUnion(uids) }
+    }
+}
