@@ -46,7 +46,9 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
     func identity(from claims: TokenClaims) throws -> VerifiedIdentity {
         guard let subject = claims.subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
         var identity = VerifiedIdentity(
-            providerUid: subject, methods: ["fed"], singleUse: claims.singleUse(by: "nonce"))
+            providerUid: subject, methods: ["fed"], authenticatedAt: claims.provenAt,
+            singleUse: claims.singleUse(by: "nonce"))
+        identity.singleReauthentication = identity.singleUse == nil ? claims.singleUse : nil
         if let address = claims["email"].string.flatMap({ EmailAddress($0) }) {
             // Apple has had the person confirm the address, or made it itself.
             let isVerified = claims["email_verified"].isTrueToApple

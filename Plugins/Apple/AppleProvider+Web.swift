@@ -29,7 +29,7 @@ extension AppleProvider: RedirectProvider {
         try NonceRule.required.check(claim: claims["nonce"], presented: flow.nonce)
         var identity = try identity(from: claims)
         identity.displayName = callback["user"].flatMap(Self.name)
-        identity.authenticatedAt = claims.authenticatedAt
+        identity.authenticatedAt = claims.statedAuthentication ?? flow.beganAt
         if let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty {
             identity.tokens = ProviderTokens(refreshToken: refreshToken, clientID: webClientID)
         }

@@ -50,7 +50,7 @@ public struct CustomTokenProvider: DirectProvider {
             providerUid: subject, addresses: [email(in: document), phone(in: document)].compactMap(\.self),
             displayName: PersonName.joined(claims.value(.displayName, in: document).string),
             profile: claims.further.mapValues { document[claim: $0] }.filter { !$1.isNull }, methods: ["fed"],
-            singleUse: singleUse)
+            authenticatedAt: token.provenAt, singleUse: singleUse)
     }
 
     /// Verified by truth itself: a text `"true"` is not ours to guess.

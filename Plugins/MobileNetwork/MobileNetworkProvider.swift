@@ -1,3 +1,4 @@
+internal import Foundation
 public import ProviderKit
 
 /// A phone number that the mobile operator vouches for: its gateway adds a header to what passes through, or it signs
@@ -54,16 +55,18 @@ public struct MobileNetworkProvider: DirectProvider {
         guard claims.issuedAt != nil, let singleUse = claims.singleUse(by: "jti"),
             let number = claims["phone_number"].string.flatMap({ PhoneNumber($0) })
         else { throw ProviderError.refused }
-        return identity(number, singleUse: singleUse)
+        return identity(number, provenAt: claims.provenAt, singleUse: singleUse)
     }
 
     /// The operator owns the number and knows the card: nobody may speak for the address with more right.
     ///
     /// RFC 8176 has no name for that; `mno` is ours, for the mobile network operator.
-    private func identity(_ number: PhoneNumber, singleUse: SingleUse? = nil) -> VerifiedIdentity {
+    private func identity(
+        _ number: PhoneNumber, provenAt: Date? = nil, singleUse: SingleUse? = nil
+    ) -> VerifiedIdentity {
         VerifiedIdentity(
             providerUid: number.value,
             addresses: [AddressClaim(address: .phone(number), isVerified: true, isAuthoritative: true)],
-            methods: ["mno"], singleUse: singleUse)
+            methods: ["mno"], authenticatedAt: provenAt, singleUse: singleUse)
     }
 }

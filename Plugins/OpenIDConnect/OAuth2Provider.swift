@@ -40,7 +40,7 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// Exchanges the code for an access token, and reads the profile with it.
     ///
-    /// When the person last proved who they are stays unknown: no such service says it.
+    /// No such service says when the person proved who they are: the flow's begin counts.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         guard let code = callback["code"], !code.isEmpty else { throw ProviderError.refused }
         let answer = try await client.exchange(
@@ -55,6 +55,7 @@ public struct OAuth2Provider: RedirectProvider {
             identity.addresses.removeAll { $0.address.kind == .email }
             identity.addresses += [primaryEmail(in: list)].compactMap(\.self)
         }
+        identity.authenticatedAt = flow.beganAt
         return identity
     }
 

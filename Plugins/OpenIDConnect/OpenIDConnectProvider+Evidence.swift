@@ -33,8 +33,8 @@ extension OpenIDConnectProvider {
     func identity(of token: TokenClaims, by documents: [JSONValue]) throws -> VerifiedIdentity {
         var identity = try evidence.identity(in: documents)
         identity.methods = token.methods
-        // Their clock may be ahead of ours; nobody proves anything in the future.
-        identity.authenticatedAt = token.saidAuthentication.map { min($0, ports.now()) }
+        // The issuer's clock may be ahead of ours.
+        identity.authenticatedAt = token.statedAuthentication.map { min($0, ports.now()) }
         return identity
     }
 
@@ -52,11 +52,6 @@ extension TokenClaims {
     var methods: [String] {
         let named = (self["amr"].array ?? []).compactMap(\.string).filter { (1...32).contains($0.utf8.count) }
         return named.isEmpty ? ["fed"] : Array(named.prefix(8))
-    }
-
-    /// `auth_time`, unless it is the zero that some issuers write for a time that they don't know.
-    var saidAuthentication: Date? {
-        authenticatedAt.flatMap { $0.timeIntervalSince1970 > 0 ? $0 : nil }
     }
 
     /// `azp` is one of these clients; it is required among several audiences (OpenID Connect Core, 3.1.3.7).

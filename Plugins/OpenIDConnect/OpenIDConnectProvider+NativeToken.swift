@@ -3,7 +3,8 @@ public import ProviderKit
 extension OpenIDConnectProvider {
     /// Checks an ID token that an app got from the issuer's SDK, for this client or one of the apps' own.
     ///
-    /// One with a nonce is used up by its first success; one without may be presented again until it expires.
+    /// One with a nonce is used up by its first success; one without may be presented again until it expires, but
+    /// re-authenticates only once.
     public func verify(_ presented: NativeToken) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
         let clients = [client.id] + (settings.audiences ?? [])
@@ -21,7 +22,9 @@ extension OpenIDConnectProvider {
             documents.append(userInfo)
         }
         var identity = try identity(of: token, by: documents)
+        identity.authenticatedAt = min(token.provenAt, ports.now())
         identity.singleUse = token.singleUse(by: "nonce")
+        identity.singleReauthentication = identity.singleUse == nil ? token.singleUse : nil
         return identity
     }
 }

@@ -30,9 +30,9 @@ extension OpenIDConnectProvider {
         let token = try await verified(idToken, for: [client.id], at: issuer)
         let rule = nonce == .off && token["nonce"].isNull ? NonceRule.off : .required
         try rule.check(claim: token["nonce"], presented: flow.nonce)
-        guard token.isForParty(in: [client.id]), token.matches(accessToken: answer.accessToken),
-            !flow.requiresFreshLogin || token.saidAuthentication != nil
-        else { throw ProviderError.refused }
+        guard token.isForParty(in: [client.id]), token.matches(accessToken: answer.accessToken) else {
+            throw ProviderError.refused
+        }
 
         var documents = [token.document]
         if evidence.isIncomplete(documents), let accessToken = answer.accessToken {

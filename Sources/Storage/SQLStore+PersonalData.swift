@@ -209,7 +209,7 @@ extension PersonalDataSection {
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(state_hash), 'hex') AS key, provider, redirect_uri, linking_session, session_id,
-                       sealed_evidence IS NOT NULL AS holds_evidence, rfc3339(created_at) AS created_at,
+                       is_fresh, sealed_evidence IS NOT NULL AS holds_evidence, rfc3339(created_at) AS created_at,
                        rfc3339(answered_at) AS answered_at, rfc3339(redeemed_at) AS redeemed_at,
                        rfc3339(expires_at) AS expires_at
                   FROM redirect_flows

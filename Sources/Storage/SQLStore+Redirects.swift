@@ -9,8 +9,8 @@ extension SQLStore {
         """
         INSERT INTO redirect_flows
                (application_id, state_hash, provider, redirect_uri, app_state, code_challenge, browser_hash, expires_at,
-                linking_session)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval, $9)
+                linking_session, is_fresh)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval, $9, $10)
         """)
 
     package func begin(_ flow: NewRedirectFlow, application: Int32) async throws {
@@ -20,7 +20,7 @@ extension SQLStore {
                 .int4(application), .bytes(flow.state.hash), .text(flow.provider),
                 .text(flow.destination.redirectURI), .text(flow.destination.appState),
                 .text(flow.destination.codeChallenge), .bytes(flow.browser?.hash), .interval(flow.lifetime),
-                .uuid(flow.linkingSession),
+                .uuid(flow.linkingSession), .bool(flow.isFresh),
             ])
     }
 
@@ -31,15 +31,16 @@ extension SQLStore {
          WHERE application_id = $1 AND state_hash = $2 AND provider = $3
            AND (browser_hash IS NULL OR browser_hash = $4)
            AND answered_at IS NULL AND expires_at > now()
-        RETURNING redirect_uri, app_state, code_challenge
+        RETURNING redirect_uri, app_state, code_challenge, created_at, is_fresh
         """)
 
     package func answer(
         state: [UInt8], provider: String, browser: [UInt8]?, application: Int32
-    ) async throws -> FlowDestination? {
+    ) async throws -> AnsweredFlow? {
         let binds: [Bind] = [.int4(application), .bytes(state), .text(provider), .bytes(browser)]
         guard var row = try await run(Self.answerFlow, binds).first else { return nil }
-        return try row.nextDestination()
+        return AnsweredFlow(
+            destination: try row.nextDestination(), beganAt: try row.next(), isFresh: try row.next())
     }
 
     private static let issueCode = Statement(
@@ -75,6 +76,7 @@ extension SQLStore {
               FROM redirect_flows
              WHERE application_id = $1 AND code_hash = $2
                AND (linking_session IS NOT NULL OR NOT $5) AND may_finish($1, $4, linking_session)
+               AND (is_fresh OR NOT $6)
                FOR UPDATE
         ), redeemed AS (
             UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL, marks = NULL
@@ -93,8 +95,10 @@ extension SQLStore {
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Int32
     ) async throws -> CodePresentation {
         let mustLink = if case .link = use { true } else { false }
+        let mustBeFresh = if case .reauthentication = use { true } else { false }
         let binds: [Bind] = [
             .int4(application), .bytes(code), .interval(tolerance), .uuid(use.session), .bool(mustLink),
+            .bool(mustBeFresh),
         ]
         guard var row = try await run(Self.redeem, binds).first else { return .refused }
         let isRedeemed: Bool = try row.next()

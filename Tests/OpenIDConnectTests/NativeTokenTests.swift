@@ -25,8 +25,30 @@ struct NativeTokenTests {
         #expect(identity.tokens == nil)
     }
 
-    @Test func `without one it may come again`() async throws {
-        #expect(try await verify(["nonce": nil], by: world.provider()).singleUse == nil)
+    @Test func `without one it may come again, but re-authenticates once`() async throws {
+        let provider = try world.provider()
+        let bare = try await verify(["nonce": nil], by: provider)
+        #expect(bare.singleUse == nil)
+        let use = try #require(bare.singleReauthentication)
+        #expect(use.expires == Date(timeIntervalSince1970: 1_700_003_600))
+        #expect(try await verify(["nonce": nil], by: provider).singleReauthentication == use, "signed again")
+        for change: [String: JSONValue] in [["iat": 1_699_999_900], ["sub": "u-2"], ["auth_time": 1_699_999_000]] {
+            let other = try await verify(change.merging(["nonce": nil]) { $1 }, by: provider)
+            #expect(other.singleReauthentication != use, "\(change)")
+        }
+        #expect(try await verify(nonce: "n-once", by: provider).singleReauthentication == nil, "it is used up anyway")
+    }
+
+    @Test(
+        arguments: [
+            (1_699_999_000, 1_699_999_500, 1_699_999_000), (nil, 1_699_999_500, 1_699_999_500),
+            (0, 1_699_999_500, 1_699_999_500), (1_700_000_030, 1_699_999_500, 1_700_000_000), (nil, nil, 0),
+        ] as [(JSONValue, JSONValue, Double)])
+    func `a token is as old as the authentication that it states, else as itself`(
+        _ authTime: JSONValue, _ issuedAt: JSONValue, _ provenAt: Double
+    ) async throws {
+        let identity = try await verify(["auth_time": authTime, "iat": issuedAt, "nonce": nil], by: world.provider())
+        #expect(identity.authenticatedAt == Date(timeIntervalSince1970: provenAt))
     }
 
     @Test(

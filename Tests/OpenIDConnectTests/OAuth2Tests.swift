@@ -57,6 +57,17 @@ struct OAuth2Tests {
         #expect(world.service.requests.last?.headers["Authorization"] == "Bearer at")
     }
 
+    @Test func `the begin of the flow is when the person signed in`() async throws {
+        let provider = try provider()
+        #expect(try await signIn(profile: ["id": "7"], to: provider).authenticatedAt == nil)
+        let began = Date(timeIntervalSince1970: 1_699_999_900)
+        let flow = RedirectFlow(
+            state: "s", nonce: "n", codeVerifier: "v", callbackURL: "https://gate.example/back",
+            requiresFreshLogin: true, beganAt: began)
+        let identity = try await provider.complete(RedirectCallback(parameters: ["code": "c"]), of: flow)
+        #expect(identity.authenticatedAt == began)
+    }
+
     @Test(
         arguments: [
             ("id", ["id": "7"], "7"), ("id", ["id": 7], "7"), ("data.user.id", ["data": ["user": ["id": "x"]]], "x"),

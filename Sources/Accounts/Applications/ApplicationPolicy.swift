@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What an application decides for itself.
 package struct ApplicationPolicy: Sendable, Equatable {
     package struct Tokens: Sendable, Equatable {
@@ -33,4 +35,9 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
 
     package init() {}
+
+    /// Whether an authentication at that time still allows a sensitive call, in whole seconds.
+    func isRecent(_ authentication: Date, now: Date) -> Bool {
+        now.timeIntervalSince(authentication).rounded(.down) <= TimeInterval(recentAuthentication.components.seconds)
+    }
 }

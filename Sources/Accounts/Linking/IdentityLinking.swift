@@ -72,25 +72,46 @@ package struct IdentityLinking: Sendable {
     }
 
     /// Opens a session by a fresh proof of one of the account's own identities.
-    /// - Throws: `AccountsError.foreignProof`, and what a sign-in throws.
+    /// - Throws: `AccountsError.foreignProof`; `AccountsError.tokenTooOld` for a token that was issued too long ago; and
+    ///   what a sign-in throws.
     package func reauthenticate(
         with proof: PresentedProof, of provider: ConfiguredProvider, by caller: Caller, from client: Client
     ) async throws -> SignedIn {
         let application = caller.application
         let outcome = try await store.standingDecision { store in
-            let evidence = try await accept(
-                proof, of: provider, for: .anything(caller.sessionID), in: application, store: store)
+            var evidence = try await accept(
+                proof, of: provider, for: .reauthentication(caller.sessionID), in: application, store: store)
+            // A token that may sign in again and again re-authenticates once.
+            evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
             let asking = try await store.lockedAsking(caller)
             let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
             let verdict = decideReauthentication(
                 evidence, state: state, policy: LinkingPolicy(provider, in: application))
             if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
             var opening = opening(evidence, of: provider, by: caller, from: client)
-            if case .redirectCode = proof { opening.session.authenticatedAt = evidence.authenticatedAt }
+            opening.session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
             return try await writer.write(
                 verdict, opening, by: provider, in: application, asked: caller, store: store)
         }
         return try await signIn.finish(outcome, in: application)
+    }
+
+    /// When the person proved who they are; `nil` for a proof that was made for this request.
+    /// - Throws: `AccountsError.tokenTooOld`; `AccountsError.invalidToken` for a flow whose provider states no time.
+    private func authenticationTime(
+        of evidence: VerifiedIdentity, by proof: PresentedProof, in application: Application
+    ) throws -> Date? {
+        switch proof {
+        case .oneTimeCode:
+            return nil
+        case .redirectCode:
+            guard let time = evidence.authenticatedAt else { throw AccountsError.invalidToken }
+            return time
+        case .evidence:
+            guard let time = evidence.authenticatedAt else { return nil }
+            guard application.policy.isRecent(time, now: tokens.time.now()) else { throw AccountsError.tokenTooOld }
+            return time
+        }
     }
 
     /// A guest that has gone over may have missed the answer: the same proof leads to the same account.

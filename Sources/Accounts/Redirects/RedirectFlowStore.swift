@@ -10,6 +10,8 @@ package struct NewRedirectFlow: Sendable {
     package let destination: FlowDestination
     /// The session that alone may link what the flow brings; `nil` for a flow that signs in.
     package let linkingSession: UUID?
+    /// The provider is asked to have the person sign in again; only such a flow re-authenticates.
+    package let isFresh: Bool
     /// What the browser's cookie must say when it comes back; `nil` where the app itself drives the browser.
     package let browser: OpaqueToken?
     package let lifetime: Duration
@@ -27,6 +29,19 @@ package struct FlowDestination: Sendable, Equatable {
         self.redirectURI = redirectURI
         self.appState = appState
         self.codeChallenge = codeChallenge
+    }
+}
+
+/// A flow whose browser has come back.
+package struct AnsweredFlow: Sendable {
+    package let destination: FlowDestination
+    package let beganAt: Date
+    package let isFresh: Bool
+
+    package init(destination: FlowDestination, beganAt: Date, isFresh: Bool) {
+        self.destination = destination
+        self.beganAt = beganAt
+        self.isFresh = isFresh
     }
 }
 
@@ -48,13 +63,15 @@ package enum FlowUse: Sendable {
     case signIn
     /// By the session that began it for that.
     case link(UUID)
-    /// Nothing is linked by it: the session's own flow will do, and one that signs in.
+    /// By a session for which nothing is linked: its own flow is accepted, and one that signs in.
     case anything(UUID)
+    /// By a session that re-authenticates: the provider must have been asked for a fresh login.
+    case reauthentication(UUID)
 
     package var session: UUID? {
         switch self {
         case .signIn: nil
-        case .link(let session), .anything(let session): session
+        case .link(let session), .anything(let session), .reauthentication(let session): session
         }
     }
 }
@@ -71,12 +88,12 @@ package enum CodePresentation: Sendable {
 package protocol RedirectFlowStore: Sendable {
     func begin(_ flow: NewRedirectFlow, application: Int32) async throws
 
-    /// Uses the state up: of any number of callers at once, one gets the destination.
+    /// Uses the state up: of any number of callers at once, one gets the flow.
     ///
     /// - Returns: `nil` for a state that is unknown, expired, used, another provider's or another browser's.
     func answer(
         state: [UInt8], provider: String, browser: [UInt8]?, application: Int32
-    ) async throws -> FlowDestination?
+    ) async throws -> AnsweredFlow?
 
     /// Keeps evidence, sealed, until its code is presented.
     func issueCode(

@@ -19,10 +19,10 @@ package struct RedirectFlows: Sendable {
         self.opaque = opaque
     }
 
-    /// Sets out to sign in, or with a caller to authenticate anew, or with `linking` to link.
+    /// Begins a flow that signs in, or with a caller one that re-authenticates, or with `linking` one that links.
     ///
-    /// Authenticating anew asks the provider to have the person prove again who they are; linking ties the flow to the
-    /// caller's session, which alone may finish it.
+    /// Re-authentication asks the provider to have the person sign in again; linking ties the flow to the caller's
+    /// session, which alone may finish it.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
     package func begin(
         _ request: AuthorizationRequest, with configured: ConfiguredProvider, by caller: Caller? = nil,
@@ -31,13 +31,15 @@ package struct RedirectFlows: Sendable {
         let provider = try configured.redirecting()
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
+        let isFresh = caller != nil && !linking
         let url = try await provider.authorizationURL(
-            for: flow(state, with: configured, isFresh: caller != nil && !linking, in: application))
+            for: flow(state, with: configured, isFresh: isFresh, in: application))
         let browser = request.isBrowserDriven ? opaque.make() : nil
         try await store.begin(
             NewRedirectFlow(
                 state: state, provider: configured.name, destination: destination,
-                linkingSession: linking ? caller?.sessionID : nil, browser: browser, lifetime: Self.lifetime),
+                linkingSession: linking ? caller?.sessionID : nil, isFresh: isFresh, browser: browser,
+                lifetime: Self.lifetime),
             application: application.id)
         return Departure(
             url: url, state: destination.appState,
@@ -55,15 +57,17 @@ package struct RedirectFlows: Sendable {
         guard let state = callback["state"].flatMap(opaque.parse) else { throw AccountsError.invalidState }
         let cookieName = FlowCookie.name(for: state)
         let browser = cookie(cookieName).flatMap(opaque.parse)
-        let destination = try await store.answer(
+        let answered = try await store.answer(
             state: state.hash, provider: name, browser: browser?.hash, application: application.id)
-        guard let destination else { throw AccountsError.invalidState }
+        guard let answered else { throw AccountsError.invalidState }
+        let destination = answered.destination
         do {
             if let error = FlowError(ofProvider: callback) { throw error }
             try callback.refuseGarbage()
             let configured = try application.providers.named(name)
-            let evidence = try await configured.redirecting()
-                .complete(callback, of: flow(state, with: configured, in: application)).checked()
+            let flow = flow(
+                state, with: configured, isFresh: answered.isFresh, beganAt: answered.beganAt, in: application)
+            let evidence = try await configured.redirecting().complete(callback, of: flow).checked()
             let code = opaque.make()
             try await store.issueCode(
                 code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
@@ -77,12 +81,14 @@ package struct RedirectFlows: Sendable {
     }
 
     private func flow(
-        _ state: OpaqueToken, with provider: ConfiguredProvider, isFresh: Bool = false, in application: Application
+        _ state: OpaqueToken, with provider: ConfiguredProvider, isFresh: Bool, beganAt: Date? = nil,
+        in application: Application
     ) -> RedirectFlow {
         RedirectFlow(
             state: state.text, nonce: opaque.derived(from: state, for: .flowNonce).text,
             codeVerifier: opaque.derived(from: state, for: .flowProofKey).text,
-            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh)
+            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh,
+            beganAt: beganAt)
     }
 }
 

@@ -60,8 +60,8 @@ package struct BearerAuthentication: Sendable {
     /// - Throws: `AccountsError.tokenTooOld` for a caller who authenticated too long ago. A guest, who has nothing to
     ///   authenticate with again, is never asked.
     package func requireRecent(_ caller: Caller) async throws {
-        let age = Int64(time.now().timeIntervalSince1970) - Int64(caller.authenticatedAt)
-        guard age > caller.application.policy.recentAuthentication.components.seconds, caller.successor == nil else {
+        let authentication = Date(timeIntervalSince1970: TimeInterval(caller.authenticatedAt))
+        guard !caller.application.policy.isRecent(authentication, now: time.now()), caller.successor == nil else {
             return
         }
         let user = try await store.user(caller.uid, application: caller.application.id)

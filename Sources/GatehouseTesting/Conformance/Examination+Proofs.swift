@@ -31,6 +31,10 @@ extension Examination {
             if let uid = good.providerUid {
                 expect(identity.providerUid == uid, "\(what) proves \(identity.providerUid) instead of \(uid)")
             }
+            if case .native = good.proof {
+                let isOnce = (identity.singleUse ?? identity.singleReauthentication) != nil
+                expect(identity.authenticatedAt != nil && isOnce, "\(what) re-authenticates at any age, or twice")
+            }
             examine(identity, what)
             return identity
         case .undecodable: expect(false, "\(what) is no body of the route")

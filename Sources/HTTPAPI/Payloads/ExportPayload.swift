@@ -153,6 +153,8 @@ struct ExportedFlow: Codable, Sendable {
     /// The session that it opened.
     @Nullable var sessionId: String?
     let holdsEvidence: Bool
+    /// The provider was asked to have the person sign in again.
+    let isFresh: Bool
     let createdAt: Timestamp
     @Nullable var answeredAt: Timestamp?
     @Nullable var redeemedAt: Timestamp?

@@ -87,7 +87,7 @@ struct IdentityRoutes {
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
-                .unsupportedProvider,
+                .unsupportedProvider, .tokenTooOld,
             ]
         ) { call, buffer in
             let caller = try call.caller

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A provider that people go to and come back from (RFC 6749, 4.1).
 public protocol RedirectProvider: Provider {
     /// Where the person's browser goes.
@@ -23,19 +25,25 @@ public struct RedirectFlow: Sendable, Equatable {
     public let callbackURL: String
     /// The person must prove who they are again, whatever session the provider has.
     public let requiresFreshLogin: Bool
+    /// When the person was sent to the provider; `nil` on the way there.
+    ///
+    /// A service that never says when a person signed in there may give it as `VerifiedIdentity.authenticatedAt`.
+    public let beganAt: Date?
 
     /// `code_challenge` of the verifier, by `S256`.
     public var codeChallenge: String { CodeChallenge.s256(of: codeVerifier) }
 
     /// Made by the server, and by tests of a provider.
     public init(
-        state: String, nonce: String, codeVerifier: String, callbackURL: String, requiresFreshLogin: Bool = false
+        state: String, nonce: String, codeVerifier: String, callbackURL: String, requiresFreshLogin: Bool = false,
+        beganAt: Date? = nil
     ) {
         self.state = state
         self.nonce = nonce
         self.codeVerifier = codeVerifier
         self.callbackURL = callbackURL
         self.requiresFreshLogin = requiresFreshLogin
+        self.beganAt = beganAt
     }
 }
 

@@ -26,6 +26,11 @@ public struct TokenClaims: Sendable, Equatable {
     /// `auth_time` (OpenID Connect Core, 2).
     public var authenticatedAt: Date? { self["auth_time"].date }
 
+    /// `auth_time`, unless it is the zero that some issuers write for a time that they don't know.
+    public var statedAuthentication: Date? { authenticatedAt.flatMap { $0 > .epoch ? $0 : nil } }
+    /// When the person proved who they are: `auth_time`, else `iat`; the epoch for a token that states neither.
+    public var provenAt: Date { statedAuthentication ?? issuedAt ?? .epoch }
+
     /// `aud`, which may be one text or a list.
     public var audiences: [String] {
         self["aud"].string.map { [$0] } ?? self["aud"].array?.compactMap(\.string) ?? []
@@ -36,6 +41,20 @@ public struct TokenClaims: Sendable, Equatable {
         guard let value = self[claim].string, !value.isEmpty, let expiry else { return nil }
         return SingleUse(id: "\(issuer ?? "")\n\(claim)\n\(value)", expires: expiry)
     }
+
+    /// The one use of a token that has no claim for it: who issued it, for whom, about whom and when.
+    ///
+    /// Not the token's text, of which a copy can be made that differs and is valid too.
+    public var singleUse: SingleUse? {
+        guard let expiry else { return nil }
+        let times = [issuedAt, expiry, authenticatedAt].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "" }
+        let texts = [issuer, audiences.sorted().joined(separator: " "), subject, id].map { $0 ?? "" }
+        return SingleUse(id: "token\n" + (texts + times).joined(separator: "\n"), expires: expiry)
+    }
+}
+
+extension Date {
+    fileprivate static let epoch = Date(timeIntervalSince1970: 0)
 }
 
 extension JSONValue {

@@ -20,10 +20,15 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
     public var profile: [String: JSONValue]
     /// Authentication methods (RFC 8176), as in `pwd`, `otp`.
     public var methods: [String]
-    /// When the person proved to the source who they are, where it says so.
+    /// When the person proved to the source who they are, as far as the proof says.
+    ///
+    /// For a token `TokenClaims.provenAt`. `nil` means now for a proof that is made in the request itself, as a code or
+    /// a gateway's header; a redirect flow that leaves it out does not re-authenticate.
     public var authenticatedAt: Date?
     /// Set where the proof must not be presented twice; used up by success only.
     public var singleUse: SingleUse?
+    /// Set where the proof may be presented again to sign in, but re-authenticates only once.
+    public var singleReauthentication: SingleUse?
     /// What the source gave to act for the person, kept sealed until the identity is gone.
     public var tokens: ProviderTokens?
 
@@ -31,7 +36,7 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
     public init(
         providerUid: String, isGuest: Bool = false, addresses: [AddressClaim] = [], displayName: String? = nil,
         profile: [String: JSONValue] = [:], methods: [String] = [], authenticatedAt: Date? = nil,
-        singleUse: SingleUse? = nil, tokens: ProviderTokens? = nil
+        singleUse: SingleUse? = nil, singleReauthentication: SingleUse? = nil, tokens: ProviderTokens? = nil
     ) {
         self.providerUid = providerUid
         self.isGuest = isGuest
@@ -41,6 +46,7 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
         self.methods = methods
         self.authenticatedAt = authenticatedAt
         self.singleUse = singleUse
+        self.singleReauthentication = singleReauthentication
         self.tokens = tokens
     }
 }

@@ -23,7 +23,9 @@ struct RedirectClient: Sendable {
         var state: String { url.query("state") ?? "" }
     }
 
-    func authorize(_ parameters: [String: String] = [:], omitting: Set<String> = []) async throws -> APIClient.Answer {
+    func authorize(
+        _ parameters: [String: String] = [:], omitting: Set<String> = [], bearer: String? = nil
+    ) async throws -> APIClient.Answer {
         var query = [
             "redirect_uri": redirectURI, "code_challenge": CodeChallenge.s256(of: verifier),
             "code_challenge_method": "S256", "mode": "json",
@@ -31,11 +33,13 @@ struct RedirectClient: Sendable {
         query.merge(parameters) { $1 }
         for name in omitting { query[name] = nil }
         let text = query.map { "\($0.key)=\($0.value.formEncoded)" }.joined(separator: "&")
-        return try await api.get("/auth/oauth/\(provider)/authorize?\(text)")
+        return try await api.get("/auth/oauth/\(provider)/authorize?\(text)", bearer: bearer)
     }
 
-    func begin(_ parameters: [String: String] = [:], omitting: Set<String> = []) async throws -> Flow {
-        let answer = try await authorize(parameters, omitting: omitting)
+    func begin(
+        _ parameters: [String: String] = [:], omitting: Set<String> = [], bearer: String? = nil
+    ) async throws -> Flow {
+        let answer = try await authorize(parameters, omitting: omitting, bearer: bearer)
         let location = answer.headers.first(name: "location") ?? answer["url"].string
         let url = try #require(location.flatMap { URLComponents(string: $0) }, "\(answer.status) \(answer.text)")
         let cookie = answer.headers.first(name: "set-cookie")?.prefix { $0 != ";" }
@@ -58,8 +62,10 @@ struct RedirectClient: Sendable {
     }
 
     /// The redirect URI's query that the callback ends at.
-    func arrive(_ flow: Flow, with evidence: VerifiedIdentity) async throws -> URLComponents {
-        let answer = try await callback(flow, ["code": evidence.proof])
+    func arrive(
+        _ flow: Flow, with evidence: VerifiedIdentity, _ parameters: [String: String] = [:]
+    ) async throws -> URLComponents {
+        let answer = try await callback(flow, ["code": evidence.proof].merging(parameters) { $1 })
         #expect(answer.status == 302, "\(answer.text)")
         return try answer.redirect
     }

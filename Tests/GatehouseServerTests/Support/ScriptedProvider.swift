@@ -38,11 +38,15 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
     }
 
     /// The code is the proof; it must come with the nonce and the verifier of the very flow.
+    ///
+    /// With `time=begin` it is a service that never says when a person signed in there.
     func complete(_ callback: RedirectCallback, of flow: RedirectFlow) throws -> VerifiedIdentity {
         guard callback["nonce"] == nil || callback["nonce"] == flow.nonce,
             callback["challenge"] == nil || callback["challenge"] == flow.codeChallenge
         else { throw ProviderError.refused }
-        return try Self.evidence(in: callback["code"] ?? "")
+        var evidence = try Self.evidence(in: callback["code"] ?? "")
+        if callback["time"] == "begin" { evidence.authenticatedAt = flow.beganAt }
+        return evidence
     }
 
     func event(in payload: String) throws -> ProviderEvent? {

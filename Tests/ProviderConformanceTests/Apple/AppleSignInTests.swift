@@ -40,6 +40,20 @@ struct AppleSignInTests {
         #expect(marked.singleUse?.expires == apple.now.addingTimeInterval(600))
         let native = try await provider.verify(NativeToken(idToken: apple.token(["nonce": "n"]), nonce: "n"))
         #expect(native.singleUse == marked.singleUse)
+        #expect(native.singleReauthentication == nil && marked.singleReauthentication == nil)
+        let again = try await provider.verify(NativeToken(idToken: apple.token()))
+        #expect(bare.singleReauthentication != nil && bare.singleReauthentication == again.singleReauthentication)
+        let earlier = JSONValue.integer(Int64(apple.now.timeIntervalSince1970) - 60)
+        let other = try await apple.signIn(apple.token(["iat": earlier]), at: provider)
+        #expect(bare.singleReauthentication != other.singleReauthentication)
+    }
+
+    @Test func `a token is as old as the authentication that it states, else as itself`() async throws {
+        let provider = try apple.provider()
+        #expect(try await apple.signIn(apple.token(), at: provider).authenticatedAt == apple.now)
+        let earlier = JSONValue.integer(Int64(apple.now.timeIntervalSince1970) - 60)
+        let old = try await provider.verify(NativeToken(idToken: apple.token(["auth_time": earlier])))
+        #expect(old.authenticatedAt == apple.now - 60)
     }
 
     @Test(

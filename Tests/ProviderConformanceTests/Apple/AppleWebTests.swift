@@ -61,4 +61,18 @@ struct AppleWebTests {
         apple.service.condition = .failing
         await #expect(throws: ProviderError.unavailable) { try await complete(["code": "c.1"]) }
     }
+
+    @Test func `without a time in the token, the begin of the flow is when the person signed in`() async throws {
+        let (began, said) = (apple.now - 90, apple.now - 30)
+        let flow = RedirectFlow(
+            state: flow.state, nonce: flow.nonce, codeVerifier: flow.codeVerifier, callbackURL: flow.callbackURL,
+            requiresFreshLogin: true, beganAt: began)
+        for (time, expected) in [(JSONValue.null, began), (.integer(Int64(said.timeIntervalSince1970)), said)] {
+            let token = try apple.token(["nonce": .string(flow.nonce), "auth_time": time])
+            apple.give(["id_token": .string(token)])
+            let identity = try await apple.provider().complete(
+                RedirectCallback(parameters: ["code": "c.1"]), of: flow)
+            #expect(identity.authenticatedAt == expected)
+        }
+    }
 }

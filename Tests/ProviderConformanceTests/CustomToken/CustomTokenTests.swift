@@ -21,6 +21,7 @@ struct CustomTokenTests {
     @Test func `a token works once, within its age`() async throws {
         let identity = try await legacy.verdict(on: ["iat": 1_799_999_701])
         #expect(identity.singleUse?.expires == legacy.now.addingTimeInterval(120))
+        #expect(identity.authenticatedAt == Date(timeIntervalSince1970: 1_799_999_701))
         let other = try await legacy.verdict(on: ["jti": "j-2"])
         #expect(identity.singleUse?.id != other.singleUse?.id)
         let older = try await legacy.verdict(on: ["iat": 1_799_999_000], settings: ["maximumAge": 1000])

@@ -21,6 +21,8 @@ struct AssertionTests {
         #expect(
             identity.addresses == [AddressClaim(address: .phone(number), isVerified: true, isAuthoritative: true)])
         #expect(identity.singleUse?.expires == carrier.now.addingTimeInterval(300))
+        let earlier = try await verdict(on: ["iat": 1_799_999_990, "exp": 1_800_000_200])
+        #expect(earlier.authenticatedAt == Date(timeIntervalSince1970: 1_799_999_990))
         let other = try await verdict(on: ["jti": "a-2"])
         #expect(identity.singleUse?.id != other.singleUse?.id)
     }

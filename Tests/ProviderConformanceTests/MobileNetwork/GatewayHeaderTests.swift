@@ -26,6 +26,7 @@ struct GatewayHeaderTests {
         let identity = try await provider.verify(body: [:], from: request)
         let number = try #require(PhoneNumber(expected))
         #expect(identity.providerUid == expected && identity.methods == ["mno"] && identity.singleUse == nil)
+        #expect(identity.authenticatedAt == nil, "it is proven by the request itself")
         #expect(
             identity.addresses == [AddressClaim(address: .phone(number), isVerified: true, isAuthoritative: true)])
     }

@@ -111,29 +111,4 @@ struct RedirectLinkTests {
                 "INVALID_TOKEN", "another provider")
         }
     }
-
-    @Test func `authenticating anew asks the provider for a login, and takes its time`() async throws {
-        try await TestServer.linking(application: Self.uris) { server, client in
-            let redirect = RedirectClient(api: client)
-            let person = try await client.newcomer("ada")
-            let query =
-                "redirect_uri=\(redirect.redirectURI.formEncoded)&mode=json&code_challenge_method=S256"
-                + "&code_challenge=\(CodeChallenge.s256(of: redirect.verifier))"
-            let begun = try await client.get("/auth/oauth/scripted/authorize?\(query)", bearer: person.accessToken)
-            let url = try #require(begun["url"].string.flatMap { URLComponents(string: $0) }, "\(begun.text)")
-            #expect(url.query("prompt") == "login")
-            var evidence = VerifiedIdentity.somebody("ada")
-            evidence.authenticatedAt = Date() - 4000
-            let flow = RedirectClient.Flow(authorization: begun, url: url, cookie: nil)
-            let arrival = try await redirect.arrive(flow, with: evidence)
-            let answer = try await client.post(
-                "/auth/reauthenticate", .object(body(redirect, arrival).merging(["provider": "scripted"]) { $1 }),
-                bearer: person.accessToken)
-            #expect(answer.status == 200 && answer["user"]["id"].string == person.uid, "\(answer.text)")
-            let time = try DecodedToken(answer["accessToken"].string ?? "").claims["auth_time"].integer ?? 0
-            #expect(abs(Int(time) - Int(Date().timeIntervalSince1970) + 4000) < 60)
-            expectError(
-                try await client.link(.somebody(), bearer: answer["accessToken"].string ?? ""), 403, "TOKEN_TOO_OLD")
-        }
-    }
 }

@@ -48,6 +48,7 @@ public struct HarbourProvider: DirectProvider {
             throw ProviderError.refused
         }
         return VerifiedIdentity(
-            providerUid: crew, displayName: PersonName.joined(claims["name"].string), singleUse: singleUse)
+            providerUid: crew, displayName: PersonName.joined(claims["name"].string),
+            authenticatedAt: claims.provenAt, singleUse: singleUse)
     }
 }
