@@ -152,7 +152,8 @@ struct LinkTests {
             let guest = try await client.guest()
             let guests = try await client.link(.somebody("eve"), bearer: guest.accessToken, provider: "other")
             #expect(guests["user"]["id"].string == guest.uid, "\(guests.text)")
-            #expect(try await client.refresh(guest.refreshToken).status == 200, "nobody is locked out by it")
+            let refreshed = try await client.refresh(guests["refreshToken"].string ?? "")
+            #expect(refreshed.status == 200, "nobody is locked out by it: \(refreshed.text)")
         }
     }
 

@@ -78,8 +78,9 @@ struct SecondProofTests {
             guard isSignedIn else { return }
             let me = try await client.get("/auth/me", bearer: old.accessToken)
             #expect(me["phone"] == .null && me["isAnonymous"] == true, "whoever is signed in goes on: \(me.text)")
-            #expect(try await client.link(.somebody("ada"), bearer: old.accessToken)["user"]["id"].string == old.uid)
-            #expect(try await client.refresh(old.refreshToken).status == 200)
+            let linked = try await client.link(.somebody("ada"), bearer: old.accessToken)
+            #expect(linked["user"]["id"].string == old.uid, "\(linked.text)")
+            #expect(try await client.refresh(linked["refreshToken"].string ?? "").status == 200)
         }
     }
 
