@@ -75,7 +75,7 @@ let package = Package(
             imports: [
                 "ProviderKit", .httpClient, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .logging,
             ]),
-        room("Passwords", imports: ["Accounts", "CArgon2", "CZxcvbn", .crypto]),
+        room("Passwords", imports: ["Accounts", "ProviderKit", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         .target(
             name: "Migrations", dependencies: ["Postgres"], path: "migrations",

@@ -28,7 +28,7 @@ package struct PresentedCode: Sendable {
         }
         guard let codeVerifier else { throw AccountsError.missingParameter("codeVerifier") }
         guard (43...128).contains(codeVerifier.utf8.count),
-            CodeChallenge.s256(of: codeVerifier) == challenge
+            ConstantTime.areEqual(CodeChallenge.s256(of: codeVerifier).utf8, challenge.utf8)
         else { throw AccountsError.invalidToken }
     }
 }

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Dispatch
 internal import Foundation
+internal import ProviderKit
 
 /// The ledger as a file that replicas share: a JSON object on each line, only ever appended to.
 ///
@@ -90,7 +91,7 @@ struct LedgerFile: ErasureLedger {
         for (number, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
         where !line.isEmpty {
             if let line = try? JSONDecoder().decode(Line.self, from: line), let entry = line.entry {
-                guard sealed(line).mac == line.mac else {
+                guard ConstantTime.areEqual(sealed(line).mac.utf8, line.mac.utf8) else {
                     throw ServerError.unusableLedger(
                         path: path, reason: "line \(number + 1) was not written by a server of this database")
                 }

@@ -1,5 +1,5 @@
 package import Accounts
-import Crypto
+internal import ProviderKit
 
 /// Argon2id over normalised, optionally peppered passwords, one run for each call, in a `HashingPool`.
 package struct PasswordHasher: PasswordHashing {
@@ -46,7 +46,7 @@ package struct PasswordHasher: PasswordHashing {
         guard knowsPepper(of: setup) else { return nil }
 
         // All are compared, so that the time doesn't tell which one it was.
-        let matching = stored.filter { $0.setup == setup && areEqualInConstantTime($0.tag, tag) }
+        let matching = stored.filter { $0.setup == setup && ConstantTime.areEqual($0.tag, tag) }
         return matching.first.map { PasswordMatch(hash: $0.encoded, isOutdated: isOutdated(setup)) }
     }
 
@@ -100,9 +100,4 @@ package struct PasswordHasher: PasswordHashing {
         setup.parameters != parameters || setup.pepperID != pepper.current
             || setup.salt.count < Argon2Parameters.saltLength || setup.tagLength != Argon2Parameters.tagLength
     }
-}
-
-private func areEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    // `SymmetricKey` is the library's type whose `==` promises it.
-    SymmetricKey(data: one) == SymmetricKey(data: other)
 }

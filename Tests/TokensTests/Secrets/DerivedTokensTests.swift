@@ -66,12 +66,4 @@ struct DerivedTokensTests {
         let successor = Base64URL.decode(tokens.successor(of: token).text.utf8)
         #expect(tokens.pseudonym(of: token.text, purpose: "") != successor)
     }
-
-    @Test(arguments: [
-        ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "", false), ("abc", "abcd", false),
-        ("xbc", "abc", false), ("abx", "abc", false),
-    ])
-    func comparesInConstantTime(one: String, other: String, areEqual: Bool) {
-        #expect(ConstantTime.areEqual(one.utf8, other.utf8) == areEqual)
-    }
 }
