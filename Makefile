@@ -27,7 +27,9 @@ test: packages lint
 	@swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \
 		{ echo 'What failed, again:'; grep -a 'recorded an issue' .build/test.log | cut -c 1-400; exit 1; }
 
+# Imports are those that Package.swift declares, in both directions.
 lint:
+	deploy/check-imports
 	swift format lint --strict --recursive --parallel $(SOURCES)
 
 format:

@@ -13,8 +13,6 @@ extension Target.Dependency {
     static let hummingbird: Self = .product(name: "Hummingbird", package: "hummingbird")
     static let lifecycle: Self = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let logging: Self = .product(name: "Logging", package: "swift-log")
-    static let metrics: Self = .product(name: "Metrics", package: "swift-metrics")
-    static let metricsCore: Self = .product(name: "CoreMetrics", package: "swift-metrics")
     static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
     static let nioPosix: Self = .product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL: Self = .product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -56,7 +54,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
@@ -109,7 +106,9 @@ let package = Package(
             imports: [
                 "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Outbound", "Accounts", "Postgres",
                 "Migrations", "ProviderKit",
-                .hummingbird, .lifecycle, .logging, .metrics, .metricsCore, "Yams",
+                .crypto, .hummingbird, .lifecycle, .logging, .nioCore, "Yams",
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
                 .nioSSL,
@@ -122,8 +121,7 @@ let package = Package(
         room(
             "GatehouseTesting",
             imports: [
-                "ProviderKit", "Accounts", "GatehouseServer", "Outbound", "Postgres", "Migrations", "Tokens", .crypto,
-                .cryptoExtras, .logging,
+                "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Tokens", .crypto, .cryptoExtras, .logging,
             ]),
 
         .executableTarget(
@@ -153,8 +151,7 @@ let package = Package(
         tests(
             "OutboundTests",
             of: [
-                "Outbound", "ProviderKit", .httpClient, .nioCore, .nioPosix, .nioHTTP1, .logging,
-                .nioSSL,
+                "Outbound", "ProviderKit", .nioCore, .nioPosix, .nioHTTP1, .logging, .nioSSL,
             ]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("OpenIDConnectTests", of: ["OpenIDConnectProvider", "ProviderKit", "Tokens", .crypto]),
