@@ -2,7 +2,6 @@ internal import Accounts
 internal import Foundation
 internal import HTTPAPI
 internal import Logging
-internal import Migrations
 internal import Postgres
 internal import ProviderKit
 internal import Storage
@@ -64,14 +63,5 @@ extension Configuration.Server {
     fileprivate var ownOrigin: String {
         guard let start = publicURL.range(of: "://")?.upperBound else { return publicURL }
         return publicURL[..<(publicURL[start...].firstIndex(of: "/") ?? publicURL.endIndex)].lowercased()
-    }
-}
-
-/// Ready while the database answers and its schema is this server's.
-struct DatabaseHealth: Health {
-    let database: Database
-
-    func isReady() async -> Bool {
-        (try? await Migrator(database: database, migrations: Migrations.all).isCurrent()) ?? false
     }
 }
