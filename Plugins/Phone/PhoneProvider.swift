@@ -43,13 +43,16 @@ public struct PhoneProvider: ChallengeProvider {
         idleLimit = .seconds(settings.idleLimit ?? 365 * 86_400)
     }
 
-    /// The number, if its country is one of those that are allowed.
+    /// The number, if it can receive text messages and its country is one of those that are allowed.
     public func target(typed: String) throws -> ChallengeTarget {
         guard let number = PhoneNumber(typed) else {
             throw ProviderError.malformed(field: "phone", reason: "is not a phone number in international form")
         }
         if let allowedCountries, !allowedCountries.contains(number.region ?? "") {
             throw ProviderError.malformed(field: "phone", reason: "is of a country that is not served")
+        }
+        guard number.takesTexts else {
+            throw ProviderError.malformed(field: "phone", reason: "is not a mobile number")
         }
         return ChallengeTarget(providerUid: number.value, address: .phone(number))
     }

@@ -39,6 +39,9 @@ bool read(const std::string &given, phone_number *result) {
         // 001 is the world: satellite and other networks of no country.
         if (region == no_region || region == "001") region.clear();
         result->country_code = number.country_code();
+        const PhoneNumberUtil::PhoneNumberType type = util.GetNumberType(number);
+        result->takes_texts =
+            type == PhoneNumberUtil::MOBILE || type == PhoneNumberUtil::FIXED_LINE_OR_MOBILE ? 1 : 0;
         return copy(e164, result->e164, sizeof result->e164) && copy(region, result->region, sizeof result->region);
     }
     return false;

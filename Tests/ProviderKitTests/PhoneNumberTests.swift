@@ -92,6 +92,16 @@ import Testing
     }
 
     @Test(arguments: [
+        ("+33612345678", true), ("+14155552671", true), ("+390612345678", false), ("+33142685300", false),
+        // Premium rate, shared cost, toll-free, of no country, voice over IP.
+        ("+33891234567", false), ("+449012345678", false), ("+441481256789", false), ("+80012345678", false),
+        ("+18005551234", false), ("+33912345678", false),
+    ])
+    func onlyMobileNumbersTakeTexts(number: String, takesTexts: Bool) throws {
+        #expect(try #require(PhoneNumber(number)).takesTexts == takesTexts)
+    }
+
+    @Test(arguments: [
         ("+33612345678", "+33612"), ("+14155552671", "+1415"), ("+390612345678", "+39061"),
         ("+441481256789", "+44148"),
     ])

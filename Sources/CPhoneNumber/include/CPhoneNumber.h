@@ -15,6 +15,8 @@ typedef struct {
     char region[3];
     // As in 33, without the "+".
     int country_code;
+    // 1 for a mobile number, or one that may be mobile or fixed; 0 for every other kind, such as premium rate.
+    int takes_texts;
 } phone_number;
 
 // Reads `length` bytes of text in international form. Returns 1 and fills `number` when it is a valid one, else 0,

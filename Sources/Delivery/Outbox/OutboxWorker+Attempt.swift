@@ -49,7 +49,7 @@ extension OutboxWorker {
     private func sendText(_ taken: TakenMessage) async throws {
         let message = taken.message
         let sms = try configured(delivery.sms, for: .sms)
-        guard let number = PhoneNumber(message.to) else { throw DeliveryError.malformedAddress }
+        guard let number = PhoneNumber(message.to), number.takesTexts else { throw DeliveryError.malformedAddress }
         let text = TextMessage(
             id: message.id, application: taken.applicationName, to: number,
             text: try delivery.composer.text(message, application: taken.applicationName))

@@ -95,6 +95,7 @@ struct RunningServer {
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)
                 backend.noteMissingLedgers(of: scopes.all)
+                noteTextBudget()
                 ready.finish()
             },
             logger: backend.logger)
@@ -120,6 +121,17 @@ struct RunningServer {
             throw server.listeningError(error) ?? error
         }
         await end()
+    }
+
+    /// Logs how many text messages may leave: the default may be too few for a large application.
+    private func noteTextBudget() {
+        guard let budget = delivery.sms?.budget else { return }
+        func described(_ limit: TextBudget.Limit?) -> Logger.MetadataValue {
+            limit.map { "\($0.count) in \($0.window.components.seconds) s" } ?? "off"
+        }
+        backend.logger.notice(
+            "delivery.sms.budget limits text messages",
+            metadata: ["total": described(budget.total), "perPrefix": described(budget.perRange)])
     }
 
     private var sweeping: RepeatedService {

@@ -108,10 +108,11 @@ extension Configuration {
         /// The sender's number or name, which Twilio's form needs.
         package var from: String?
         /// How many messages leave at most.
-        package var budget: Rate?
+        package var budget: Rate? = standardTotal
         /// How many leave at most to numbers that share country code and the next three digits.
         package var budgetPerPrefix: Rate? = standardPerPrefix
 
+        package static let standardTotal = Rate(1000, per: .seconds(86_400))
         package static let standardPerPrefix = Rate(300, per: .seconds(3600))
     }
 

@@ -9,6 +9,10 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     public let value: String
     /// The ISO 3166 code of the country, as in `FR`; none for networks that belong to no country.
     public let region: String?
+    /// Whether the number is mobile, or of a range that mobile and fixed lines share.
+    ///
+    /// Other numbers get no text messages: a call or text to a premium-rate number costs money that its owner earns.
+    public let takesTexts: Bool
     /// Digits of the country code.
     private let countryCodeLength: Int
 
@@ -25,6 +29,7 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         value = Self.text(&number.e164)
         let country = Self.text(&number.region)
         region = country.isEmpty ? nil : country
+        takesTexts = number.takes_texts == 1
         countryCodeLength = String(number.country_code).utf8.count
         guard value.utf8.count <= 16 else { return nil }
     }

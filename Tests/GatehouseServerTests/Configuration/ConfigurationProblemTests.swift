@@ -64,7 +64,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "delivery: { sms: { url: \"https://x\", budget: often } }",
-            "4: delivery.sms.budget: expected a rate as in 1000/d (1 to 1000000 per s, min, h or d)"
+            "4: delivery.sms.budget: expected a rate as in 5/min or 3/h (1 to 1000000 per s, min, h or d), or off"
         ),
         (
             "delivery: { sms: { url: \"https://x\", budget: { prefix: 1/h } } }",

@@ -204,7 +204,11 @@ struct OneTimeCodeTests {
     @Test func `a phone number is proven by a text`() async throws {
         try await TestServer.with(providers: "phone: { allowedCountries: [FR, DE] }") { server in
             let client = APIClient(server)
-            for phone in ["0612345678", "+336", "+44 7400 123456", "+447400123456", "tel:+33612345678"] {
+            // Of another country, and of fixed lines and services.
+            for phone in [
+                "0612345678", "+336", "+44 7400 123456", "+447400123456", "tel:+33612345678", "+33142685300",
+                "+33891234567",
+            ] {
                 expectError(
                     try await client.post("/auth/phone/otp", ["phone": .string(phone)]), 400, "INVALID_PARAMETER", phone
                 )

@@ -79,6 +79,19 @@ import Testing
         #expect(seen == ["nice 0", "nice 0"])
     }
 
+    @Test func theBudgetOfTextsIsLogged() async throws {
+        var file = ServerFile(database: try await TemporaryPostgres.database())
+        file.delivery = "delivery: { sms: { url: 'http://127.0.0.1:9/sms' } }"
+        try await ProcessDirectory.with { directory in
+            try await file.serve(in: directory) { process, _ in
+                try await eventually("the budget is logged") { process.errors.contains("delivery.sms.budget") }
+                let line = try #require(process.errorLines.first { $0.contains("delivery.sms.budget") })
+                let metadata = try LogLine(line).metadata
+                #expect(metadata?["total"] == "1000 in 86400 s" && metadata?["perPrefix"] == "300 in 3600 s")
+            }
+        }
+    }
+
     @Test func migrateIsRepeatable() async throws {
         let file = ServerFile(database: try await TemporaryPostgres.database())
         try await ProcessDirectory.with { directory in

@@ -79,16 +79,16 @@ extension Expectation<Configuration.SMS> {
 }
 
 private struct SMSBudget {
-    var total: Rate?
+    var total: Rate? = Configuration.SMS.standardTotal
     var perPrefix: Rate? = Configuration.SMS.standardPerPrefix
 }
 
 extension Expectation<SMSBudget> {
-    /// A rate for all messages, or a mapping with one for each prefix too.
+    /// A rate for all messages or `off`, or a mapping with one for each prefix too.
     fileprivate static var budget: Self {
         Self { located in
             guard case .table = located.node.content else {
-                return Expectation<Rate>.rate.read(located).map { SMSBudget(total: $0) }
+                return Expectation<Rate?>.rateOrOff.read(located).map { SMSBudget(total: $0) }
             }
             return mapping.read(located)
         }
@@ -97,7 +97,7 @@ extension Expectation<SMSBudget> {
     private static var mapping: Self {
         .table { table in
             SMSBudget(
-                total: table.optional("total", .rate),
+                total: table.read("total", .rateOrOff, default: Configuration.SMS.standardTotal),
                 perPrefix: table.read("perPrefix", .rateOrOff, default: Configuration.SMS.standardPerPrefix))
         }
     }

@@ -23,9 +23,3 @@ extension Expectation<Rate?> {
         }
     }
 }
-
-extension Expectation<Rate> {
-    static var rate: Self {
-        .scalar("a rate as in 1000/d (1 to 1000000 per s, min, h or d)") { Rate(configured: $0) }
-    }
-}
