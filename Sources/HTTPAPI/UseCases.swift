@@ -45,17 +45,18 @@ package struct UseCases: Sendable {
         linking = IdentityLinking(
             store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
         passwordLinking = PasswordLinking(
-            store: store, hasher: hasher, passwords: passwords, linking: linking, signIn: signIn, tokens: tokens)
+            store: store, hasher: hasher, passwords: passwords, linking: linking, signIn: signIn, tokens: tokens,
+            limits: limits)
         identities = Identities(store: store)
         addressChange = AddressChange(store: store, signIn: signIn, codes: codes, tokens: tokens)
         secondProof = SecondProof(store: store, opaque: opaque)
         merging = AccountMerging(store: store, signIn: signIn, tokens: tokens)
         registration = Registration(
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes,
-            linking: passwordLinking)
+            linking: passwordLinking, limits: limits)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         passwordReset = PasswordReset(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens)
+            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, limits: limits)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque)

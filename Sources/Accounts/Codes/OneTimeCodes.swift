@@ -42,7 +42,7 @@ package struct OneTimeCodes: Sendable {
         reading languages: String?, in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
-        try await limits.spend(.otpSend, of: target.address.value, in: application)
+        try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),

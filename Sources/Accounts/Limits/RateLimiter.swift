@@ -1,12 +1,18 @@
 internal import Synchronization
 
-/// The rates in force, counted for all replicas at once; whoever this replica knows to be over a limit is refused
-/// without asking.
+/// Limits by the rates in force.
+///
+/// A subject that this replica knows to be over a limit is refused without asking the counter.
 package final class RateLimiter: RateLimiting {
     private struct State {
         var policy: RatePolicy
-        var refusals = RecentRefusals<RateKey, ContinuousClock.Instant>(capacity: 10_000)
+        var refusals = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 10_000)
+        /// When the subjects that are counted at this replica have their whole limit again.
+        var full = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 50_000)
     }
+
+    /// How many times its members' rate a block has.
+    private static let blockFactor = 16
 
     private let counter: any RateCounter
     private let opaque: any OpaqueTokens
@@ -23,25 +29,50 @@ package final class RateLimiter: RateLimiting {
         state = Mutex(State(policy: policy))
     }
 
-    /// For what is asked from now on.
+    /// Takes effect with the next call.
     package func replace(policy: RatePolicy) {
         state.withLock { $0.policy = policy }
     }
 
-    package func spend(_ limit: RateLimit, of subject: String, in application: Application) async throws {
-        guard let rate = state.withLock({ $0.policy[limit] }) else { return }
-        let key = RateKey(
-            application: application.id, limit: limit, rate: rate,
-            subject: opaque.limitKey(of: subject))
+    package func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) async throws {
+        guard let (key, block) = keys(limit, of: subject, in: application) else { return }
         let asked = now()
-        if let wait = state.withLock({ $0.refusals.wait(for: key, now: asked) }) {
-            throw AccountsError.rateLimited(retryAfter: wait)
+        let known = state.withLock { state in
+            [key, block].compactMap { $0.flatMap { state.refusals.wait(for: $0, now: asked) } }.max()
         }
-        guard let wait = try await counter.take(key) else { return }
+        if let known { throw AccountsError.rateLimited(retryAfter: known) }
+        guard let refusal = try await counter.take(key, in: block) else { return }
         // From the answer on, as the client counts: by then the database has one.
         let answered = now()
-        state.withLock { $0.refusals.note(key, until: answered + wait, now: answered) }
-        throw AccountsError.rateLimited(retryAfter: wait)
+        state.withLock { $0.refusals.note(refusal.key, until: answered + refusal.wait, now: answered) }
+        throw AccountsError.rateLimited(retryAfter: refusal.wait)
+    }
+
+    /// The generic cell rate algorithm of `RateLimitsTable`, in memory.
+    package func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws {
+        guard let (key, block) = keys(limit, of: subject, in: application) else { return }
+        let asked = now()
+        let wait: Duration? = state.withLock { state in
+            let taken = [key, block].compactMap { $0 }.map { key in
+                (key: key, full: (state.full.wait(for: key, now: asked) ?? .zero) + key.rate.interval)
+            }
+            let wait = taken.map { $0.full - $0.key.rate.window }.max() ?? .zero
+            guard wait <= .zero else { return wait }
+            for (key, full) in taken { state.full.note(key, until: asked + full, now: asked) }
+            return nil
+        }
+        if let wait { throw AccountsError.rateLimited(retryAfter: wait) }
+    }
+
+    private func keys(
+        _ limit: RateLimit, of subject: RateSubject, in application: Application
+    ) -> (key: RateKey, block: RateKey?)? {
+        guard let rate = state.withLock({ $0.policy[limit] }) else { return nil }
+        func key(_ name: String, _ rate: Rate) -> RateKey {
+            RateKey(application: application.id, limit: limit, rate: rate, subject: opaque.limitKey(of: name))
+        }
+        let wider = Rate(rate.count * Self.blockFactor, per: rate.window)
+        return (key(subject.name, rate), subject.block.map { key($0, wider) })
     }
 }
 

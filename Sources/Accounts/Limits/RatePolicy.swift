@@ -1,17 +1,26 @@
-/// What is limited, mostly as the configuration names it; calls of one name share their limit.
+/// What is limited, by the names that the configuration uses; calls with the same name share their limit.
+///
+/// A limit by client also limits the network that the client is part of, at sixteen times the rate.
 package enum RateLimit: String, Sendable, CaseIterable {
     /// Every call that checks a password.
     case login
     case refresh, apple, logout
-    /// By client: counted by target, anybody could keep a person from ever getting a link.
     case forgotPassword
-    /// By address or number that is sent to.
-    case otpSend
     case register, anonymous
-    /// Setting out for a provider's pages, of which each leaves a row behind.
+    /// Every call that sends a code, by client.
+    case otpClient
+    /// Codes, by the address or number that they are sent to.
+    case otpSend
+    /// Links that set a password, by the address that they are sent to.
+    case forgotPasswordTarget
+    /// Links that confirm a registration or a new address, by the address that they are sent to.
+    case registerTarget
+    /// Starting a flow at a provider's pages, which leaves a row behind.
     case redirect
-    /// Reading everything that is held about somebody.
+    /// Reading everything that is held about an account.
     case export
+    /// Every other call that writes or needs no bearer, each route on its own.
+    case general
 }
 
 /// The rates in force.

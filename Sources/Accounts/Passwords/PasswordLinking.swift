@@ -12,10 +12,11 @@ package struct PasswordLinking: Sendable {
     private let linking: IdentityLinking
     private let signIn: SignIn
     private let tokens: SessionTokens
+    private let limits: any RateLimiting
 
     package init(
         store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy,
-        linking: IdentityLinking, signIn: SignIn, tokens: SessionTokens
+        linking: IdentityLinking, signIn: SignIn, tokens: SessionTokens, limits: any RateLimiting
     ) {
         self.store = store
         self.hasher = hasher
@@ -23,6 +24,7 @@ package struct PasswordLinking: Sendable {
         self.linking = linking
         self.signIn = signIn
         self.tokens = tokens
+        self.limits = limits
     }
 
     /// Mails a token to the address, whoever's that is.
@@ -42,6 +44,7 @@ package struct PasswordLinking: Sendable {
         try hasher.requirePlace(for: asker)
         let displayName = try await store.user(caller.uid, application: application.id)?.displayName
         try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
+        try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
         try await decidingAgain {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)

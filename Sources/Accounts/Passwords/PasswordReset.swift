@@ -8,16 +8,18 @@ package struct PasswordReset: Sendable {
     private let passwords: any PasswordPolicy
     private let signIn: SignIn
     private let tokens: SessionTokens
+    private let limits: any RateLimiting
 
     package init(
         store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
-        tokens: SessionTokens
+        tokens: SessionTokens, limits: any RateLimiting
     ) {
         self.store = store
         self.hasher = hasher
         self.passwords = passwords
         self.signIn = signIn
         self.tokens = tokens
+        self.limits = limits
     }
 
     /// Mails a link where the address has an account or a pending registration; issues a proof and writes a mail, both
@@ -27,6 +29,8 @@ package struct PasswordReset: Sendable {
     package func request(typed: String, reading languages: String?, in application: Application) async throws {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
+        try await limits.spend(
+            .forgotPasswordTarget, of: RateSubject(target: subject.address.value), in: application)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         let token = tokens.opaque.make()
         let proof = NewProof.passwordReset(token, provider: configured.name, subject: subject)

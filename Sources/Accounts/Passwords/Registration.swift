@@ -13,10 +13,11 @@ package struct Registration: Sendable {
     private let tokens: SessionTokens
     private let codes: OneTimeCodes
     private let linking: PasswordLinking
+    private let limits: any RateLimiting
 
     package init(
         store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
-        tokens: SessionTokens, codes: OneTimeCodes, linking: PasswordLinking
+        tokens: SessionTokens, codes: OneTimeCodes, linking: PasswordLinking, limits: any RateLimiting
     ) {
         self.store = store
         self.hasher = hasher
@@ -25,6 +26,7 @@ package struct Registration: Sendable {
         self.tokens = tokens
         self.codes = codes
         self.linking = linking
+        self.limits = limits
     }
 
     /// - Returns: the address as it is stored.
@@ -41,6 +43,7 @@ package struct Registration: Sendable {
         let asker = PasswordAsker(client, subject: attempts)
         try hasher.requirePlace(for: asker)
         try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
+        try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
 
         try await decidingAgain {
             let state = try await store.passwordState(

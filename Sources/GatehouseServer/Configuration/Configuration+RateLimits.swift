@@ -14,12 +14,14 @@ extension RateLimit {
         case .apple, .logout, .register, .anonymous: Rate(10, per: .seconds(60))
         case .forgotPassword: Rate(3, per: .seconds(3600))
         case .otpSend: Rate(5, per: .seconds(3600))
+        case .forgotPasswordTarget, .registerTarget: Rate(10, per: .seconds(3600))
+        case .otpClient, .general: Rate(300, per: .seconds(60))
         case .redirect: Rate(120, per: .seconds(60))
         case .export: Rate(20, per: .seconds(60))
         }
     }
 
-    /// Its rate is no key of the configuration: far above what people do, it is there against floods.
+    /// Whether the configuration has no key for it: the rate is far above what people need and only stops floods.
     fileprivate var isBuiltIn: Bool { self == .redirect || self == .export }
 }
 

@@ -24,11 +24,14 @@ struct Endpoint: Sendable {
     var body: (any (Decodable & Sendable).Type)?
     /// What the query may say, beside the path and the body.
     var query: [Parameter] = []
-    /// What each call takes one of, for its client's address, before the bearer is looked at.
+    /// The limit by client that each call counts toward, before the bearer is checked; `general` where it names none,
+    /// unless a bearer reads.
     var limit: RateLimit?
-    /// The provider with whose own route it counts, where that is limited.
+    /// No limit by client.
+    var isUnlimited = false
+    /// The provider whose rate limit this call shares, if it has one.
     var limitedProvider: (@Sendable (Parameters, ByteBuffer) -> String?)?
-    /// Which bodies count, where not all do.
+    /// Which bodies count toward `limit`, where not all do; the others count toward `general`.
     var isLimited: @Sendable (ByteBuffer) -> Bool = { _ in true }
     /// Which bodies have a password hashed: they are refused before anything else is done for them when there is no
     /// place in that queue, and their client is watched while they wait there.
@@ -152,6 +155,33 @@ extension Endpoint {
             try await handler(call)
         }
     }
+}
+
+extension Endpoint {
+    /// How calls are counted that count toward no limit of their own.
+    enum GeneralLimit {
+        /// For all replicas together.
+        case shared
+        /// At this replica: the call needs no database, and must not begin to.
+        case local
+        case none
+    }
+
+    var generalLimit: GeneralLimit {
+        if isUnlimited { return .none }
+        guard isRead else { return .shared }
+        switch access {
+        case .open, .optionalBearer: return .local
+        case .bearer, .recent: return .none
+        }
+    }
+
+    /// Whether a client can be refused for asking too often.
+    var hasClientLimit: Bool {
+        limit != nil || limitedProvider != nil || generalLimit != .none
+    }
+
+    private var isRead: Bool { method == .get && answersHEAD }
 }
 
 extension Endpoint {

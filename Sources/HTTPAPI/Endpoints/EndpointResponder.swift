@@ -20,9 +20,7 @@ struct EndpointResponder: HTTPResponder {
             request, as: endpoint.bodyForm)
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
         let client = try await client(of: body, context: context, visit: visit)
-        if let limit = limit(of: body, parameters: context.parameters, visit: visit) {
-            try await limits.spend(limit, of: client, in: visit.application.application)
-        }
+        try await countCall(by: client, body: body, parameters: context.parameters, visit: visit)
         let caller = try await caller(of: request, visit: visit)
         let call = Call(request: request, context: context, visit: visit, client: client, optionalCaller: caller)
         return try await auditingRefusals(by: caller, context: context, visit: visit) {
@@ -61,6 +59,20 @@ struct EndpointResponder: HTTPResponder {
         try hashing.requirePlace(for: PasswordAsker(client, subject: nil))
         client.presence = await context.channel.presence()
         return client
+    }
+
+    /// - Throws: `AccountsError.rateLimited`.
+    private func countCall(by client: Client, body: ByteBuffer, parameters: Parameters, visit: Visit) async throws {
+        let application = visit.application.application
+        if let limit = limit(of: body, parameters: parameters, visit: visit) {
+            return try await limits.spend(limit, of: RateSubject(client), in: application)
+        }
+        let subject = RateSubject(client, route: "\(endpoint.method.rawValue) \(endpoint.path)")
+        switch endpoint.generalLimit {
+        case .shared: try await limits.spend(.general, of: subject, in: application)
+        case .local: try limits.spendHere(.general, of: subject, in: application)
+        case .none: break
+        }
     }
 
     private func limit(of body: ByteBuffer, parameters: Parameters, visit: Visit) -> RateLimit? {

@@ -19,7 +19,7 @@ struct CodeRoutes {
     private func send<P: ChallengeProvider>(_ type: P.Type) -> Endpoint {
         .post(
             "/auth/\(P.kind)/otp", "Sends a code, whether or not the address is known", access: .optionalBearer,
-            takes: CodeTargetBody<P>.self, answers: SentCodeAnswer.self, status: .accepted,
+            limit: .otpClient, takes: CodeTargetBody<P>.self, answers: SentCodeAnswer.self, status: .accepted,
             errors: [.providerDisabled, .unsupportedProvider, .rateLimited]
         ) { call, body in
             let application = call.application.application

@@ -59,7 +59,7 @@ extension Endpoint {
             case .bearer, .optionalBearer: [.invalidToken]
             case .recent: [.invalidToken, .tokenTooOld]
             }
-        let ofLimit: [ErrorCode] = limit == nil && limitedProvider == nil ? [] : [.rateLimited]
+        let ofLimit: [ErrorCode] = hasClientLimit ? [.rateLimited] : []
         let all = Set(errors + general + ofAPI + ofBody + ofBearer + ofLimit)
         return ErrorCode.allCases.filter(all.contains)
     }

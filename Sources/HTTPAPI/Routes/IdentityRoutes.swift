@@ -110,7 +110,7 @@ struct IdentityRoutes {
     private var changeAddress: Endpoint {
         .post(
             "/auth/identities/{identity}/address", "Sends a code to a new address of the identity", access: .recent,
-            takes: AddressBody.self, answers: SentCodeAnswer.self, status: .accepted,
+            limit: .otpClient, takes: AddressBody.self, answers: SentCodeAnswer.self, status: .accepted,
             errors: [.identityNotFound, .rateLimited, .providerDisabled]
         ) { call, body in
             SentCodeAnswer(

@@ -61,6 +61,8 @@ struct ContractSampleTests {
         #expect(configuration.secrets.masterKey.value == Fixture.masterKey)
         #expect(configuration.passwords.argon2.memoryKiB == 65_536)
         #expect(configuration.rateLimits == .standard)
+        #expect(RateLimit.allCases.allSatisfy { configuration.rateLimits[$0] != nil })
+        #expect(configuration.rateLimits[.general] == Rate(300, per: .seconds(60)))
         #expect(configuration.delivery.email?.from.displayName == "Demo")
         #expect(configuration.delivery.email?.from.address.value == "no-reply@demo.example")
         #expect(configuration.delivery.email?.smtp.port == 2525)
@@ -130,6 +132,20 @@ struct ContractSampleTests {
         #expect(demo.url == "http://127.0.0.1:8080/apps/demo")
         #expect(demo.erasure == Configuration.Erasure(ledger: nil, webhookDeadline: .seconds(259_200)))
         #expect(demo.anonymousRetention == .seconds(2_592_000))
+    }
+
+    @Test(
+        arguments: [
+            ("", 1000, 300), (", budget: off", nil, 300), (", budget: { perPrefix: off }", 1000, nil),
+            (", budget: { total: 5/d }", 5, 300), (", budget: { total: off, perPrefix: off }", nil, nil),
+        ] as [(String, Int?, Int?)])
+    func `text messages have a budget unless it is switched off`(keys: String, total: Int?, perPrefix: Int?) throws {
+        let sms = "delivery: { sms: { url: \"https://s.example\"\(keys) } }"
+        let configuration = try Fixture.parse(Fixture.top(sms))
+        #expect(configuration.delivery.sms?.budget?.count == total)
+        #expect(configuration.delivery.sms?.budgetPerPrefix?.count == perPrefix)
+        let delivery = try #require(try configuration.delivery.smsDelivery(inbox: nil))
+        #expect(delivery.budget?.total?.count == total && delivery.budget?.perRange?.count == perPrefix)
     }
 
     @Test func `the optional keys beside the sample`() throws {

@@ -1,8 +1,7 @@
-/// Who was refused, and until when asking again is of no use.
+/// A point in time for each of a bounded number of keys: until when asking is of no use, or when a limit is whole again.
 ///
-/// Keeps a bounded number of them, of too many those that have longest to wait: forgetting one costs a question to the
-/// database, nothing else.
-package struct RecentRefusals<Key: Hashable & Sendable, Instant: InstantProtocol<Duration>>: Sendable {
+/// When there are too many, those with the longest to wait stay.
+package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Duration>>: Sendable {
     private let capacity: Int
     private var ends: [Key: Instant] = [:]
 
@@ -17,7 +16,7 @@ package struct RecentRefusals<Key: Hashable & Sendable, Instant: InstantProtocol
         ends[key] = end
     }
 
-    /// - Returns: `nil` when it is worth asking.
+    /// - Returns: `nil` when the key has no deadline, or it has passed.
     package mutating func wait(for key: Key, now: Instant) -> Duration? {
         guard let end = ends[key] else { return nil }
         guard end > now else {
@@ -27,7 +26,7 @@ package struct RecentRefusals<Key: Hashable & Sendable, Instant: InstantProtocol
         return now.duration(to: end)
     }
 
-    /// Half of it at least, so that it is seldom done.
+    /// Frees at least half of the capacity, so that this runs seldom.
     private mutating func makeRoom(_ now: Instant) {
         ends = ends.filter { $0.value > now }
         guard ends.count > capacity / 2 else { return }

@@ -1,11 +1,11 @@
 import Accounts
 import Testing
 
-struct RecentRefusalsTests {
+struct DeadlinesTests {
     private let start = ContinuousClock.now
 
-    private func refusals(_ capacity: Int, _ ends: [(String, Int)]) -> RecentRefusals<String, ContinuousClock.Instant> {
-        var refusals = RecentRefusals<String, ContinuousClock.Instant>(capacity: capacity)
+    private func refusals(_ capacity: Int, _ ends: [(String, Int)]) -> Deadlines<String, ContinuousClock.Instant> {
+        var refusals = Deadlines<String, ContinuousClock.Instant>(capacity: capacity)
         for (key, end) in ends { refusals.note(key, until: start + .seconds(end), now: start) }
         return refusals
     }

@@ -1,0 +1,202 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Which calls are limited by client, and what counts as one client.
+struct ClientLimitTests {
+    /// Proxies that say who is calling.
+    private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
+
+    private func from(_ address: String) -> HTTPHeaders { ["x-forwarded-for": address] }
+
+    /// Limits that are no key of the configuration, and far above two.
+    private static let builtIn: Set = [
+        "/api/v1/auth/oauth/{provider}/authorize", "/api/v1/auth/identities/{identity}/authorize",
+        "/api/v1/auth/account/export",
+    ]
+
+    @Test func `every call that writes or needs no bearer is limited`() async throws {
+        let names = [
+            "login", "refresh", "apple", "logout", "forgotPassword", "register", "anonymous", "otpClient", "general",
+        ]
+        let rates = "{ \(names.map { "\($0): 2/h" }.joined(separator: ", ")) }"
+        try await TestServer.with(server: Self.proxied, providers: "scripted: {}", rateLimits: rates) { server in
+            let client = APIClient(server)
+            let document = try await client.send(.GET, "/openapi.json", headers: from("192.0.2.1"))
+            let pages: JSONValue = ["get": ["responses": ["429": [:]]]]
+            let paths = try #require(document["paths"].object).merging(
+                ["/verify-email": pages, "/reset-password": pages, "/openapi.json": pages]
+            ) { $1 }
+            #expect(paths.count > 40)
+            var number = 0
+            for (path, operations) in paths where !Self.builtIn.contains(path) {
+                for (method, operation) in operations.object ?? [:] {
+                    number += 1
+                    let address = "198.51.\(number).1"
+                    let concrete = path.replacing(/\{[a-z]+\}/, with: "x")
+                    var statuses: [Int] = []
+                    for _ in 0..<3 {
+                        let verb = HTTPMethod(rawValue: method.uppercased())
+                        var headers = from(address)
+                        // Forms are for browsers that come back from a provider.
+                        let isForm = path.hasSuffix("/callback")
+                        headers.add(
+                            name: "content-type",
+                            value: isForm ? "application/x-www-form-urlencoded" : "application/json")
+                        statuses.append(
+                            try await client.send(
+                                verb, concrete, raw: verb == .GET ? nil : Array((isForm ? "" : "{}").utf8),
+                                headers: headers
+                            ).status)
+                    }
+                    let readsByBearer = verbReadsByBearer(method, operation)
+                    #expect(statuses.prefix(2).allSatisfy { $0 != 429 }, "\(method) \(path): \(statuses)")
+                    #expect((statuses[2] == 429) == !readsByBearer, "\(method) \(path): \(statuses)")
+                    let isDocumented = operation["responses"].keys.contains("429")
+                    #expect(isDocumented == !readsByBearer, "\(method) \(path)")
+                }
+            }
+            #expect(number > 40)
+            // Messages that a test polls for.
+            for _ in 0..<5 { #expect(try await client.send(.GET, "/dev/inbox").status == 200) }
+        }
+    }
+
+    private func verbReadsByBearer(_ method: String, _ operation: JSONValue) -> Bool {
+        method == "get" && operation["responses"].keys.contains("401")
+    }
+
+    @Test func `each route without a limit of its own counts for itself`() async throws {
+        try await TestServer.with(rateLimits: "{ general: 5/h }") { server in
+            let client = APIClient(server)
+            let statuses = try await atOnce(20) { try await client.get("/auth/providers").status }
+            #expect(statuses.count { $0 == 200 } == 5 && statuses.count { $0 == 429 } == 15, "\(statuses)")
+            #expect(try await client.send(.HEAD, "/api/v1/auth/providers").status == 429)
+            #expect(try await client.send(.GET, "/.well-known/jwks.json").status == 200)
+            #expect(try await client.post("/auth/verify-email", ["token": "x"]).status == 401)
+        }
+    }
+
+    @Test func `what needs no database is limited without it`() async throws {
+        try await Replicas.with(rateLimits: "{ general: 2/h }") { replicas in
+            let second = replicas.clients.second
+            try await replicas.cutOff()
+            for path in ["/.well-known/jwks.json", "/health/live", "/api/v1/auth/providers", "/openapi.json"] {
+                let statuses = [
+                    try await second.send(.GET, path).status, try await second.send(.GET, path).status,
+                    try await second.send(.GET, path).status,
+                ]
+                #expect(statuses == [200, 200, 429], "\(path)")
+            }
+            expectError(try await second.post("/auth/verify-email", ["token": "x"]), 503, "OVERLOADED")
+        }
+    }
+
+    @Test func `calls that write are counted for all replicas together`() async throws {
+        try await Replicas.with(rateLimits: "{ general: 4/h }") { replicas in
+            let (first, second) = replicas.clients
+            async let some = atOnce(10) { try await first.post("/auth/verify-email", ["token": "x"]).status }
+            async let others = atOnce(10) { try await second.post("/auth/verify-email", ["token": "x"]).status }
+            let statuses = try await some + others
+            #expect(statuses.count { $0 == 401 } == 4 && statuses.count { $0 == 429 } == 16, "\(statuses)")
+        }
+    }
+
+    @Test(arguments: [
+        ("203.0.113.", "", "203.0.114.1"), ("2001:db8:1:", "::1", "2001:db8:2:1::1"),
+    ])
+    func `a block of networks has sixteen times the rate of one`(
+        before: String, after: String, elsewhere: String
+    ) async throws {
+        try await TestServer.with(server: Self.proxied, rateLimits: "{ logout: 2/h }") { server in
+            let client = APIClient(server)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 1...30 {
+                    for _ in 0..<2 {
+                        group.addTask {
+                            try await client.post("/auth/logout", headers: from("\(before)\(number)\(after)")).status
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.count { $0 == 401 } == 32, "\(statuses)")
+            let next = try await client.post("/auth/logout", headers: from("\(before)99\(after)"))
+            #expect(try (100...113).contains(#require(next.retryAfter)))
+            #expect(try await client.post("/auth/logout", headers: from(elsewhere)).status == 401)
+        }
+    }
+
+    @Test func `a client over its own limit takes nothing from its block`() async throws {
+        try await TestServer.with(server: Self.proxied, rateLimits: "{ logout: 2/h }") { server in
+            let client = APIClient(server)
+            for _ in 0..<2 {
+                #expect(try await client.post("/auth/logout", headers: from("203.0.113.1")).status == 401)
+            }
+            // Another replica each time, which does not remember the refusal.
+            for _ in 0..<3 {
+                try await TestServer.with(
+                    database: server.databaseURL, server: Self.proxied, rateLimits: "{ logout: 2/h }"
+                ) { other in
+                    let answer = try await APIClient(other).post("/auth/logout", headers: from("203.0.113.1"))
+                    expectError(answer, 429, "RATE_LIMITED")
+                }
+            }
+            // A row is as far ahead as so many calls are given back in.
+            let taken = try await server.count(
+                """
+                SELECT round(extract(epoch FROM full_at - now()) / 112.5)::int8 FROM rate_limits
+                 WHERE name = 'logout 32/3600'
+                """)
+            #expect(taken == 2)
+        }
+    }
+
+    @Test func `codes to many addresses are limited by client`() async throws {
+        try await TestServer.with(server: Self.proxied, rateLimits: "{ otpClient: 3/h }") { server in
+            let client = APIClient(server)
+            func ask(_ address: String) async throws -> APIClient.Answer {
+                try await client.post(
+                    "/auth/email/otp", ["email": .string(APIClient.newAddress())], headers: from(address))
+            }
+            for _ in 0..<3 { #expect(try await ask("203.0.113.1").status == 202) }
+            expectError(try await ask("203.0.113.1"), 429, "RATE_LIMITED")
+            #expect(try await ask("203.0.113.2").status == 202)
+        }
+    }
+
+    @Test func `mails are limited by the address that they go to, known or not`() async throws {
+        let rates = "{ registerTarget: 3/h, forgotPasswordTarget: 2/h, register: off, forgotPassword: off }"
+        try await TestServer.with(server: Self.proxied, rateLimits: rates) { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let other = try await client.guest()
+            try await server.execute("DELETE FROM rate_limits")
+            for email in [person.email, APIClient.newAddress()] {
+                let body: JSONValue = ["email": .string(email), "password": .string(APIClient.password)]
+                var number = 0
+                func answer(_ path: String, _ headers: HTTPHeaders? = nil) async throws -> Int {
+                    number += 1
+                    return try await client.post(path, body, headers: headers ?? from("203.0.113.\(number)")).status
+                }
+                let registered = [
+                    try await answer("/auth/register"), try await answer("/auth/register"),
+                    try await client.post("/auth/identities/email", body, bearer: other.accessToken).status,
+                    try await answer("/auth/register"),
+                    try await client.post("/auth/identities/email", body, bearer: other.accessToken).status,
+                ]
+                #expect(registered == [201, 201, 202, 429, 429], "\(email == person.email)")
+                let forgotten = [
+                    try await answer("/auth/forgot-password"), try await answer("/auth/forgot-password"),
+                    try await answer("/auth/forgot-password"),
+                ]
+                #expect(forgotten == [202, 202, 429], "\(email == person.email)")
+            }
+            let weak: JSONValue = ["email": .string(person.email), "password": "x"]
+            expectError(try await client.post("/auth/register", weak), 400, "TOO_WEAK_PASSWORD")
+        }
+    }
+}
