@@ -17,7 +17,7 @@ package struct HTTPAPI: Sendable {
     private let authentication: BearerAuthentication
     private let limits: any RateLimiting
     private let hashing: any PasswordHashing
-    private let audit: any AuditTrail
+    private let refusals: RefusalAudit
     private let site: LiveSite
     private let metrics: RequestMetrics
 
@@ -44,14 +44,15 @@ package struct HTTPAPI: Sendable {
         authentication = useCases.authentication
         limits = useCases.limits
         hashing = useCases.hashing
-        audit = useCases.audit
+        refusals = useCases.refusals
         self.site = site
         self.metrics = metrics
     }
 
     package func responder() -> FrontDoor {
         let table = RouteTable(
-            endpoints: endpoints, authentication: authentication, limits: limits, hashing: hashing, audit: audit)
+            endpoints: endpoints, authentication: authentication, limits: limits, hashing: hashing,
+            refusals: refusals)
         return FrontDoor(site: site, router: table.router(), metrics: metrics)
     }
 }

@@ -5,7 +5,7 @@ package struct UseCases: Sendable {
     package let authentication: BearerAuthentication
     package let limits: any RateLimiting
     package let hashing: any PasswordHashing
-    package let audit: any AuditTrail
+    package let refusals: RefusalAudit
     package let signIn: SignIn
     package let redirects: RedirectFlows
     package let redemption: CodeRedemption
@@ -36,7 +36,7 @@ package struct UseCases: Sendable {
         authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
         self.limits = limits
         hashing = hasher
-        audit = store
+        refusals = RefusalAudit(trail: store, opaque: opaque)
         signIn = SignIn(store: store, tokens: tokens)
         redirects = RedirectFlows(store: store, opaque: opaque)
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)

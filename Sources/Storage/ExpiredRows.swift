@@ -43,6 +43,12 @@ package struct ExpiredRows: Sendable {
         Statement(
             .write,
             """
+            DELETE FROM code_aliases WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM code_aliases WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            """),
+        Statement(
+            .write,
+            """
             DELETE FROM registrations WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM registrations WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
             """),

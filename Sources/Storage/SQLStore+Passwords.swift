@@ -58,24 +58,34 @@ extension SQLStore {
                        THEN now() + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second' END
              WHERE f.locked_until IS NULL OR f.locked_until <= now()
             RETURNING locked_until
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, event,
+        ), refused AS (
+            SELECT locked_until,
                    (SELECT sha256(a.audit_key || uuid_send(a.uid))
                       FROM identities i JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
-                     WHERE i.application_id = $1 AND i.provider = $3 AND i.provider_uid = $4),
-                   jsonb_build_object('provider', $3::text, 'reason', 'password')
-              FROM failed, unnest(CASE WHEN locked_until IS NULL THEN ARRAY['sign-in.refused']
-                                       ELSE ARRAY['sign-in.refused', 'identity.locked'] END) AS event
+                     WHERE i.application_id = $1 AND i.provider = $3 AND i.provider_uid = $4) AS account
+              FROM failed
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, event, account, jsonb_build_object('provider', $3::text, 'reason', 'password')
+              FROM refused, unnest(CASE WHEN locked_until IS NULL THEN ARRAY['sign-in.refused']
+                                        ELSE ARRAY['sign-in.refused', 'identity.locked'] END) AS event
+             WHERE account IS NOT NULL
+        ), tallied AS (
+            INSERT INTO refusals AS r (application_id, network, route, refusal)
+            SELECT $1, $5, $6, CASE WHEN locked_until IS NULL THEN 'password' ELSE 'passwordLock' END
+              FROM refused WHERE account IS NULL
+            ON CONFLICT (application_id, minute, network, route, refusal) DO UPDATE SET count = r.count + 1
         )
         SELECT FROM failed
         """)
 
     package func recordFailure(
-        _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, application: Int32
+        _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, from source: RefusalSource,
+        application: Int32
     ) async throws -> Bool {
         let binds: [Bind] = [
             .int4(application), .bytes(attempts.bytes), .text(provider), .text(subject.providerUid),
+            .bytes(source.network), .text(source.route),
         ]
         return try await run(Self.recordFailure, binds).count == 1
     }

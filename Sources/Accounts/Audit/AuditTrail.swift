@@ -20,6 +20,8 @@ package struct AuditEntry: Sendable {
     package var providerUid: String?
     package var addresses: [Address] = []
     package var session: UUID?
+    /// Where it is counted if it is of no account; without one it is an event of its own.
+    package var source: RefusalSource?
     /// Names of rules, codes and providers, never what a person typed.
     package var details: [String: JSONValue] = [:]
 

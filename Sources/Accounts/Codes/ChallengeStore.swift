@@ -18,17 +18,21 @@ package struct NewChallenge: Sendable {
     package let target: ChallengeTarget
     /// HMAC of the id and the code, under a key outside the database.
     package let hash: [UInt8]
-    /// The one session that may answer; `nil` for whoever knows the id.
+    /// HMAC of the code alone; the database keeps it only hashed with the id.
+    package let code: [UInt8]
+    /// The client's, by a keyed pseudonym.
+    package let network: [UInt8]
+    /// The one session that may answer; `nil` for anyone who has the id.
     package let session: UUID?
     package let lifetime: Duration
-    /// For so long after it a further wish changes nothing.
+    /// For how long a further request sends no other code.
     package let resendAfter: Duration
 }
 
-/// What became of the wish for a code.
+/// The challenge that a request for a code got.
 package struct IssuedChallenge: Sendable {
     package let id: UUID
-    /// A code has to be sent; else an earlier one is still under way.
+    /// A code has to be sent; otherwise the challenge is for the one that was sent before.
     package let isNew: Bool
     /// Since the code was issued.
     package let age: Duration
@@ -46,15 +50,19 @@ package struct ChallengeAnswer: Sendable {
     package let purpose: ChallengePurpose
     package let provider: String
     package let hash: [UInt8]
+    package let code: [UInt8]
     package let session: UUID?
+    /// Where a wrong code is counted if the address has no account.
+    package let source: RefusalSource
 }
 
 package protocol ChallengeStore: Sendable {
-    /// Takes the place of an earlier challenge of the target and session, unless that is too young.
+    /// Replaces an earlier challenge of the target and session, unless that is too young: then its own network gets the
+    /// same id again, and another network one of its own.
     func issue(_ challenge: NewChallenge, application: Int32) async throws -> IssuedChallenge
 
-    /// Counts an attempt and judges it: of any number at once, five of a challenge are judged, and of an address as many
-    /// as are allowed a day.
+    /// Counts an attempt and judges it: at most five for each challenge, and 500 wrong ones a day for each address,
+    /// however many race.
     ///
     /// - Returns: whose address it is, for the right code of a challenge that is alive.
     func attempt(_ answer: ChallengeAnswer, application: Int32) async throws -> ChallengeTarget?

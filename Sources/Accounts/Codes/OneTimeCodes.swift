@@ -23,38 +23,42 @@ package struct OneTimeCodes: Sendable {
         self.limits = limits
     }
 
-    /// Sends a code, unless one is under way; only the caller's own session may answer it, where there is one.
+    /// Sends a code, unless one was sent within the last minute; only the caller's own session may answer it, if there
+    /// is one.
     ///
-    /// `languages` is what `Accept-Language` says.
-    /// - Throws: `ProviderError.malformed` for what is no address, or none that may be used.
+    /// A client in another network than the one that had the code sent gets a challenge of its own for that code: its
+    /// wrong answers don't count against the other challenge, and it never learns that one's id.
+    /// - Throws: `ProviderError.malformed` for an address that is none or may not be used; `AccountsError.rateLimited`.
     package func begin(
-        _ typed: String, with configured: ConfiguredProvider, by caller: Caller?, reading languages: String?,
+        _ typed: String, with configured: ConfiguredProvider, by caller: Caller?, from client: Client,
         in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
         return try await send(
-            .proof, to: provider.target(typed: typed), of: configured, by: caller, reading: languages, in: application)
+            .proof, to: provider.target(typed: typed), of: configured, by: caller, from: client, in: application)
     }
 
     /// The same to a target, for any purpose.
     func send(
         _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider, by caller: Caller?,
-        reading languages: String?, in application: Application
+        from client: Client, in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
-        try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
-            session: caller?.sessionID, lifetime: Self.lifetime, resendAfter: Self.resendAfter)
+            code: mark(of: code), network: tokens.opaque.refusalSource(of: client).network, session: caller?.sessionID,
+            lifetime: Self.lifetime, resendAfter: Self.resendAfter)
         let link = caller == nil ? linkToken(provider) : nil
         let message = Message(
             purpose == .proof ? .signInCode : .confirmAddress, to: target.address, code: code, link: link?.url,
             until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)),
-            locale: languages)
+            locale: client.languages)
         let issued = try await store.wholeDecision { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
+            // Only what is sent counts; a refusal undoes the challenge.
+            try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
             if let link {
                 try await store.discard(
                     .signInLink, provider: configured.name, providerUid: target.providerUid, application: application.id
@@ -80,7 +84,7 @@ package struct OneTimeCodes: Sendable {
     ) async throws -> SignedIn {
         let outcome = try await store.standingDecision { store in
             let evidence = try await prove(
-                presented, with: configured, session: caller?.sessionID, in: application, store: store)
+                presented, with: configured, session: caller?.sessionID, from: client, in: application, store: store)
             let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
             return try await signIn.open(session, with: evidence, of: configured, in: application, store: store)
         }
@@ -91,38 +95,39 @@ package struct OneTimeCodes: Sendable {
     ///
     /// - Throws: `AccountsError.invalidCredentials`, which the caller's transaction must not undo: the attempt counts.
     func prove(
-        _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?,
+        _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,
         in application: Application, store: any AccountsStore
     ) async throws -> VerifiedIdentity {
         _ = try configured.challenging()
         let target = try await judge(
-            presented, for: .proof, provider: configured.name, session: session, in: application, store: store)
+            presented, for: .proof, provider: configured.name, session: session, from: client, in: application,
+            store: store)
         try await endChallenges(of: target, provider: configured.name, in: application, store: store)
         return target.evidence
     }
 
     /// The address that the right code gives the identity; likewise.
     func prove(
-        addressChange presented: PresentedOneTimeCode, of identity: IdentityRecord, in application: Application,
-        store: any AccountsStore
+        addressChange presented: PresentedOneTimeCode, of identity: IdentityRecord, from client: Client,
+        in application: Application, store: any AccountsStore
     ) async throws -> ChallengeTarget {
         let target = try await judge(
-            presented, for: .addressChange(identity.id), provider: identity.provider, session: nil, in: application,
-            store: store)
+            presented, for: .addressChange(identity.id), provider: identity.provider, session: nil, from: client,
+            in: application, store: store)
         try await store.endAddressChange(of: identity.id, application: application.id)
         return target
     }
 
     private func judge(
         _ presented: PresentedOneTimeCode, for purpose: ChallengePurpose, provider: String, session: UUID?,
-        in application: Application, store: any AccountsStore
+        from client: Client, in application: Application, store: any AccountsStore
     ) async throws -> ChallengeTarget {
         guard let id = UUID(uuidString: presented.challengeID), presented.code.utf8.count <= 64 else {
             throw AccountsError.invalidCredentials
         }
         let answer = ChallengeAnswer(
             id: id, purpose: purpose, provider: provider, hash: hash(of: presented.code, challenge: id),
-            session: session)
+            code: mark(of: presented.code), session: session, source: tokens.opaque.refusalSource(of: client))
         guard let target = try await store.attempt(answer, application: application.id) else {
             throw AccountsError.invalidCredentials
         }
@@ -178,6 +183,11 @@ package struct OneTimeCodes: Sendable {
 
     private func hash(of code: String, challenge: UUID) -> [UInt8] {
         tokens.opaque.pseudonym(of: "\(challenge.text):\(code)", purpose: "one-time code")
+    }
+
+    /// The code alone, which the database binds to the challenge that it was sent for.
+    private func mark(of code: String) -> [UInt8] {
+        tokens.opaque.pseudonym(of: code, purpose: "one-time code of any challenge")
     }
 
     /// Six digits, each as likely as any other.

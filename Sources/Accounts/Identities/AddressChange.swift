@@ -25,7 +25,7 @@ package struct AddressChange: Sendable {
     /// `typed` gives the address by the name that the identity's provider has for it.
     /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for what is no address.
     package func begin(
-        of id: UUID, typed: (_ field: String) -> String?, reading languages: String?, by caller: Caller
+        of id: UUID, typed: (_ field: String) -> String?, from client: Client, by caller: Caller
     ) async throws -> SentCode {
         let application = caller.application
         let identities = try await store.identities(of: caller.uid, application: application.id)
@@ -40,7 +40,7 @@ package struct AddressChange: Sendable {
         guard !identities.contains(where: { $0.provider == configured.name && $0.providerUid == target.providerUid })
         else { throw AccountsError.invalidParameter(field, reason: "is an identity of this account already") }
         return try await codes.send(
-            .addressChange(id), to: target, of: configured, by: caller, reading: languages, in: application)
+            .addressChange(id), to: target, of: configured, by: caller, from: client, in: application)
     }
 
     /// - Throws: `AccountsError.invalidCredentials`; `AccountsError.identityInUse` for another account's address.
@@ -52,7 +52,8 @@ package struct AddressChange: Sendable {
             let seen = try await store.identities(of: caller.uid, application: application.id)
             guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
             let provider = try application.providers.named(identity.provider)
-            let target = try await codes.prove(addressChange: presented, of: identity, in: application, store: store)
+            let target = try await codes.prove(
+                addressChange: presented, of: identity, from: client, in: application, store: store)
             let evidence = target.evidence
             guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: caller) else {
                 throw AccountsError.invalidToken

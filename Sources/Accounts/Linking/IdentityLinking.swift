@@ -42,7 +42,8 @@ package struct IdentityLinking: Sendable {
         let application = caller.application
         let outcome = try await store.standingDecision { store in
             let use: FlowUse = caller.successor == nil ? .link(caller.sessionID) : .anything(caller.sessionID)
-            let evidence = try await accept(proof, of: provider, for: use, in: application, store: store)
+            let evidence = try await accept(
+                proof, of: provider, for: use, from: client, in: application, store: store)
             return try await link(
                 evidence, of: provider, onConflict: onConflict, by: caller, from: client, store: store)
         }
@@ -80,7 +81,8 @@ package struct IdentityLinking: Sendable {
         let application = caller.application
         let outcome = try await store.standingDecision { store in
             var evidence = try await accept(
-                proof, of: provider, for: .reauthentication(caller.sessionID), in: application, store: store)
+                proof, of: provider, for: .reauthentication(caller.sessionID), from: client, in: application,
+                store: store)
             // A token that may sign in again and again re-authenticates once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
             let asking = try await store.lockedAsking(caller)
@@ -128,15 +130,15 @@ package struct IdentityLinking: Sendable {
     }
 
     private func accept(
-        _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, in application: Application,
-        store: any AccountsStore
+        _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, from client: Client,
+        in application: Application, store: any AccountsStore
     ) async throws -> VerifiedIdentity {
         switch proof {
         case .evidence(let evidence):
             return try evidence.checked()
         case .oneTimeCode(let presented):
             return try await codes.prove(
-                presented, with: provider, session: use.session, in: application, store: store)
+                presented, with: provider, session: use.session, from: client, in: application, store: store)
         case .redirectCode(let presented):
             let flow = try await redemption.accept(presented, for: use, in: application, store: store)
             guard flow.provider == provider.name else { throw AccountsError.invalidToken }

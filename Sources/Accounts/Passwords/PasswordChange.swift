@@ -29,7 +29,9 @@ package struct PasswordChange: Sendable {
             let identity = try await passwordIdentity(of: caller)
             let attempts = tokens.opaque.attemptKey(provider: identity.provider, subject: identity.subject)
             let asker = PasswordAsker(client, subject: attempts)
-            if let current { try await check(current, of: identity, attempts: attempts, for: asker, by: caller) }
+            if let current {
+                try await check(current, of: identity, attempts: attempts, for: asker, by: caller, from: client)
+            }
             let displayName = try await store.user(caller.uid, application: caller.application.id)?.displayName
             try await passwords.refuseWeak(password, of: identity.subject.address, displayName: displayName)
             let hash = try await hasher.hash(password, sharingSaltOf: nil, for: asker)
@@ -56,11 +58,12 @@ package struct PasswordChange: Sendable {
     }
 
     private func check(
-        _ current: String, of identity: Identity, attempts: AttemptKey, for asker: PasswordAsker, by caller: Caller
+        _ current: String, of identity: Identity, attempts: AttemptKey, for asker: PasswordAsker, by caller: Caller,
+        from client: Client
     ) async throws {
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: identity.subject, provider: identity.provider, attempts: attempts,
-            asker: asker, application: caller.application.id)
+            asker: asker, source: tokens.opaque.refusalSource(of: client), application: caller.application.id)
         _ = try await check.state()
         _ = try await check.match(current, against: [identity.stored.hash].compactMap { $0 })
         try await store.clearFailures(attempts, application: caller.application.id)

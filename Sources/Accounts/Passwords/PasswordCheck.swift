@@ -8,6 +8,8 @@ struct PasswordCheck: Sendable {
     let provider: String
     let attempts: AttemptKey
     let asker: PasswordAsker
+    /// Where a wrong password is counted if the subject has no account.
+    let source: RefusalSource
     let application: Int32
 
     /// - Throws: `AccountsError.identityTemporarilyLocked`.
@@ -24,9 +26,9 @@ struct PasswordCheck: Sendable {
     ///   meanwhile that even the right password would be refused: a wrong one must not look different.
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
         if let match = try await hasher.match(password, against: hashes, for: asker) { return match }
-        if try await !store.recordFailure(attempts, of: subject, provider: provider, application: application) {
-            _ = try await state()
-        }
+        let isCounted = try await store.recordFailure(
+            attempts, of: subject, provider: provider, from: source, application: application)
+        if !isCounted { _ = try await state() }
         throw AccountsError.invalidCredentials
     }
 }

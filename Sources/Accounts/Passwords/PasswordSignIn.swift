@@ -33,7 +33,7 @@ package struct PasswordSignIn: Sendable {
         try hasher.requirePlace(for: asker)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
-            asker: asker, application: application.id)
+            asker: asker, source: tokens.opaque.refusalSource(of: client), application: application.id)
         let opened = try await decidingAgain {
             let state = try await check.state()
             let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })

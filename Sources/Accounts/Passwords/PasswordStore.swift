@@ -99,7 +99,8 @@ package protocol PasswordStore: Sendable {
     ///
     /// - Returns: `false` when the subject is locked by now: such a failure doesn't count.
     func recordFailure(
-        _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, application: Int32
+        _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, from source: RefusalSource,
+        application: Int32
     ) async throws -> Bool
 
     func clearFailures(_ attempts: AttemptKey, application: Int32) async throws

@@ -6,6 +6,8 @@ package struct Client: Sendable, Equatable {
     package var device: String?
     /// The address behind trusted proxies.
     package var address: String
+    /// The path of the endpoint that the client called, with its placeholders.
+    package var route = ""
     /// What `Accept-Language` says (RFC 9110, 12.5.4), cut short.
     package let languages: String?
     /// Set where something long may be done for the client.

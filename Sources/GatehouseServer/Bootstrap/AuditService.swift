@@ -3,13 +3,15 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Storage
 
-/// Seals the audit within a second, and looks after its months.
+/// Seals the audit within a second, adds the refusals that were counted, and looks after its months.
 struct AuditService: Service {
     let chain: AuditChain
     let partitions: AuditPartitions
+    let refusals: RefusalsTable
     let logger: Logger
 
     private static let interval: Duration = .milliseconds(400)
+    private static let refusalsInterval: Duration = .seconds(20)
     private static let partitionInterval: Duration = .seconds(600)
 
     func run() async throws {
@@ -18,6 +20,7 @@ struct AuditService: Service {
                 // Each at its own pace: a month that is slow to be made must not hold up the seal.
                 group.addTask { await sealing() }
                 group.addTask { await tending() }
+                group.addTask { await tallying() }
             }
         }
     }
@@ -33,6 +36,13 @@ struct AuditService: Service {
             }
             // Replicas that were started together need not look together.
         } while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))) != nil
+    }
+
+    private func tallying() async {
+        let trouble = Trouble("Refusals that were counted are not in the audit yet", logger: logger)
+        repeat {
+            await trouble.watch { try await refusals.moveToAudit() }
+        } while (try? await Task.sleep(for: Self.refusalsInterval * Double.random(in: 0.5...1.5))) != nil
     }
 
     private func tending() async {

@@ -106,7 +106,8 @@ struct RunningServer {
             sweeping, tellingThePlanner,
             AuditService(
                 chain: AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime()),
-                partitions: AuditPartitions(database: backend.database), logger: backend.logger),
+                partitions: AuditPartitions(database: backend.database),
+                refusals: RefusalsTable(database: backend.database), logger: backend.logger),
         ]
         if let reload { services.append(reload) }
         let group = ServiceGroup(

@@ -2,10 +2,13 @@ internal import Accounts
 internal import ProviderKit
 
 extension AuditEntry {
-    /// A refusal that nothing else has written down.
+    /// A refusal that no use case has recorded.
     ///
-    /// Wrong passwords and codes are audited where they are counted, conflicts and closed accounts where the linking
-    /// rules found them: there it is known whose they are. `nil` for them, and for what refuses no proof.
+    /// Wrong passwords and codes are recorded by the statements that count them, conflicts and closed accounts by the
+    /// linking rules, with the account that they concern. `nil` for them, and for errors that refuse no proof.
+    ///
+    /// Without a caller the refusal names no account: it becomes no event of its own, but counts in
+    /// `{"route", "network", "minute", "count", "refusals": {code or rule: count}}`.
     init?(refusal error: any Error, route: String, provider: String?, caller: Caller?) {
         guard let (code, rule) = Self.unaudited(error) else { return nil }
         var details: [String: JSONValue] = ["route": .string(route), "code": .string(code.rawValue)]

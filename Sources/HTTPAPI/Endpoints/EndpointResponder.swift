@@ -12,7 +12,7 @@ struct EndpointResponder: HTTPResponder {
     let authentication: BearerAuthentication
     let limits: any RateLimiting
     let hashing: any PasswordHashing
-    let audit: any AuditTrail
+    let refusals: RefusalAudit
 
     func respond(to request: Request, context: RequestState) async throws -> Response {
         guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
@@ -23,7 +23,7 @@ struct EndpointResponder: HTTPResponder {
         try await countCall(by: client, body: body, parameters: context.parameters, visit: visit)
         let caller = try await caller(of: request, visit: visit)
         let call = Call(request: request, context: context, visit: visit, client: client, optionalCaller: caller)
-        return try await auditingRefusals(by: caller, context: context, visit: visit) {
+        return try await auditingRefusals(by: caller, from: client, context: context, visit: visit) {
             if let caller, endpoint.access == .recent {
                 try await authentication.requireRecent(caller)
             }
@@ -33,7 +33,8 @@ struct EndpointResponder: HTTPResponder {
 
     /// A refusal stands whether or not it could be written down.
     private func auditingRefusals(
-        by caller: Caller?, context: RequestState, visit: Visit, _ body: () async throws -> Response
+        by caller: Caller?, from client: Client, context: RequestState, visit: Visit,
+        _ body: () async throws -> Response
     ) async throws -> Response {
         do {
             return try await body()
@@ -42,7 +43,7 @@ struct EndpointResponder: HTTPResponder {
                 refusal: error, route: endpoint.path, provider: context.parameters.get("provider"), caller: caller)
             {
                 do {
-                    try await audit.record(entry, application: visit.application.application.id)
+                    try await refusals.record(entry, from: client, in: visit.application.application)
                 } catch {
                     context.log.error("A refusal is missing in the audit", metadata: ["error": "\(error)"])
                 }
@@ -55,6 +56,7 @@ struct EndpointResponder: HTTPResponder {
     ///   statement.
     private func client(of body: ByteBuffer, context: RequestState, visit: Visit) async throws -> Client {
         var client = visit.client
+        client.route = endpoint.path
         guard endpoint.hashesPassword(body) else { return client }
         try hashing.requirePlace(for: PasswordAsker(client, subject: nil))
         client.presence = await context.channel.presence()

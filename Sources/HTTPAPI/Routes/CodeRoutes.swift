@@ -26,8 +26,7 @@ struct CodeRoutes {
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             return SentCodeAnswer(
                 try await useCases.codes.begin(
-                    body.target, with: configured, by: call.optionalCaller,
-                    reading: call.client.languages, in: application))
+                    body.target, with: configured, by: call.optionalCaller, from: call.client, in: application))
         }
     }
 

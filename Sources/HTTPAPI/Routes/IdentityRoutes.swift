@@ -116,7 +116,7 @@ struct IdentityRoutes {
             SentCodeAnswer(
                 try await useCases.addressChange.begin(
                     of: call.identityID, typed: { $0 == "phone" ? body.phone : body.email },
-                    reading: call.client.languages, by: call.caller))
+                    from: call.client, by: call.caller))
         }
     }
 

@@ -8,7 +8,7 @@ struct RouteTable {
     let authentication: BearerAuthentication
     let limits: any RateLimiting
     let hashing: any PasswordHashing
-    let audit: any AuditTrail
+    let refusals: RefusalAudit
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
@@ -26,7 +26,7 @@ struct RouteTable {
             for endpoint in group {
                 let responder = EndpointResponder(
                     endpoint: endpoint, authentication: authentication, limits: limits, hashing: hashing,
-                    audit: audit)
+                    refusals: refusals)
                 router.on(route, method: endpoint.method, responder: responder)
                 if endpoint.method == .get, endpoint.answersHEAD {
                     served.insert(.head)

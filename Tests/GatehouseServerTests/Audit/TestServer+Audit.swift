@@ -54,15 +54,25 @@ extension TestServer {
         var description: String { "\(event) \(details) \(account == nil ? "of nobody" : "of an account")" }
     }
 
-    /// In the order in which they were written.
+    /// In the order in which they were written; refusals that are counted as if their minute were over.
     func audited() async throws -> [Audited] {
-        try await backend.audit.events(of: application().id, account: nil, since: nil, after: nil, atMost: 10_000)
-            .map { event in
-                Audited(
-                    event: event.event,
-                    details: try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8)),
-                    account: event.account)
-            }
+        try await endMinute()
+        let events = try await backend.audit.events(
+            of: application().id, account: nil, since: nil, after: nil, atMost: 10_000)
+        return try events.map { event in
+            Audited(
+                event: event.event,
+                details: try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8)),
+                account: event.account)
+        }
+    }
+
+    /// Moves what was counted in this minute to the audit.
+    func endMinute() async throws {
+        let table = RefusalsTable(database: backend.database)
+        try await table.moveToAudit()
+        try await execute("UPDATE refusals SET minute = minute - interval '1 minute'")
+        try await table.moveToAudit()
     }
 
     /// What the audit gained while the body ran.

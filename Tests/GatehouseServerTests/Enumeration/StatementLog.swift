@@ -83,5 +83,6 @@ struct StatementLog: Sendable {
         "WITH leader AS", "SELECT i.uid, i.id, i.created_at", "DELETE FROM password_failures WHERE ctid",
         "DELETE FROM sessions WHERE ctid", "DELETE FROM refresh_tokens WHERE ctid", "DELETE FROM ended_sessions",
         "DELETE FROM outbox", "DELETE FROM code_guesses", "DELETE FROM rate_limits",
+        "DELETE FROM code_aliases", "WITH over AS",
     ]
 }

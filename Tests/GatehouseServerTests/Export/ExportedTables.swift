@@ -24,6 +24,8 @@ enum ExportedTables {
         "used_proofs": "hashes alone, of nobody; gone when the proof expires",
         "password_failures": "counts under a keyed pseudonym of what was typed; each failure is in auditEvents",
         "code_guesses": "counts under a hash; each wrong code is in auditEvents",
+        "code_aliases": "ids of challenges and keyed pseudonyms of networks, gone in minutes",
+        "refusals": "counts under keyed pseudonyms of clients, gone in minutes",
         "rate_limits": "counts under keyed pseudonyms of clients and targets, gone within hours",
         "signing_keys": "the server's own keys",
         "erasure_keys": "the server's own keys",
@@ -47,7 +49,7 @@ enum ExportedTables {
         ],
         "proofs": [
             "uid": owner, "hash": "made of a secret", "challenge_id": "answers with a code",
-            "session_id": "in sessions",
+            "session_id": "in sessions", "code_hash": "made of a secret", "network": "a keyed pseudonym",
             "identity_id": "in identities", "registration_id": "in registrations",
         ],
         "merges": [:],

@@ -42,6 +42,9 @@ struct ApplicationScopeTests {
         Exception(
             file: "TokenRevocationsTable.swift", tables: "token_revocations", sql: "WITH due AS MATERIALIZED",
             reason: "a worker takes what is due, whosever it is"),
+        Exception(
+            file: "RefusalsTable.swift", tables: "refusals",
+            reason: "minutes that are over go into the chain, which is one for all"),
         Exception(file: "AuditPartitions.swift", tables: "audit_events", reason: "as for the chain"),
         Exception(file: "BacklogTable.swift", reason: "gauges count what waits, whosever it is"),
         Exception(

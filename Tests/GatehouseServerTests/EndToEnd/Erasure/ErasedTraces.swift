@@ -23,6 +23,8 @@ struct ErasedTraces: Sendable {
         "webhook_deliveries": "uid, and who was told of what when", "token_revocations": "uid, and who took them back",
         "outbox": "topic and time of what had been sent before there was an account",
         "rate_limits": "clients' networks by keyed pseudonyms, for hours",
+        "code_aliases": "clients' networks by keyed pseudonyms, for ten minutes",
+        "refusals": "clients' networks by keyed pseudonyms, until the minute is over",
     ]
 
     let id = UUID().uuidString.prefix(8).lowercased()

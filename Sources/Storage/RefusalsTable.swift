@@ -1,0 +1,34 @@
+package import Postgres
+
+/// Refusals that name no account, counted for each client network, route and minute.
+///
+/// The statements that refuse count them in an unlogged table: a crash of the database forgets those of the last
+/// minutes. The counts of a minute that is over become events of the audit, which are sealed like any other.
+package struct RefusalsTable: Sendable {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    private static let moveToAudit = Statement(
+        .write,
+        """
+        WITH over AS (
+            DELETE FROM refusals WHERE minute < date_trunc('minute', now())
+            RETURNING application_id, minute, network, route, refusal, count
+        )
+        INSERT INTO audit_events (application_id, event, details)
+        SELECT application_id, 'sign-in.refused',
+               jsonb_build_object(
+                   'route', route, 'network', encode(network, 'hex'), 'minute', rfc3339(minute), 'count', sum(count),
+                   'refusals', jsonb_object_agg(refusal, count))
+          FROM over
+         GROUP BY application_id, minute, network, route
+        """)
+
+    /// Writes one event for each network, route and minute that is over.
+    package func moveToAudit() async throws {
+        _ = try await translatingErrors { try await database.execute(Self.moveToAudit) }
+    }
+}
