@@ -156,7 +156,7 @@ let package = Package(
             ]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("OpenIDConnectTests", of: ["OpenIDConnectProvider", "ProviderKit", "Tokens", .crypto]),
-        tests("DeliveryTests", of: ["Delivery", "Accounts", "ProviderKit", .lifecycle, .logging]),
+        tests("DeliveryTests", of: ["Delivery", "Accounts", "Outbound", "ProviderKit", .lifecycle, .logging]),
         tests(
             "ProviderConformanceTests",
             of: [

@@ -25,17 +25,12 @@ static inline CURLcode curl_set_reader(CURL *handle, curl_read_callback function
     return code == CURLE_OK ? (curl_easy_setopt)(handle, CURLOPT_READDATA, data) : code;
 }
 
-static inline CURLcode curl_set_writer(CURL *handle, curl_write_callback function, void *data) {
-    CURLcode code = (curl_easy_setopt)(handle, CURLOPT_WRITEFUNCTION, function);
-    return code == CURLE_OK ? (curl_easy_setopt)(handle, CURLOPT_WRITEDATA, data) : code;
-}
-
 static inline CURLcode curl_set_progress(CURL *handle, curl_xferinfo_callback function, void *data) {
     CURLcode code = (curl_easy_setopt)(handle, CURLOPT_XFERINFOFUNCTION, function);
     return code == CURLE_OK ? (curl_easy_setopt)(handle, CURLOPT_XFERINFODATA, data) : code;
 }
 
-// Of the last reply, the three digits of SMTP and HTTP alike; 0 when there was none.
+// The last reply's code; 0 when there was none.
 static inline long curl_response_code(CURL *handle) {
     long code = 0;
     (curl_easy_getinfo)(handle, CURLINFO_RESPONSE_CODE, &code);

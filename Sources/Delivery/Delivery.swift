@@ -7,8 +7,9 @@
 /// `gatehouse dev` both by `DevelopmentInbox` to its page. What failed for now returns to the queue with a growing, random
 /// delay (`RetryPolicy`), what was refused for good is given up and stays there to be seen.
 ///
-/// Account events leave likewise: `WebhookWorker` posts each to the webhooks that subscribed to it when it happened,
-/// signed, until a 2xx acknowledges it.
+/// `WebhookWorker` posts each account event to the webhooks that subscribed to it when it happened, signed, until a 2xx
+/// acknowledges it. Webhooks and the gateway are reached through `HTTPPosting`, which `Outbound` implements; libcurl is
+/// for SMTP alone.
 ///
 /// Delivery is at least once: a worker that dies between the relay's 250 and its own mark leaves that one message to be
 /// sent again, byte for byte the same and under the same Message-ID, so that mailboxes can tell.

@@ -1,18 +1,9 @@
+package import ProviderKit
+
 /// Why something was not delivered, or cannot be.
 ///
 /// Never holds an address, a reply's text or a secret.
 package enum DeliveryError: Error, Sendable, Equatable {
-    /// What stood in the way before the relay said anything about the message.
-    package enum Obstacle: String, Sendable {
-        /// The relay's name doesn't resolve.
-        case name
-        case connection
-        case timeout
-        /// No TLS where it is required, or a certificate that doesn't hold.
-        case tls
-        case disconnected
-    }
-
     /// - `field` is named as in the configuration, as in `delivery.email.smtp`; `reason` never repeats the value.
     case invalidSetting(field: String, reason: String)
     /// The relay refuses this message for good: 5yz to its sender, recipient or content (RFC 5321, 4.2.1).

@@ -1,8 +1,9 @@
 internal import CCurl
+internal import ProviderKit
 
-/// What all uses of libcurl share.
+/// libcurl's own state, settings and errors.
 enum Curl {
-    /// libcurl's global state, made by whoever comes first.
+    /// Whether libcurl's global state, which the first use makes, is there.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
 
     /// What a transfer's end means where it says nothing about the other side's answer.

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import ProviderKit
 
 /// One mail over one connection by libcurl, which also doubles the dots at line starts (RFC 5321, 4.5.2).
 struct SMTPExchange: Sendable {

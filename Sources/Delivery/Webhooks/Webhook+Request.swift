@@ -11,15 +11,16 @@ extension Webhook {
     }
 
     /// What is posted: the same body and id at every attempt, signed with the time of this one.
-    func request(_ delivery: TakenDelivery, at now: Date) throws -> HTTPEndpoint.Request {
+    func request(_ delivery: TakenDelivery, at now: Date) throws -> FetchRequest {
         let body = try body(of: delivery)
         let id = delivery.event.text
         let timestamp = String(Int(now.timeIntervalSince1970))
-        return HTTPEndpoint.Request(
-            headers: [
-                ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", timestamp),
-                ("webhook-signature", signature(id: id, timestamp: timestamp, body: body)),
-            ], body: body)
+        var request = FetchRequest.post(endpoint.url, json: body)
+        request.headers.merge(endpoint.headers) { $1 }
+        request.headers["webhook-id"] = id
+        request.headers["webhook-timestamp"] = timestamp
+        request.headers["webhook-signature"] = signature(id: id, timestamp: timestamp, body: body)
+        return request
     }
 
     func signature(id: String, timestamp: String, body: [UInt8]) -> String {

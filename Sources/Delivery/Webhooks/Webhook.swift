@@ -12,8 +12,6 @@ package struct Webhook: Sendable {
     let endpoint: HTTPEndpoint
     /// What its events are signed with.
     let key: [UInt8]
-    /// Its own, so that it keeps no other waiting.
-    let threads = BlockingThreads(limit: 8)
 
     /// - Throws: `DeliveryError.invalidSetting` for a URL that is none, or a secret that is not `whsec_` and base64.
     package init(

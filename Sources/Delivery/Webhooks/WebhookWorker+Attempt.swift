@@ -20,13 +20,8 @@ extension WebhookWorker {
     }
 
     private func post(_ delivery: TakenDelivery, to webhook: Webhook) async throws {
-        let exchange = HTTPExchange(
-            endpoint: webhook.endpoint, request: try webhook.request(delivery, at: time.now()),
-            deadline: settings.attempt)
         do {
-            try await webhook.threads.run { isAbandoned in
-                try exchange.perform(isAbandoned: isAbandoned)
-            }
+            try await http.deliver(try webhook.request(delivery, at: time.now()), within: settings.attempt)
         } catch DeliveryError.gatewayRefused(let status) {
             // No answer is final: receivers are misconfigured and repaired, and an erasure waits for them.
             throw DeliveryError.gatewayDeferred(status: status)

@@ -1,13 +1,14 @@
 package import Accounts
 internal import Foundation
 package import Logging
+package import ProviderKit
 internal import ServiceLifecycle
 internal import Synchronization
 
 /// Posts account events to the webhooks in force, until the process shuts down.
 ///
-/// Each webhook has its own places and threads: one that hangs delays no other, and never a mail. It lives as
-/// `WorkerLoop` says; what a shutdown cancels comes back when its lease ends.
+/// Each webhook has its own places: one that hangs delays no other, and never a mail. It lives as `WorkerLoop` says;
+/// what a shutdown cancels comes back when its lease ends.
 package final class WebhookWorker: Service {
     package struct Settings: Sendable {
         /// Deliveries on their way at once, to each webhook.
@@ -35,6 +36,7 @@ package final class WebhookWorker: Service {
 
     let queue: any EventQueue
     let webhooks: CurrentWebhooks
+    let http: any HTTPPosting
     let settings: Settings
     let logger: Logger
     let time: any TimeSource
@@ -45,12 +47,14 @@ package final class WebhookWorker: Service {
 
     /// `clock` measures ticks, `time` tells how old events are; `random`, in 0..<1, is the jitter.
     package init(
-        queue: any EventQueue, webhooks: CurrentWebhooks, settings: Settings = Settings(), logger: Logger,
+        queue: any EventQueue, webhooks: CurrentWebhooks, by http: any HTTPPosting, settings: Settings = Settings(),
+        logger: Logger,
         time: any TimeSource = SystemTime(), clock: any Clock<Duration> = ContinuousClock(),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
         self.queue = queue
         self.webhooks = webhooks
+        self.http = http
         self.settings = settings
         self.logger = logger
         self.time = time

@@ -3,11 +3,13 @@ internal import Delivery
 internal import Foundation
 internal import Logging
 internal import Migrations
+internal import Outbound
 internal import Postgres
+internal import ProviderKit
 internal import Storage
 internal import Tokens
 
-/// The database, the keys and the stores over them: what every command works with.
+/// The database, the keys, the stores over them and the way to webhooks and the SMS gateway: what every command uses.
 struct Backend {
     let configuration: Configuration
     let logger: Logger
@@ -25,6 +27,8 @@ struct Backend {
     let policies: LivePolicies
     /// Likewise for the webhooks.
     let webhooks: CurrentWebhooks
+    /// Apart from the providers' network, so that neither delays the other.
+    let posting: any HTTPPosting
 
     enum Schema {
         /// Brought up to date first.
@@ -44,21 +48,27 @@ struct Backend {
         let database = Database(
             connections ?? configuration.database.postgres,
             logger: Logger(label: logger.label) { _ in OpeningLogHandler(logger, behind: gate) })
+        let network = OutboundNetwork()
         database.start()
         do {
             try await database.ready(within: .seconds(5))
             gate.open()
-            let backend = try await Backend(configuration, database: database, logger: logger, schema: schema)
+            let backend = try await Backend(
+                configuration, database: database, network: network, logger: logger, schema: schema)
             let result = try await body(backend)
+            await network.shutdown()
             await database.stop()
             return result
         } catch {
+            await network.shutdown()
             await database.stop()
             throw error
         }
     }
 
-    private init(_ configuration: Configuration, database: Database, logger: Logger, schema: Schema) async throws {
+    private init(
+        _ configuration: Configuration, database: Database, network: OutboundNetwork, logger: Logger, schema: Schema
+    ) async throws {
         let migrator = Migrator(database: database, migrations: Migrations.all)
         switch schema {
         case .migrated: _ = try await migrator.migrate()
@@ -80,6 +90,7 @@ struct Backend {
         keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
         access = AccessTokenCodec(keys: keys, time: SystemTime())
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
+        posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
         store = SQLStore(
             database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
     }

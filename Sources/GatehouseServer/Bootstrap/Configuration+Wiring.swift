@@ -9,6 +9,7 @@ internal import HummingbirdTLS
 internal import NIOCore
 internal import NIOSSL
 internal import Passwords
+internal import ProviderKit
 
 extension PasswordHasher {
     init(_ configuration: Configuration.Passwords, pool: HashingPool) throws {
@@ -43,11 +44,11 @@ extension Configuration.Delivery {
     }
 
     /// An inbox takes every text message too, and nothing is counted.
-    func smsDelivery(inbox: DevelopmentInbox?) throws -> SMSDelivery? {
+    func smsDelivery(by http: any HTTPPosting, inbox: DevelopmentInbox?) throws -> SMSDelivery? {
         if let inbox { return SMSDelivery(transport: inbox) }
         guard let sms else { return nil }
         return SMSDelivery(
-            transport: GatewayTransport(try sms.gateway),
+            transport: GatewayTransport(try sms.gateway, by: http),
             budget: TextBudget(
                 total: sms.budget.map(TextBudget.Limit.init), perRange: sms.budgetPerPrefix.map(TextBudget.Limit.init)))
     }

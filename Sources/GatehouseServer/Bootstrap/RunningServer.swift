@@ -43,10 +43,11 @@ struct RunningServer {
             revocations: backend.revocations, limits: limits, time: SystemTime())
         let delivery = CurrentDelivery(
             email: try configuration.delivery.emailDelivery(inbox: inbox),
-            sms: try configuration.delivery.smsDelivery(inbox: inbox), composer: try configuration.delivery.composer())
+            sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),
+            composer: try configuration.delivery.composer())
         let worker = OutboxWorker(queue: backend.outbox, delivery: delivery, logger: backend.logger)
         let webhookWorker = WebhookWorker(
-            queue: backend.events(), webhooks: backend.webhooks, logger: backend.logger)
+            queue: backend.events(), webhooks: backend.webhooks, by: backend.posting, logger: backend.logger)
         let scopes = LiveScopes(try await backend.scopes(of: configuration))
         let revocationWorker = RevocationWorker(
             queue: backend.revocationQueue(), providers: scopes, logger: backend.logger)
@@ -174,7 +175,7 @@ struct RunningServer {
         if sections.contains(.delivery) {
             delivery.replace(
                 email: try configuration.delivery.emailDelivery(inbox: nil),
-                sms: try configuration.delivery.smsDelivery(inbox: nil),
+                sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: nil),
                 composer: try configuration.delivery.composer())
         }
     }

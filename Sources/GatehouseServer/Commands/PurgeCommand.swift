@@ -204,7 +204,8 @@ extension PurgeCommand {
         var silent = backend.logger
         silent.logLevel = .critical
         let webhooks = WebhookWorker(
-            queue: backend.events(.accounts { own.uids }), webhooks: backend.webhooks, logger: silent)
+            queue: backend.events(.accounts { own.uids }), webhooks: backend.webhooks, by: backend.posting,
+            logger: silent)
         let revocations = RevocationWorker(
             queue: backend.revocationQueue(.accounts { own.uids }), providers: LiveScopes(scopes), logger: silent)
         let work = CommandWork { try await body(own) }

@@ -2,7 +2,9 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOSSL
 internal import ProviderKit
+internal import Synchronization
 
 /// One request with everything that it takes: resolution, connection, redirects, and the answer up to its limit.
 struct Exchange: Sendable {
@@ -15,27 +17,68 @@ struct Exchange: Sendable {
     private static let attempts = 3
     private static let redirects: Set<UInt> = [301, 302, 303, 307, 308]
 
+    func destination(of request: FetchRequest) throws(OutboundFailure) -> UpstreamURL {
+        guard let url = UpstreamURL(request.url) else { throw .invalidURL }
+        guard url.isSecure || allowsPrivateHosts else { throw .plainHTTP }
+        return url
+    }
+
     /// - Throws: `OutboundFailure`; other errors only where the task was cancelled.
     func run(_ request: FetchRequest, to url: UpstreamURL) async throws -> FetchResponse {
-        try await withThrowingTaskGroup(of: FetchResponse.self) { group in
-            group.addTask { try await follow(request, to: url) }
-            group.addTask { [limits] in
-                try await Task.sleep(for: limits.deadline)
+        try await within(limits.deadline) { try await follow(request, to: url) }
+    }
+
+    /// Sends the request once, on a connection of its own, and returns the status of the answer.
+    ///
+    /// Once the status is there, nothing that happens to the rest of the answer is an error: the rest is read only so
+    /// that the server can finish in order.
+    /// - Throws: as `run` does.
+    func status(of request: FetchRequest, to url: UpstreamURL, within deadline: Duration) async throws -> Int {
+        let answered = Answered()
+        do {
+            return try await within(deadline) {
+                var outgoing = outgoing(request, to: url)
+                outgoing.headers.add(name: "Connection", value: "close")
+                return try await send(outgoing, to: url) { response in
+                    let status = Int(response.status.code)
+                    answered.status.withLock { $0 = status }
+                    _ = try await read(response)
+                    return status
+                }
+            }
+        } catch {
+            guard let status = answered.status.withLock({ $0 }) else { throw error }
+            return status
+        }
+    }
+
+    private final class Answered: Sendable {
+        let status = Mutex<Int?>(nil)
+    }
+
+    private func within<Result: Sendable>(
+        _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await withThrowingTaskGroup(of: Result.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: deadline)
                 throw OutboundFailure.timedOut
             }
             defer { group.cancelAll() }
-            guard let response = try await group.next() else { throw OutboundFailure.interrupted }
-            return response
+            guard let result = try await group.next() else { throw OutboundFailure.interrupted }
+            return result
         }
     }
 
     private func follow(_ request: FetchRequest, to url: UpstreamURL) async throws -> FetchResponse {
         var url = url
         for _ in 0...max(limits.redirects, 0) {
-            let addresses = try await addresses(of: url)
-            let (response, location) = try await send(request, to: url, at: addresses)
+            let (response, location) = try await send(outgoing(request, to: url), to: url) { response in
+                (try await read(response), response.headers.first(name: "location"))
+            }
             guard (300...399).contains(response.status) else { return response }
-            guard request.form == nil, Self.redirects.contains(UInt(response.status)),
+            guard request.content == nil, Self.redirects.contains(UInt(response.status)),
                 let next = location.flatMap(url.following(location:))
             else { throw OutboundFailure.redirected }
             url = next
@@ -55,13 +98,13 @@ struct Exchange: Sendable {
         return addresses
     }
 
-    private func send(
-        _ request: FetchRequest, to url: UpstreamURL, at addresses: [NetworkAddress]
-    ) async throws -> (FetchResponse, location: String?) {
-        for address in Self.candidates(addresses) {
+    private func send<Result>(
+        _ request: HTTPClientRequest, to url: UpstreamURL, _ read: (HTTPClientResponse) async throws -> Result
+    ) async throws -> Result {
+        for address in Self.candidates(try await addresses(of: url)) {
             let key = PinnedClients.Key(host: url.hostInURL, address: address.description)
             do {
-                return try await clients.with(key) { client in try await send(request, to: url, by: client) }
+                return try await clients.with(key) { client in try await send(request, to: url, by: client, read) }
             } catch OutboundFailure.notConnected {
                 continue
             }
@@ -78,20 +121,22 @@ struct Exchange: Sendable {
         return Array(([first] + (second.map { [others[$0]] } ?? []) + rest).prefix(attempts))
     }
 
-    private func send(
-        _ request: FetchRequest, to url: UpstreamURL, by client: HTTPClient
-    ) async throws -> (FetchResponse, location: String?) {
+    private func send<Result>(
+        _ request: HTTPClientRequest, to url: UpstreamURL, by client: HTTPClient,
+        _ read: (HTTPClientResponse) async throws -> Result
+    ) async throws -> Result {
         // Were the host read otherwise here, the client would resolve it itself.
         guard let parsed = URL(string: url.text), parsed.user == nil, parsed.host.map(bare) == url.host else {
             throw OutboundFailure.invalidURL
         }
         do {
-            let response = try await client.execute(outgoing(request, to: url), deadline: .distantFuture)
-            return (try await read(response), response.headers.first(name: "location"))
+            return try await read(try await client.execute(request, deadline: .distantFuture))
         } catch let failure as OutboundFailure {
             throw failure
         } catch  where Self.isConnectionFailure(error) {
             throw OutboundFailure.notConnected
+        } catch  where Self.isTLSFailure(error) {
+            throw OutboundFailure.untrusted
         } catch {
             try Task.checkCancellation()
             throw OutboundFailure.interrupted
@@ -106,10 +151,10 @@ struct Exchange: Sendable {
         var outgoing = HTTPClientRequest(url: url.text)
         outgoing.headers.add(name: "Accept", value: "application/json")
         outgoing.headers.add(name: "User-Agent", value: "Gatehouse")
-        if let form = request.encodedForm {
+        if let (type, bytes) = request.content {
             outgoing.method = .POST
-            outgoing.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
-            outgoing.body = .bytes(Array(form.utf8))
+            outgoing.headers.add(name: "Content-Type", value: type)
+            outgoing.body = .bytes(bytes)
         }
         for (name, value) in request.headers where !Self.ownHeaders.contains(name.lowercased()) {
             outgoing.headers.replaceOrAdd(name: name, value: value)
@@ -134,6 +179,15 @@ struct Exchange: Sendable {
         }
         let headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
         return FetchResponse(status: Int(response.status.code), headers: headers, body: body)
+    }
+
+    /// The handshake failed, or the certificate is not the host's.
+    private static func isTLSFailure(_ error: any Error) -> Bool {
+        switch error {
+        case let error as HTTPClientError: error == .tlsHandshakeTimeout
+        case let error as NIOSSLError: if case .uncleanShutdown = error { false } else { true }
+        default: error is NIOSSLExtraError
+        }
     }
 
     /// Errors that occur before a request is sent alone, so that it may be sent elsewhere.

@@ -1,10 +1,13 @@
-/// Why an exchange came to nothing, as the log says it.
+internal import ProviderKit
+
+/// Why an exchange failed, in the words of the log.
 enum OutboundFailure: String, Error, Equatable {
     case invalidURL = "invalid URL"
     case plainHTTP = "not https"
     case privateAddress = "address is not public"
     case unresolvable = "host can't be resolved"
     case notConnected = "no connection"
+    case untrusted = "no TLS that can be trusted"
     case interrupted = "connection or protocol failed"
     case timedOut = "no answer in time"
     case tooLarge = "answer is too large"
@@ -17,9 +20,21 @@ enum OutboundFailure: String, Error, Equatable {
     /// What it tells of the upstream.
     var outcome: CircuitBreaker.Outcome {
         switch self {
-        case .unresolvable, .notConnected, .interrupted, .timedOut, .tooLarge: .failed
+        case .unresolvable, .notConnected, .untrusted, .interrupted, .timedOut, .tooLarge: .failed
         case .redirected: .answered
         case .invalidURL, .plainHTTP, .privateAddress, .crowded, .circuitOpen, .shutDown, .abandoned: .unknown
+        }
+    }
+
+    /// What a delivery reports of it.
+    var obstacle: Obstacle {
+        switch self {
+        case .invalidURL, .unresolvable: .name
+        case .plainHTTP, .privateAddress: .forbidden
+        case .notConnected, .crowded, .circuitOpen, .shutDown: .connection
+        case .untrusted: .tls
+        case .timedOut: .timeout
+        case .interrupted, .tooLarge, .redirected, .abandoned: .disconnected
         }
     }
 }

@@ -11,7 +11,7 @@ struct OutboundFetcher: HTTPFetching {
         let url: UpstreamURL
         let permit: OwnerRecord.Permit
         do {
-            url = try destination(of: request)
+            url = try exchange.destination(of: request)
             permit = try record.enter(url.upstream)
         } catch {
             record.countRefusal()
@@ -29,12 +29,6 @@ struct OutboundFetcher: HTTPFetching {
             log.failed(record.owner, upstream: url.upstream, failure)
             throw ProviderError.unavailable
         }
-    }
-
-    private func destination(of request: FetchRequest) throws(OutboundFailure) -> UpstreamURL {
-        guard let url = UpstreamURL(request.url) else { throw .invalidURL }
-        guard url.isSecure || exchange.allowsPrivateHosts else { throw .plainHTTP }
-        return url
     }
 
     /// Once the caller is gone, whatever happened tells nothing about the upstream.

@@ -6,7 +6,7 @@ internal import NIOSSL
 package import ProviderKit
 internal import Synchronization
 
-/// The way out for all providers; one for the life of the server.
+/// The way out for providers or deliveries, for the life of the process.
 ///
 /// What is known of an owner (who is down, how much is under way) stays when the configuration changes. Opens nothing
 /// before the first exchange.
@@ -59,11 +59,16 @@ package final class OutboundNetwork: Sendable {
             records[owner] = record
             return record
         }
-        return OutboundFetcher(
-            record: record,
-            exchange: Exchange(
-                resolver: resolver, clients: clients, limits: limits, allowsPrivateHosts: allowsPrivateHosts),
-            log: log)
+        return OutboundFetcher(record: record, exchange: exchange(allowsPrivateHosts: allowsPrivateHosts), log: log)
+    }
+
+    /// The network for deliveries.
+    package func poster(allowsPrivateHosts: Bool) -> any HTTPPosting {
+        OutboundPoster(exchange: exchange(allowsPrivateHosts: allowsPrivateHosts))
+    }
+
+    private func exchange(allowsPrivateHosts: Bool) -> Exchange {
+        Exchange(resolver: resolver, clients: clients, limits: limits, allowsPrivateHosts: allowsPrivateHosts)
     }
 
     /// Of every owner that asked for a fetcher, by application and provider.

@@ -16,17 +16,30 @@ public struct FetchRequest: Sendable, Equatable {
     public let url: String
     /// `Accept: application/json` unless it says otherwise.
     public var headers: [String: String]
-    /// With a form it is a POST of `application/x-www-form-urlencoded`, else a GET.
+    /// With a form it is a POST of `application/x-www-form-urlencoded`.
     public let form: [String: String]?
+    /// With a JSON text it is a POST too; a request has a form, a JSON text, or neither.
+    package let json: [UInt8]?
 
     /// A GET; `bearer` is an access token (RFC 6750, 2.1).
     public static func get(_ url: String, bearer: String? = nil) -> FetchRequest {
-        FetchRequest(url: url, headers: bearer.map { ["Authorization": "Bearer \($0)"] } ?? [:], form: nil)
+        FetchRequest(url: url, headers: bearer.map { ["Authorization": "Bearer \($0)"] } ?? [:], form: nil, json: nil)
     }
 
     /// A POST of a form.
     public static func post(_ url: String, form: [String: String]) -> FetchRequest {
-        FetchRequest(url: url, headers: [:], form: form)
+        FetchRequest(url: url, headers: [:], form: form, json: nil)
+    }
+
+    /// A POST of a JSON text.
+    package static func post(_ url: String, json: [UInt8]) -> FetchRequest {
+        FetchRequest(url: url, headers: [:], form: nil, json: json)
+    }
+
+    /// What a POST carries; `nil` for a GET.
+    package var content: (type: String, bytes: [UInt8])? {
+        encodedForm.map { ("application/x-www-form-urlencoded", Array($0.utf8)) }
+            ?? json.map { ("application/json", $0) }
     }
 
     /// The form as it is sent (WHATWG URL, 5.2), its fields in the order of their names.

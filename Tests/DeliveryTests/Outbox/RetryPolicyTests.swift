@@ -1,5 +1,6 @@
 import Delivery
 import Foundation
+import ProviderKit
 import Testing
 
 struct RetryPolicyTests {

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import ProviderKit
 import Testing
 
 @testable import Delivery

@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import Outbound
 import ProviderKit
 import Testing
 
@@ -11,7 +12,8 @@ struct GatewayTransportTests {
         deadline: Duration = .seconds(10)
     ) throws -> GatewayTransport {
         GatewayTransport(
-            try SMSGateway(url: "http://\(login)127.0.0.1:\(sink.port)\(path)", form: form), deadline: deadline)
+            try SMSGateway(url: "http://\(login)127.0.0.1:\(sink.port)\(path)", form: form),
+            by: OutboundNetwork().poster(allowsPrivateHosts: true), deadline: deadline)
     }
 
     @Test func postsTheMessageAndItsID() async throws {
@@ -44,7 +46,7 @@ struct GatewayTransportTests {
         #expect(request.headers["content-type"] == "application/x-www-form-urlencoded")
         #expect(
             request.body
-                == "To=%2B33612345678&From=%2B15005550006&Body=042137%20%C3%A8%20%26%20%3D%20%C3%BC%20%2B%0A~")
+                == "Body=042137%20%C3%A8%20%26%20%3D%20%C3%BC%20%2B%0A~&From=%2B15005550006&To=%2B33612345678")
         let login = Data("AC1@:s:cret".utf8).base64EncodedString()
         #expect(request.headers["authorization"] == "Basic \(login)")
     }
@@ -117,6 +119,20 @@ struct GatewayTransportTests {
             let message = try Samples.text()
             await #expect(throws: DeliveryError.unreachable(.disconnected)) { try await transport.send(message) }
         }
+    }
+
+    /// A private address, in whatever spelling, and plain HTTP.
+    @Test(arguments: ["http", "https"], ["127.0.0.1", "localhost", "127.1", "[::1]", "[::ffff:7f00:1]"])
+    func aPrivateHostIsReachedOnlyWhereThatIsAllowed(scheme: String, host: String) async throws {
+        let sink = try HTTPSink()
+        defer { sink.close() }
+        let network = OutboundNetwork()
+        let gateway = try SMSGateway(url: "\(scheme)://\(host):\(sink.port)/sms", form: .json)
+        let transport = GatewayTransport(gateway, by: network.poster(allowsPrivateHosts: false))
+        let message = try Samples.text()
+        await #expect(throws: DeliveryError.unreachable(.forbidden)) { try await transport.send(message) }
+        #expect(sink.requests.value.isEmpty)
+        await network.shutdown()
     }
 
     @Test func aPortThatNobodyListensOn() async throws {

@@ -71,6 +71,19 @@ struct WebhookFaultTests {
         }
     }
 
+    @Test func `a private host is reached only where that is allowed`() async throws {
+        try await WebhookSink.with { sink in
+            let hooks = "[\(sink.entry("account.erased"))]"
+            try await TestServer.with(webhooks: hooks, network: "allowPrivateHosts: false") { server in
+                let event = try #require(try await announce(at: server).first)
+                try await eventually("the refusal is seen") {
+                    try await delivery(event, at: server).failure == "unreachable-forbidden"
+                }
+                #expect(sink.posts.isEmpty)
+            }
+        }
+    }
+
     @Test func `a webhook that hangs delays neither another nor a mail`() async throws {
         try await WebhookSink.with { _, _ in
             .hang

@@ -49,7 +49,7 @@ struct LogSecrecyTests {
                     gateway: GatewayTransport(
                         try SMSGateway(
                             url: upstream.url.replacing("//", with: "//key:gatewaysecret@") + "/sms?k=pathsecret",
-                            form: .json)))
+                            form: .json), by: server.backend.posting))
                 let delivery = server.server.delivery
                 delivery.replace(
                     email: EmailDelivery(from: try Mailbox("no-reply@demo.example"), transport: refused),

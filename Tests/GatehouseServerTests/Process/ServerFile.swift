@@ -23,6 +23,7 @@ struct ServerFile {
         database: { url: "\(database)", connections: 8 }
         secrets: { masterKey: "\(masterKey)" }
         passwords: { \(passwords) }
+        network: { allowPrivateHosts: true }
         rateLimits: off
         \(delivery)
         defaultApplication: demo

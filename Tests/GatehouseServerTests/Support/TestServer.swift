@@ -59,12 +59,12 @@ struct TestServer: Sendable {
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
         tokens: String = "algorithm: ES256", rateLimits: String = "off", webhooks: String = "[]",
-        logger: Logger = silence,
+        network: String = "allowPrivateHosts: true", logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
             server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
-            tokens: tokens, rateLimits: rateLimits, webhooks: webhooks)
+            tokens: tokens, rateLimits: rateLimits, webhooks: webhooks, network: network)
         // A replica is started inside of another server's place.
         if let database { return try await run(yaml, database: database, logger: logger, body) }
         return try await ServerPlaces.shared.withPlace {
@@ -82,13 +82,14 @@ struct TestServer: Sendable {
     static func yaml(
         server: String = "development: true", application: String = "", providers: String = "", others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
-        email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]"
+        email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]",
+        network: String = "allowPrivateHosts: true"
     ) -> String {
         """
         server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", \(server) }
         database: { url: "${DATABASE_URL}", connections: 8 }
         secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
-        network: { allowPrivateHosts: true }
+        network: { \(network) }
         passwords: { \(passwords) }
         rateLimits: \(rateLimits)
         webhooks: \(webhooks)

@@ -21,7 +21,8 @@ import Testing
                 let relay = SMTPTransport(
                     try SMTPServer(url: try #require(url.string)), authorities: trusting ? sinks.authority : nil)
                 let gateway = GatewayTransport(
-                    try SMSGateway(url: "http://127.0.0.1:\(sinks.textPort)/sms", form: .json))
+                    try SMSGateway(url: "http://127.0.0.1:\(sinks.textPort)/sms", form: .json),
+                    by: server.backend.posting)
                 server.server.delivery.replace(
                     email: EmailDelivery(from: try Mailbox("Démo <no-reply@demo.example>"), transport: relay),
                     sms: SMSDelivery(transport: gateway), composer: server.server.delivery.composer)

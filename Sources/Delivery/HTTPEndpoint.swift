@@ -1,18 +1,11 @@
 internal import Foundation
 
-/// Where messages are posted to, and with which login.
+/// Where messages or events are posted to, and the login for it.
 struct HTTPEndpoint: Sendable, Equatable {
-    /// What is posted.
-    struct Request: Sendable {
-        /// As they go over the wire.
-        var headers: [(name: String, value: String)]
-        let body: [UInt8]
-    }
-
     /// Without user and password.
     let url: String
-    let user: String?
-    let password: String?
+    /// `Authorization` (RFC 7617) where the URL has a user.
+    let headers: [String: String]
 
     /// Reads a URL, whose user and password are percent-encoded.
     ///
@@ -22,14 +15,14 @@ struct HTTPEndpoint: Sendable, Equatable {
         guard var url = URLComponents(string: text), url.host?.isEmpty == false,
             ["http", "https"].contains(url.scheme?.lowercased())
         else { throw refusal("is not an absolute http or https URL") }
-        user = url.user
-        password = url.password
+        let login = url.user.map { "\($0):\(url.password ?? "")" }
         url.user = nil
         url.password = nil
         url.fragment = nil
         guard let address = url.string,
-            ![address, user ?? "", password ?? ""].contains(where: { $0.unicodeScalars.contains { $0.value < 32 } })
+            ![address, login ?? ""].contains(where: { $0.unicodeScalars.contains { $0.value < 32 } })
         else { throw refusal("has a control character") }
         self.url = address
+        headers = login.map { ["Authorization": "Basic \(Data($0.utf8).base64EncodedString())"] } ?? [:]
     }
 }

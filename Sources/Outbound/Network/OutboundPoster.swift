@@ -1,0 +1,17 @@
+internal import ProviderKit
+
+/// The network for deliveries.
+///
+/// It has no circuit breaker: what fails comes back by its queue's own schedule.
+struct OutboundPoster: HTTPPosting {
+    let exchange: Exchange
+
+    func post(_ request: FetchRequest, within deadline: Duration) async throws -> Int {
+        do {
+            return try await exchange.status(of: request, to: exchange.destination(of: request), within: deadline)
+        } catch {
+            try Task.checkCancellation()
+            throw (error as? OutboundFailure ?? .interrupted).obstacle
+        }
+    }
+}
