@@ -91,9 +91,12 @@ extension Configuration.Server {
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
             let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
+            var secure = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            // Older versions are deprecated (RFC 8996).
+            secure.minimumTLSVersion = .tlsv12
             return try .http2Upgrade(
-                tlsConfiguration: .makeServerConfiguration(
-                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)),
+                tlsConfiguration: secure,
                 configuration: .init(
                     idleTimeout: Self.idleDuration, streamConfiguration: Self.connection))
         } catch {

@@ -36,6 +36,8 @@ package struct FrontDoor: HTTPResponder {
         OriginRule.addHeaders(to: &response.headers, request: request, visit: context.visit)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)
+        // RFC 6797; behind a proxy that ends TLS it is the proxy's to send.
+        if site.current.endsTLS { response.headers.append(.onlyHTTPS) }
         record(response, to: request, took: .now - began, context: context)
         return response
     }

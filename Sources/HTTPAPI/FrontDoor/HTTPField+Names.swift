@@ -5,6 +5,7 @@ extension HTTPField {
     static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
     static let varyByOrigin = HTTPField(name: .vary, value: "Origin")
     static let json = HTTPField(name: .contentType, value: "application/json; charset=utf-8")
+    static let onlyHTTPS = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")
     static let noStore = HTTPField(name: .cacheControl, value: "no-store")
 }
 

@@ -31,13 +31,16 @@ final class PinnedClients: Sendable {
 
     private let loops: any EventLoopGroup
     private let limits: OutboundLimits
-    private let tls: TLSConfiguration?
+    private let tls: TLSConfiguration
     private let state = Mutex(State())
 
     /// Without a TLS configuration, the system's certificate authorities count.
     init(loops: any EventLoopGroup, limits: OutboundLimits, tls: TLSConfiguration?) {
         self.loops = loops
         self.limits = limits
+        var tls = tls ?? .makeClientConfiguration()
+        // Older versions are deprecated (RFC 8996).
+        tls.minimumTLSVersion = .tlsv12
         self.tls = tls
     }
 

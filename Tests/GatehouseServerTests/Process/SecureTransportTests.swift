@@ -16,13 +16,24 @@ import Testing
             try await file.serve(in: directory, scheme: "https") { process, client in
                 for (option, version) in [("--http1.1", "1.1"), ("--http2", "2")] {
                     let curl = """
-                        curl -sS --cacert cert.pem \(option) -w '\\n%{http_code} %{http_version}' -X POST \
+                        curl -sS --cacert cert.pem -D - \(option) -w '\\n%{http_code} %{http_version}' -X POST \
                         \(client.url)/api/v1/auth/anonymous
                         """
                     let outcome = try await GatehouseProcess.run(["-c", curl], program: "/bin/sh", in: directory)
                     #expect(outcome.errorLines == [])
                     #expect(outcome.output.hasSuffix("\n200 \(version)"), "\(outcome.output)")
                     #expect(outcome.output.contains("accessToken"))
+                    #expect(outcome.output.lowercased().contains("strict-transport-security: max-age=31536000"))
+                }
+                // The first one would be served by a server that speaks it: OpenSSL offers it at this security level.
+                for (version, isSpoken) in [("-tls1_1", false), ("-tls1_2", true)] {
+                    let words = """
+                        openssl s_client -connect 127.0.0.1:\(client.url.split(separator: ":").last ?? "") \(version) \
+                        -cipher ALL:@SECLEVEL=0 -CAfile cert.pem </dev/null 2>&1
+                        """
+                    let outcome = try await GatehouseProcess.run(["-c", words], program: "/bin/sh", in: directory)
+                    #expect((outcome.status == 0) == isSpoken, "\(outcome.output)")
+                    #expect(outcome.output.contains("alert protocol version") == !isSpoken, "\(outcome.output)")
                 }
                 #expect(try await process.end(by: SIGTERM) == 0)
                 let levels = try process.errorLines.map { try LogLine($0).level }
@@ -39,7 +50,9 @@ import Testing
                 #expect(answer.status == 400)
                 #expect(answer.code == "HTTPS_REQUIRED")
             }
-            #expect(try await client.send(.GET, "/health/ready").status == 200)
+            let ready = try await client.send(.GET, "/health/ready")
+            #expect(ready.status == 200)
+            #expect(ready.headers.first(name: "strict-transport-security") == nil, "not over plain HTTP")
         }
     }
 

@@ -129,10 +129,11 @@ struct TestCertificate {
         key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
     }
 
-    func serverContext() throws -> NIOSSLContext {
-        try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: certificate.map { .certificate($0) }, privateKey: .privateKey(key)))
+    func serverContext(newest: TLSVersion? = nil) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: certificate.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.maximumTLSVersion = newest
+        return try NIOSSLContext(configuration: configuration)
     }
 
     var trusting: TLSConfiguration {
