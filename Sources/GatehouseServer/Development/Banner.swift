@@ -2,6 +2,8 @@
 struct Banner {
     let port: Int
     let directory: String
+    /// The file with the key of custom tokens.
+    let tokenKey: String
 
     var text: String {
         let api = "http://127.0.0.1:\(port)/api/v1/auth"
@@ -21,6 +23,16 @@ struct Banner {
 
               curl -i -X DELETE \(api)/account -H "Authorization: Bearer $(\(field("accessToken")))"
 
+            Sign in as ada of a system of your own: sign a token, good once and for five minutes, and present it:
+
+              \(signing)
+
+              curl -s \(api)/custom -H 'Content-Type: application/json' -d "{\\"token\\":\\"$TOKEN\\"}"
+
+            Sign in with a number that a mobile operator's gateway has written into the request:
+
+              curl -s -X POST \(api)/mobile-network -H 'X-MSISDN: 33612345678'
+
             Ctrl-C stops the server and its database.
 
             """
@@ -29,5 +41,15 @@ struct Banner {
     /// Without a JSON tool, which not everybody has.
     private func field(_ name: String) -> String {
         #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"#
+    }
+
+    /// A line that makes and signs a token with `openssl` alone.
+    private var signing: String {
+        let file = "'" + tokenKey.replacing("'", with: #"'\''"#) + "'"
+        let claims = #"{"iss":"demo","aud":"demo","sub":"ada","iat":%d,"exp":%d,"jti":"%s"}"#
+        return #"b64() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }; "#
+            + #"TOKEN=$(printf '{"alg":"RS256"}' | b64).$(printf '\#(claims)' "#
+            + #"$(date +%s) $(($(date +%s) + 300)) $(openssl rand -hex 16) | b64); "#
+            + #"TOKEN=$TOKEN.$(printf %s "$TOKEN" | openssl dgst -sha256 -sign \#(file) | b64); echo "$TOKEN""#
     }
 }

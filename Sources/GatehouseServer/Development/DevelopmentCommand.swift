@@ -23,7 +23,7 @@ struct DevelopmentCommand: AsyncParsableCommand {
     func run() async throws {
         let level: Logger.Level = verbose ? .debug : .notice
         let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }
-        let home = try DevelopmentHome(directory: directory)
+        let home = try await DevelopmentHome(directory: directory)
         let cluster = PrivateCluster(directory: home.databaseDirectory)
         try await cluster.start()
         do {
@@ -42,7 +42,8 @@ struct DevelopmentCommand: AsyncParsableCommand {
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
             let server = try await RunningServer(backend, inbox: DevelopmentInbox())
             try await server.run(reload: nil) { port in
-                FileHandle.standardOutput.write(Data(Banner(port: port, directory: home.directory).text.utf8))
+                let banner = Banner(port: port, directory: home.directory, tokenKey: home.tokenKey.path)
+                FileHandle.standardOutput.write(Data(banner.text.utf8))
             }
         }
     }

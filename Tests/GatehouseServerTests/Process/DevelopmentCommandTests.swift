@@ -32,14 +32,15 @@ import Testing
         try await ProcessDirectory.with(named: name) { directory in
             try await develop(in: directory) { process, client in
                 #expect(process.output.contains(client.url))
-                let lines = process.output.split(separator: "\n").filter { $0.contains("curl ") }
-                try #require(lines.count == 3)
+                let lines = process.output.split(separator: "\n")
+                    .filter { $0.contains("curl ") || $0.contains("openssl ") }
+                try #require(lines.count == 6)
                 // One shell, as the lines are pasted into one.
                 let script = lines.joined(separator: "\necho ----\n")
                 let outcome = try await GatehouseProcess.run(["-c", script], program: "/bin/sh", in: directory)
                 #expect(outcome.status == 0)
                 let answers = outcome.output.split(separator: "----\n").map(String.init)
-                try #require(answers.count == 3, "\(outcome.output)")
+                try #require(answers.count == 6, "\(outcome.output)")
                 let session = try JSONDecoder().decode(JSONValue.self, from: Data(answers[0].utf8))
                 let refreshed = try JSONDecoder().decode(JSONValue.self, from: Data(answers[1].utf8))
                 #expect(session["user"]["isAnonymous"] == true)
@@ -48,6 +49,16 @@ import Testing
                 #expect(answers[2].hasPrefix("HTTP/1.1 204"))
                 let bearer = try #require(refreshed["accessToken"].string)
                 #expect(try await client.status(of: bearer) == 401)
+                let custom = try JSONDecoder().decode(JSONValue.self, from: Data(answers[4].utf8))
+                #expect(custom["auth"]["provider"] == "custom" && custom["auth"]["providerUid"] == "ada", "\(answers)")
+                let carrier = try JSONDecoder().decode(JSONValue.self, from: Data(answers[5].utf8))
+                #expect(carrier["user"]["phone"] == "+33612345678", "\(answers)")
+                let providers = try await client.get("/auth/providers")["providers"].array ?? []
+                let names = Set(providers.compactMap { $0["name"].string })
+                #expect(names == ["anonymous", "email", "phone", "custom", "carrier"])
+                let key = directory.path(".gatehouse/custom-token-key.pem")
+                let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
                 #expect(try await process.end(by: SIGINT) == 0)
                 #expect(process.errors == "")
             }
@@ -75,6 +86,18 @@ import Testing
                 #expect(try await process.end(by: SIGTERM) == 0)
             }
             try await checkNothingIsLeft(in: directory)
+        }
+    }
+
+    @Test func aKeyThatIsNoneIsOneLine() async throws {
+        try await ProcessDirectory.with { directory in
+            let home = directory.path(".gatehouse")
+            try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+            try Data("nonsense".utf8).write(to: URL(filePath: home + "/custom-token-key.pem"))
+            let port = try Port.free()
+            let outcome = try await GatehouseProcess.run(["dev", "--port", "\(port)"], in: directory)
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errorLines)")
+            #expect(outcome.errorLines.first?.contains("custom-token-key.pem is not a key") == true)
         }
     }
 
