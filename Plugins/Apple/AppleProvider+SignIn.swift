@@ -46,15 +46,15 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
     func identity(from claims: TokenClaims) throws -> VerifiedIdentity {
         guard let subject = claims.subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
         var identity = VerifiedIdentity(
-            providerUid: subject, methods: ["fed"], authenticatedAt: claims.provenAt,
-            singleUse: claims.singleUse(by: "nonce"))
+            providerUid: subject, profile: JSONValue.object(claims.all).claims(exposedClaims), methods: ["fed"],
+            authenticatedAt: claims.provenAt, singleUse: claims.singleUse(by: "nonce"))
         identity.singleReauthentication = identity.singleUse == nil ? claims.singleUse : nil
-        if let address = claims["email"].string.flatMap({ EmailAddress($0) }) {
+        if let email = claims["email"].string {
             // Apple has had the person confirm the address, or made it itself.
             let isVerified = claims["email_verified"].isTrueToApple
             identity.addresses = [
-                AddressClaim(address: .email(address), isVerified: isVerified, isAuthoritative: isVerified)
-            ]
+                AddressClaim(email: email, isVerified: isVerified, isAuthoritative: isVerified)
+            ].compactMap(\.self)
         }
         if claims["is_private_email"].isTrueToApple { identity.profile["isPrivateEmail"] = true }
         return identity

@@ -21,9 +21,10 @@ extension AppleProvider: RedirectProvider {
         guard let code = callback["code"], !code.isEmpty else {
             throw ProviderError.missing(field: "code")
         }
-        guard let answer = try await service.exchange(code, clientID: webClientID, redirectURI: flow.callbackURL),
-            let idToken = answer["id_token"].string
-        else { throw ProviderError.refused }
+        guard let answer = try await service.exchange(code, clientID: webClientID, redirectURI: flow.callbackURL) else {
+            throw ProviderError.refused
+        }
+        guard let idToken = answer["id_token"].string else { throw ProviderError.unavailable }
         let claims = try await claims(of: idToken)
         guard claims.audiences.contains(webClientID) else { throw ProviderError.refused }
         try NonceRule.required.check(claim: claims["nonce"], presented: flow.nonce)

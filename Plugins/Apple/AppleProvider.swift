@@ -6,6 +6,8 @@ public import ProviderKit
 /// What proves a person is Apple's signature alone. An authorization code beside the token only gets us the refresh
 /// token that erasure gives back, and Apple's server-to-server events follow the identity after that.
 public struct AppleProvider: Provider {
+    /// From the identity token.
+    public static let exposesClaims = true
     /// `apple`.
     public static let kind = "apple"
     /// What a button says.
@@ -14,6 +16,7 @@ public struct AppleProvider: Provider {
     let clientIDs: [String]
     let webClientID: String
     let nonce: NonceRule
+    let exposedClaims: [String]
     let service: AppleService
     let tokens: any TokenVerifying
 
@@ -28,6 +31,7 @@ public struct AppleProvider: Provider {
         }
         clientIDs = settings.clientIDs
         nonce = settings.nonce ?? .optional
+        exposedClaims = context.exposedClaims
         tokens = context.ports.tokens
         service = try AppleService(settings: settings, ports: context.ports)
     }

@@ -11,6 +11,8 @@ public struct CustomTokenProvider: DirectProvider {
         public let token: String
     }
 
+    /// From the token.
+    public static let exposesClaims = true
     /// `custom-token`.
     public static let kind = "custom-token"
     /// What a button says, where the settings name nothing better.
@@ -20,6 +22,7 @@ public struct CustomTokenProvider: DirectProvider {
 
     private let rules: TokenRules
     private let claims: ClaimMap
+    private let exposedClaims: [String]
     private let trustsEmail: Bool
     private let tokens: any TokenVerifying
 
@@ -35,6 +38,7 @@ public struct CustomTokenProvider: DirectProvider {
             keys: keys.value, algorithms: try settings.allowedAlgorithms(), issuers: [settings.issuer],
             audiences: [settings.audience], maximumAge: try settings.age())
         claims = try ClaimMap(settings.claims ?? [:], over: ClaimMap.standard)
+        exposedClaims = context.exposedClaims
         trustsEmail = settings.trustEmail == true
         tokens = context.ports.tokens
     }
@@ -49,16 +53,17 @@ public struct CustomTokenProvider: DirectProvider {
         return VerifiedIdentity(
             providerUid: subject, addresses: [email(in: document), phone(in: document)].compactMap(\.self),
             displayName: PersonName.joined(claims.value(.displayName, in: document).string),
-            profile: claims.further.mapValues { document[claim: $0] }.filter { !$1.isNull }, methods: ["fed"],
-            authenticatedAt: token.provenAt, singleUse: singleUse)
+            profile: document.claims(exposedClaims)
+                .merging(claims.further.mapValues { document[claim: $0] }.filter { !$1.isNull }) { $1 },
+            methods: ["fed"], authenticatedAt: token.provenAt, singleUse: singleUse)
     }
 
     /// Verified by truth itself: a text `"true"` is not ours to guess.
     private func email(in document: JSONValue) -> AddressClaim? {
-        guard let address = claims.value(.email, in: document).string.flatMap({ EmailAddress($0) }) else { return nil }
         let isVerified = claims.value(.emailVerified, in: document) == true
-        return AddressClaim(
-            address: .email(address), isVerified: isVerified, isAuthoritative: isVerified && trustsEmail)
+        return claims.value(.email, in: document).string.flatMap {
+            AddressClaim(email: $0, isVerified: isVerified, isAuthoritative: isVerified && trustsEmail)
+        }
     }
 
     /// Never authoritative: `trustEmail` is about e-mail, and a number changes hands too easily.

@@ -13,6 +13,8 @@ public struct MobileNetworkProvider: DirectProvider {
         public let assertion: String?
     }
 
+    /// From assertions.
+    public static let exposesClaims = true
     /// `mobile-network`.
     public static let kind = "mobile-network"
     /// What a button says.
@@ -21,13 +23,18 @@ public struct MobileNetworkProvider: DirectProvider {
     private let gateways: [AddressRange]
     private let header: String?
     private let rules: TokenRules?
+    private let exposedClaims: [String]
     private let tokens: any TokenVerifying
 
     /// - Throws: `SettingsError` where neither way is set up, or one is by half.
     public init(settings: Settings, context: ProviderContext) throws {
         (gateways, header) = try settings.gatewayHeader()
         rules = try settings.assertionRules(audience: context.audience)
+        exposedClaims = context.exposedClaims
         tokens = context.ports.tokens
+        guard rules != nil || exposedClaims.isEmpty else {
+            throw SettingsError(setting: "expose", reason: "names claims of assertions, which need issuer and jwksURL")
+        }
         guard header != nil || rules != nil else {
             throw SettingsError(
                 setting: "gateways", reason: "is missing: gateways and header are needed, or issuer and jwksURL")
@@ -55,7 +62,9 @@ public struct MobileNetworkProvider: DirectProvider {
         guard claims.issuedAt != nil, let singleUse = claims.singleUse(by: "jti"),
             let number = claims["phone_number"].string.flatMap({ PhoneNumber($0) })
         else { throw ProviderError.refused }
-        return identity(number, provenAt: claims.provenAt, singleUse: singleUse)
+        var identity = identity(number, provenAt: claims.provenAt, singleUse: singleUse)
+        identity.profile = JSONValue.object(claims.all).claims(exposedClaims)
+        return identity
     }
 
     /// The operator owns the number and knows the card: nobody may speak for the address with more right.

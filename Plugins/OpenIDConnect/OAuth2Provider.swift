@@ -4,6 +4,8 @@ public import ProviderKit
 ///
 /// The profile that the access token opens is the evidence; where each claim stands in it is configured.
 public struct OAuth2Provider: RedirectProvider {
+    /// From the profile.
+    public static let exposesClaims = true
     /// `oauth2`.
     public static let kind = "oauth2"
     /// What a button says, where the settings name nothing better.
@@ -24,7 +26,7 @@ public struct OAuth2Provider: RedirectProvider {
         client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: http)
         evidence = EvidenceReader(
             claims: try ClaimMap(settings.claims), authority: .word, trustsEmail: settings.trustEmail ?? false,
-            profile: [])
+            profile: context.exposedClaims)
     }
 
     /// The service's page (RFC 6749, 4.1.1), with our state and proof key.
@@ -45,10 +47,11 @@ public struct OAuth2Provider: RedirectProvider {
         guard let code = callback["code"], !code.isEmpty else { throw ProviderError.refused }
         let answer = try await client.exchange(
             code, of: flow, at: settings.tokenEndpoint, by: authentication, proofKey: usesProofKey)
-        guard let accessToken = answer.accessToken,
-            let profile = try await http.profile(at: settings.userInfoEndpoint, with: accessToken),
-            profile.object != nil
-        else { throw ProviderError.refused }
+        guard let accessToken = answer.accessToken else { throw ProviderError.unavailable }
+        guard let profile = try await http.profile(at: settings.userInfoEndpoint, with: accessToken) else {
+            throw ProviderError.refused
+        }
+        guard profile.object != nil else { throw ProviderError.unavailable }
         var identity = try evidence.identity(in: [profile])
         if let endpoint = settings.emailsEndpoint, !isEmailOff {
             let list = try await http.profile(at: endpoint, with: accessToken)
@@ -71,7 +74,7 @@ public struct OAuth2Provider: RedirectProvider {
     /// An entry's own flag is about its own address, which the profile's never is.
     private func primaryEmail(in list: JSONValue?) -> AddressClaim? {
         guard let entry = list?.array?.first(where: { $0["primary"].bool == true }),
-            let email = entry["email"].string.flatMap({ EmailAddress($0) })
+            let email = entry["email"].string
         else { return nil }
         return EmailAuthority.word.claim(
             email, saidVerified: entry["verified"].bool ?? false, in: entry, isMapped: false,

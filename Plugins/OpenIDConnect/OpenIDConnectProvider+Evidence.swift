@@ -18,13 +18,15 @@ extension OpenIDConnectProvider {
 
     /// What the issuer says beyond the token; `nil` where it has no such page or the access token opens it not.
     ///
-    /// - Throws: `ProviderError.refused` where it is about somebody else (OpenID Connect Core, 5.3.2).
+    /// - Throws: `ProviderError.refused` where it is about somebody else (OpenID Connect Core, 5.3.2), `.unavailable`
+    ///   where it is not an object.
     func userInfo(
         of token: TokenClaims, with accessToken: String, at issuer: IssuerDocument
     ) async throws -> JSONValue? {
         guard let endpoint = issuer.userInfoEndpoint,
             let userInfo = try await ports.http.profile(at: endpoint, with: accessToken)
         else { return nil }
+        guard userInfo.object != nil else { throw ProviderError.unavailable }
         guard let subject = userInfo["sub"].string, subject == token.subject else { throw ProviderError.refused }
         return userInfo
     }

@@ -26,7 +26,10 @@ extension OpenIDConnectProvider {
         }
         let answer = try await client.exchange(
             code, of: flow, at: issuer.tokenEndpoint, by: authentication(at: issuer), proofKey: traits.usesProofKey)
-        guard let idToken = answer.idToken else { throw ProviderError.refused }
+        guard let idToken = answer.idToken else {
+            // With neither token the answer is none.
+            throw answer.accessToken == nil ? ProviderError.unavailable : .refused
+        }
         let token = try await verified(idToken, for: [client.id], at: issuer)
         let rule = nonce == .off && token["nonce"].isNull ? NonceRule.off : .required
         try rule.check(claim: token["nonce"], presented: flow.nonce)

@@ -6,6 +6,8 @@ public import ProviderKit
 /// got from the issuer's own SDK. Where the endpoints are and what the issuer can do is read from its discovery document
 /// when first needed, never at start: an issuer that is down costs its own sign-ins alone.
 public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, RevokingProvider {
+    /// From the ID token or userinfo.
+    public static let exposesClaims = true
     /// `oidc`.
     public static let kind = "oidc"
     /// What a button says, where the settings name nothing better.
@@ -37,7 +39,8 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
         nonce = settings.nonce ?? traits.nonce
         var evidence = EvidenceReader(
             claims: try ClaimMap(settings.claims ?? [:], over: ClaimMap.standard), authority: traits.authority,
-            trustsEmail: settings.trustEmail ?? false)
+            trustsEmail: settings.trustEmail ?? false, profile: EvidenceReader.standardProfile + context.exposedClaims,
+            exposed: context.exposedClaims)
         if settings.scopes?.contains("phone") == true { evidence.wanted.append(.phone) }
         self.evidence = evidence
     }

@@ -13,6 +13,12 @@ public protocol Provider: Sendable {
     /// How a client begins; most providers are direct.
     static var flow: ProviderFlow { get }
 
+    /// Whether the configuration may expose claims of this kind's identities.
+    ///
+    /// A kind that returns `true` puts the claims that `ProviderContext.exposedClaims` names into the profile of its
+    /// evidence. For any other, `expose` in the configuration is an error.
+    static var exposesClaims: Bool { get }
+
     /// - Throws: `SettingsError` where the settings decode but can't work.
     init(settings: Settings, context: ProviderContext) throws
 }
@@ -20,6 +26,9 @@ public protocol Provider: Sendable {
 extension Provider {
     /// One request with the whole proof.
     public static var flow: ProviderFlow { .direct }
+
+    /// No claims.
+    public static var exposesClaims: Bool { false }
 }
 
 /// What a client does to sign in with a provider.
@@ -45,14 +54,19 @@ public struct ProviderContext: Sendable {
     public let applicationURL: String
     /// What tokens for this application name as their audience.
     public let audience: String
+    /// The claims that access tokens carry, by the source's own names or those of the setting `claims`.
+    public let exposedClaims: [String]
     /// The provider's ways out.
     public let ports: ProviderPorts
 
     /// Made by the server, and by tests of a provider.
-    public init(name: String, applicationURL: String, audience: String, ports: ProviderPorts) {
+    public init(
+        name: String, applicationURL: String, audience: String, exposedClaims: [String] = [], ports: ProviderPorts
+    ) {
         self.name = name
         self.applicationURL = applicationURL
         self.audience = audience
+        self.exposedClaims = exposedClaims
         self.ports = ports
     }
 }

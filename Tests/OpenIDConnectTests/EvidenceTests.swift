@@ -27,6 +27,13 @@ struct EvidenceTests {
         Case(name: "without a word", trustEmail: true, claims: ["email_verified": nil], email: "jo@example.com"),
         Case(name: "a text", trustEmail: true, claims: ["email_verified": "true"], email: "jo@example.com"),
         Case(name: "a number", trustEmail: true, claims: ["email_verified": 1], email: "jo@example.com"),
+        Case(
+            name: "not as written", trustEmail: true, claims: ["email": "jo@\u{ff45}xample.com"],
+            email: "jo@example.com"),
+        Case(
+            name: "Google: not as written", issuer: google, claims: ["email": "jo@gmail\u{3002}com"],
+            email: "jo@gmail.com"
+        ),
         Case(name: "no address", trustEmail: true, claims: ["email": "jo"], email: nil),
         Case(name: "a list", trustEmail: true, claims: ["email": ["jo@example.com"]], email: nil),
         Case(name: "switched off", trustEmail: true, map: ["email": nil], email: nil),

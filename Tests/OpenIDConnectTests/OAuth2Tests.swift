@@ -100,13 +100,35 @@ struct OAuth2Tests {
 
     @Test(
         arguments: [
-            ["error": "bad_verification_code"], ["access_token": nil], ["access_token": ""], ["token_type": "mac"],
-        ] as [[String: JSONValue]])
-    func `an answer that opens nothing is refused`(_ answer: [String: JSONValue]) async throws {
+            (["error": "bad_verification_code"], .refused), (["token_type": "mac"], .refused),
+            (["access_token": nil], .unavailable), (["access_token": ""], .unavailable),
+        ] as [([String: JSONValue], ProviderError)])
+    func `an answer that opens nothing`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
         let provider = try provider()
-        await #expect(throws: ProviderError.refused) {
-            try await signIn(profile: ["id": "7"], answer: answer, to: provider)
+        await #expect(throws: error) { try await signIn(profile: ["id": "7"], answer: answer, to: provider) }
+    }
+
+    @Test(arguments: ["t", "u"]) func `nonsense is no answer`(_ endpoint: String) async throws {
+        let provider = try provider()
+        for nonsense: JSONValue in [["a", "b"], "text", 7] {
+            _ = try await signIn(profile: ["id": "7"], to: provider)
+            world.service.answer("https://corp.example/\(endpoint)", nonsense)
+            await #expect(throws: ProviderError.unavailable) {
+                try await provider.complete(RedirectCallback(parameters: ["code": "c"]), of: World.flow)
+            }
         }
+    }
+
+    @Test func `exposed claims are the profile's, by the service's own names`() async throws {
+        let settings = OAuth2Provider.Settings(
+            authorizationEndpoint: "https://corp.example/a", tokenEndpoint: "https://corp.example/t",
+            userInfoEndpoint: "https://corp.example/u", clientID: "client", clientSecret: "secret",
+            claims: ["providerUid": "id", "team": "org.team"])
+        let provider = try OAuth2Provider(
+            settings: settings, context: world.context(exposing: ["login", "team", "gone"]))
+        let identity = try await signIn(
+            profile: ["id": "7", "login": "ada", "org": ["team": "red"], "hidden": true], to: provider)
+        #expect(identity.profile == ["login": "ada", "team": "red"])
     }
 
     @Test(arguments: [(401, ProviderError.refused), (404, .refused), (429, .unavailable), (500, .unavailable)])

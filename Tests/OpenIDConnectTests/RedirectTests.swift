@@ -93,12 +93,14 @@ struct RedirectTests {
 
     @Test(
         arguments: [
-            ["id_token": nil], ["id_token": "x.y.z"], ["id_token": 1], ["error": "invalid_grant"],
-            ["token_type": "mac"],
-        ] as [[String: JSONValue]])
-    func `an answer that proves nothing is refused`(_ answer: [String: JSONValue]) async throws {
+            (["id_token": nil, "access_token": nil], .unavailable),
+            (["id_token": 1, "access_token": ""], .unavailable),
+            (["id_token": nil], .refused), (["id_token": 1], .refused), (["id_token": "x.y.z"], .refused),
+            (["error": "invalid_grant"], .refused), (["token_type": "mac"], .refused),
+        ] as [([String: JSONValue], ProviderError)])
+    func `an answer that proves nothing`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
         let provider = try world.provider()
-        await #expect(throws: ProviderError.refused) { try await world.signIn(and: answer, to: provider) }
+        await #expect(throws: error) { try await world.signIn(and: answer, to: provider) }
     }
 
     @Test func `an issuer that does not answer is unavailable`() async throws {

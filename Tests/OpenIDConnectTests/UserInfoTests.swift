@@ -22,6 +22,21 @@ struct UserInfoTests {
         #expect(request.headers["Authorization"] == "Bearer at")
     }
 
+    @Test func `an exposed claim that the token leaves out is looked up too`() async throws {
+        world.service.answer(Self.endpoint, ["sub": "u-1", "department": "physics", "role": "other", "hidden": true])
+        let settings = OpenIDConnectProvider.Settings(issuer: World.issuer, clientID: "client", clientSecret: "s")
+        let provider = try OpenIDConnectProvider(
+            settings: settings, context: world.context(exposing: ["role", "department", "name"]))
+        let identity = try await world.signIn(with: ["role": "admin"], to: provider)
+        #expect(identity.profile == ["role": "admin", "department": "physics", "name": "Jo Doe"])
+    }
+
+    @Test func `nonsense is no answer`() async throws {
+        world.service.answer(Self.endpoint, "text")
+        let provider = try world.provider()
+        await #expect(throws: ProviderError.unavailable) { try await world.signIn(with: ["email": nil], to: provider) }
+    }
+
     @Test func `an address and its word come from the same document`() async throws {
         let provider = try world.provider()
         // The token has the word alone, about whichever address.

@@ -31,6 +31,32 @@ import Testing
         #expect(EmailAddress(typed) == nil)
     }
 
+    /// A source may have verified another mailbox than the one of the normal form.
+    @Test(arguments: [
+        ("ada@example.com", true), ("Ada@EXAMPLE.com", true), ("jos\u{e9}@example.com", true),
+        ("Jose\u{301}@example.com", true), ("ada@b\u{fc}cher.example", true), ("ada@B\u{dc}CHER.example", true),
+        ("ada@bu\u{308}cher.example", true), ("ada@stra\u{df}e.example", true), ("ada@xn--bcher-kva.example", true),
+        ("ada@\u{5d0}\u{5d1}.example", true), ("ada@\u{4f8b}\u{5b50}.example", true), ("ada@ex\u{430}mple.com", true),
+        ("ada@\u{ff45}xample.com", false), ("ada@ex\u{ff41}mple.com", false), ("ada@example\u{3002}com", false),
+        ("ada@example\u{ff0e}com", false), ("ada@e\u{1d431}ample.com", false), ("ada@e\u{2093}ample.com", false),
+        ("ada@\u{212a}ing.example", false), ("ada@\u{130}sland.example", false), ("ada@\u{2460}.example", false),
+        ("ada@\u{ff42}\u{fc}cher.example", false), ("ada@\u{17f}ite.example", false),
+        ("ada@gro\u{1e9e}.example", false), ("ada@\u{fb01}n.example", false),
+        ("\u{212a}ing@example.com", false), ("a\u{37e}b@example.com", false),
+    ])
+    func onlyAnAddressAsWrittenIsVerified(text: String, isAsWritten: Bool) {
+        let claim = AddressClaim(email: text, isVerified: true, isAuthoritative: true)
+        guard let claim else {
+            // What is no address claims nothing at all.
+            #expect(!isAsWritten && EmailAddress(text) == nil, "\(text)")
+            return
+        }
+        #expect(claim.address.email == EmailAddress(text))
+        #expect(claim.isVerified == isAsWritten && claim.isAuthoritative == isAsWritten, "\(text)")
+        let unverified = AddressClaim(email: text, isVerified: false, isAuthoritative: false)
+        #expect(unverified?.isVerified == false && unverified?.isAuthoritative == false)
+    }
+
     @Test func lengths() {
         let label = String(repeating: "d", count: 60)
         #expect(EmailAddress(String(repeating: "a", count: 64) + "@b.co") != nil)

@@ -5,23 +5,25 @@ extension FetchResponse {
     var isRefusal: Bool { (400...499).contains(status) && status != 408 && status != 429 }
 
     /// The object that was asked for.
-    /// - Throws: `ProviderError`.
+    /// - Throws: `ProviderError`; a success without such an object is `unavailable`, as no answer is.
     func document() throws -> JSONValue {
-        guard isSuccess else { throw isRefusal ? ProviderError.refused : .unavailable }
-        guard let json, json.object != nil else { throw ProviderError.refused }
+        guard !isRefusal else { throw ProviderError.refused }
+        guard isSuccess, let json, json.object != nil else { throw ProviderError.unavailable }
         return json
     }
 }
 
 extension HTTPFetching {
-    /// What the service shows to the holder of an access token; `nil` where it doesn't.
-    /// - Throws: `ProviderError.unavailable`: evidence without what stands there could open a second account.
+    /// What the service shows to the holder of an access token; `nil` if it refuses.
+    /// - Throws: `ProviderError.unavailable`, also for an answer that is not JSON: evidence without what stands there
+    ///   could open a second account.
     func profile(at endpoint: String, with accessToken: String) async throws -> JSONValue? {
         var request = FetchRequest.get(endpoint, bearer: accessToken)
-        // GitHub answers nobody without a name.
+        // GitHub refuses requests without it.
         request.headers["User-Agent"] = "Gatehouse"
         let response = try await fetch(request)
-        guard response.isSuccess || response.isRefusal else { throw ProviderError.unavailable }
-        return response.isSuccess ? response.json : nil
+        guard !response.isRefusal else { return nil }
+        guard response.isSuccess, let json = response.json else { throw ProviderError.unavailable }
+        return json
     }
 }

@@ -10,13 +10,14 @@ enum EmailAuthority: Sendable {
     /// anybody's address into `email`.
     case microsoft
 
-    /// A claim to this address; `saidVerified` is what stands beside it in the same document.
+    /// A claim to the address, if the text is one; `saidVerified` is what stands beside it in the same document.
     ///
     /// The special rules are about the issuer's own claims: where others are mapped, only its word is left, and
     /// Microsoft has none.
     func claim(
-        _ email: EmailAddress, saidVerified: Bool, in document: JSONValue, isMapped: Bool, trustsEmail: Bool
-    ) -> AddressClaim {
+        _ text: String, saidVerified: Bool, in document: JSONValue, isMapped: Bool, trustsEmail: Bool
+    ) -> AddressClaim? {
+        guard let email = EmailAddress(text) else { return nil }
         let isVerified: Bool
         let isAuthoritative: Bool
         switch self {
@@ -31,7 +32,7 @@ enum EmailAuthority: Sendable {
             isVerified = !isMapped && document["xms_edov"].isMicrosoftTrue
             isAuthoritative = isVerified
         }
-        return AddressClaim(address: .email(email), isVerified: isVerified, isAuthoritative: isAuthoritative)
+        return AddressClaim(email: text, isVerified: isVerified, isAuthoritative: isAuthoritative)
     }
 
     private static func isGoogles(_ email: EmailAddress, hostedDomain: String?) -> Bool {

@@ -10,7 +10,11 @@ struct EvidenceReader: Sendable {
     let authority: EmailAuthority
     let trustsEmail: Bool
     /// Further claims that are kept under the service's own names.
-    var profile = [
+    let profile: [String]
+    /// Claims of the profile that must not be missing only because the first document lacks them.
+    var exposed: [String] = []
+
+    static let standardProfile = [
         "given_name", "family_name", "middle_name", "nickname", "preferred_username", "picture", "website", "gender",
         "birthdate", "zoneinfo", "locale", "hd", "tid",
     ]
@@ -21,7 +25,8 @@ struct EvidenceReader: Sendable {
     /// Something that another document may have is missing in these.
     func isIncomplete(_ documents: [JSONValue]) -> Bool {
         wanted.contains { claims.has($0) && first($0, in: documents).isNull }
-            || claims.further.values.contains { path in documents.allSatisfy { $0[claim: path].isNull } }
+            || (claims.further.values + exposed.filter { claims.further[$0] == nil })
+                .contains { path in documents.allSatisfy { $0[claim: path].isNull } }
     }
 
     /// - Throws: `ProviderError.refused` where nobody is named.
@@ -44,10 +49,11 @@ struct EvidenceReader: Sendable {
 
     private func email(in documents: [JSONValue]) -> AddressClaim? {
         for document in documents {
-            guard let email = claims.value(.email, in: document).string.flatMap({ EmailAddress($0) }) else { continue }
-            return authority.claim(
+            guard let email = claims.value(.email, in: document).string else { continue }
+            let claim = authority.claim(
                 email, saidVerified: claims.value(.emailVerified, in: document).bool ?? false, in: document,
                 isMapped: claims.isMapped(.email) || claims.isMapped(.emailVerified), trustsEmail: trustsEmail)
+            if let claim { return claim }
         }
         return nil
     }

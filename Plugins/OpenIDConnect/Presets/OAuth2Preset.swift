@@ -66,6 +66,7 @@ struct ReadyOAuth2<Service: OAuth2Service>: RedirectProvider {
     static var kind: String { Service.preset.kind }
     static var displayName: String { Service.preset.displayName }
     static var flow: ProviderFlow { .redirect }
+    static var exposesClaims: Bool { true }
 
     let provider: OAuth2Provider
 

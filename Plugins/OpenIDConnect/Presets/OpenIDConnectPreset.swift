@@ -71,6 +71,7 @@ struct ReadyOpenIDConnect<Service: OpenIDConnectService>: RedirectProvider, Nati
     static var kind: String { Service.preset.kind }
     static var displayName: String { Service.preset.displayName }
     static var flow: ProviderFlow { .redirect }
+    static var exposesClaims: Bool { true }
 
     let provider: OpenIDConnectProvider
 

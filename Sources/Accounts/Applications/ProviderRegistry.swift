@@ -21,14 +21,14 @@ package struct ConfiguredProvider: Sendable {
     package let mode: ProviderMode
     /// Only `nil` where the mode is `off`: what is off may lack settings that it would need.
     package let provider: (any Provider)?
-    /// Claims of its profiles that `auth` and access tokens carry.
-    package let exposedClaims: Set<String>
+    /// Claims of its profiles that `auth` and access tokens carry, the most important first.
+    package let exposedClaims: [String]
     /// URLs in its settings: where its service is, as far as the configuration names it.
     package let services: [String]
     private let type: any Provider.Type
 
     package init(
-        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String> = [],
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: [String] = [],
         services: [String] = [], provider: any Provider
     ) {
         self.init(
@@ -44,7 +44,7 @@ package struct ConfiguredProvider: Sendable {
     }
 
     private init(
-        name: String, displayName: String?, mode: ProviderMode, exposedClaims: Set<String>, services: [String],
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: [String], services: [String],
         type: any Provider.Type, provider: (any Provider)?
     ) {
         self.services = services
@@ -151,10 +151,10 @@ package struct ProviderRegistry: Sendable {
         configured.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)
     }
 
-    /// What of an identity's profile apps may read.
+    /// What of an identity's profile `auth` and access tokens carry.
     package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
         guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
-        return profile.filter { provider.exposedClaims.contains($0.key) }
+        return ExposedClaims.chosen(provider.exposedClaims, from: profile)
     }
 
     /// The one provider whose identities have passwords.

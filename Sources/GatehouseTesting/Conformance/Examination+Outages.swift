@@ -34,9 +34,9 @@ extension Examination {
         case .error(let error):
             examine(error, what)
             if isCold { expect(good.offline == .unavailable, "\(what) is refused: \(error)") }
-            // Nonsense may count as a refusal; silence never does.
-            let isSilent = [.down, .failing].contains(fixtures.service.condition)
-            expect(!isSilent || error as? ProviderError == .unavailable, "\(what) is refused for good: \(error)")
+            // An empty object may also be a refusal.
+            let isRefusal = fixtures.service.condition == .sayingNothing && error as? ProviderError == .refused
+            expect(isRefusal || error as? ProviderError == .unavailable, "\(what) is refused for good: \(error)")
         }
         expect(ContinuousClock.now - start < Self.patience, "\(what) takes longer than \(Self.patience)")
     }

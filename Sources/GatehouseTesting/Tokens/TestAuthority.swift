@@ -2,7 +2,7 @@ public import ProviderKit
 
 internal import Crypto
 internal import CryptoExtras
-internal import Foundation
+public import Foundation
 
 /// Somebody who signs tokens: makes a key, publishes it, and mints what a test asks for.
 public struct TestAuthority: Sendable {
@@ -85,7 +85,16 @@ public struct TestAuthority: Sendable {
         let standard: [String: JSONValue] = [
             "alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": "JWT",
         ]
-        let message = Self.part(standard.merging(header) { $1 }) + "." + Self.part(claims)
+        return try signed(header: standard.merging(header) { $1 }, payload: Data(JSONValue.object(claims).text.utf8))
+    }
+
+    /// A compact JWS of a payload that may be anything, JSON or not.
+    public func token(payload: Data) throws -> String {
+        try signed(header: ["alg": .string(algorithm.rawValue), "kid": .string(keyID)], payload: payload)
+    }
+
+    private func signed(header: [String: JSONValue], payload: Data) throws -> String {
+        let message = Self.part(header) + "." + Base64Text.encode(payload)
         return message + "." + Base64Text.encode(try signature(of: Data(message.utf8)))
     }
 

@@ -99,7 +99,8 @@ extension APIError {
         case .missing(let field): self.init(.missingParameter, "\(field) is missing")
         case .malformed(let field, let reason): self.init(.invalidParameter, "\(field) \(reason)")
         case .refused: self.init(.invalidToken, "The proof is not valid")
-        case .unavailable: self.init(.overloaded, "The provider does not answer; try again", retryAfter: .seconds(5))
+        case .unavailable:
+            self.init(.providerUnavailable, "The provider does not answer; try again", retryAfter: .seconds(5))
         }
     }
 }

@@ -27,6 +27,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case accountDeleted = "ACCOUNT_DELETED"
     case rateLimited = "RATE_LIMITED"
     case overloaded = "OVERLOADED"
+    case providerUnavailable = "PROVIDER_UNAVAILABLE"
     case notFound = "NOT_FOUND"
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
@@ -63,7 +64,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
         case .unsupportedMediaType: 415
         case .identityTemporarilyLocked, .rateLimited: 429
         case .internal: 500
-        case .overloaded: 503
+        case .overloaded, .providerUnavailable: 503
         }
     }
 }

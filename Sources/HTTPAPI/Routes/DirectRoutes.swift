@@ -19,7 +19,7 @@ struct DirectRoutes {
             answers: SessionAnswer.self,
             errors: [
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
-                .secondProofRequired,
+                .secondProofRequired, .providerUnavailable,
             ]
         ) { call, body in
             let application = call.application.application

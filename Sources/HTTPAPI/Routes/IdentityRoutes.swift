@@ -38,6 +38,7 @@ struct IdentityRoutes {
             errors: [
                 .identityInUse, .secondProofRequired, .invalidCredentials, .invalidState, .providerDisabled,
                 .unsupportedProvider, .accountDisabled, .accountDeleted, .missingEmailOrPassword, .tooWeakPassword,
+                .providerUnavailable,
             ]
         ) { call, buffer in
             let caller = try call.caller
@@ -67,7 +68,7 @@ struct IdentityRoutes {
             "/auth/identities/{identity}/authorize",
             "Where a browser goes to link an identity of that provider to this session's account", access: .recent,
             limit: .redirect, takes: AuthorizationBody.self, answers: DepartureAnswer.self,
-            errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled]
+            errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled, .providerUnavailable]
         ) { call, body in
             let caller = try call.caller
             let departure = try await useCases.redirects.begin(
@@ -87,7 +88,7 @@ struct IdentityRoutes {
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
-                .unsupportedProvider, .tokenTooOld,
+                .unsupportedProvider, .providerUnavailable, .tokenTooOld,
             ]
         ) { call, buffer in
             let caller = try call.caller

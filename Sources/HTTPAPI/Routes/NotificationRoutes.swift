@@ -14,7 +14,7 @@ struct NotificationRoutes {
     private func endpoint(for kind: String) -> Endpoint {
         .post(
             "/auth/\(kind)/notifications", "Takes a signed event of the provider", takes: NotificationBody.self,
-            status: .ok, errors: [.invalidToken, .providerDisabled, .unsupportedProvider]
+            status: .ok, errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .providerUnavailable]
         ) { call, body in
             let application = call.application.application
             let candidates = try application.providers.providers(ofKind: kind, named: body.provider)

@@ -32,7 +32,7 @@ struct RedirectRoutes {
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
             errors: [
                 .missingParameter, .invalidParameter, .unauthorizedRequestOrigin, .unsupportedProvider,
-                .providerDisabled,
+                .providerDisabled, .providerUnavailable,
             ]
         ) { call, _ in
             let query = try FormFields(call.query)
@@ -113,6 +113,7 @@ struct RedirectRoutes {
             takes: Ticketed<NativeToken>.self, answers: SessionAnswer.self,
             errors: [
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted, .rateLimited,
+                .providerUnavailable,
             ]
         ) { call, body in
             let application = call.application.application

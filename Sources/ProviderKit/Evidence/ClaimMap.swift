@@ -59,4 +59,9 @@ extension JSONValue {
         let member = self[path]
         return member.isNull ? self[path: path] : member
     }
+
+    /// The claims of these names or dotted paths, without those that are not there.
+    public func claims(_ names: [String]) -> [String: JSONValue] {
+        Dictionary(names.map { ($0, self[claim: $0]) }) { $1 }.filter { !$1.isNull }
+    }
 }

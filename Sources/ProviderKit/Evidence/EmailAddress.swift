@@ -48,23 +48,28 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         return !scalar.isInvisible
     }
 
-    /// IDNA 2008 look-up form, non-transitional (RFC 5891, 5; UTS 46).
-    ///
-    /// Without libidn2's STD3 rules, which would drop what a host name may not hold instead of refusing it: then
-    /// `exa<mple.com` would be taken for somebody else's domain. The labels are checked afterwards instead.
     private static func aLabels(_ typed: Substring) -> String? {
-        guard typed.unicodeScalars.allSatisfy({ !$0.isInvisible }) else { return nil }
-        var output: UnsafeMutablePointer<UInt8>?
-        let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
-        let code = String(typed).withCString(encodedAs: UTF8.self) { idn2_lookup_u8($0, &output, flags) }
-        guard code == IDN2_OK.rawValue, let output else { return nil }
-        defer { idn2_free(output) }
-        let domain = String(cString: output).lowercased()
+        guard typed.unicodeScalars.allSatisfy({ !$0.isInvisible }), let domain = lookUp(String(typed)) else {
+            return nil
+        }
         let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count >= 2, labels.allSatisfy(isHostLabel), labels.last?.contains(where: \.isLetter) == true else {
             return nil
         }
         return domain
+    }
+
+    /// IDNA 2008 look-up form, non-transitional (RFC 5891, 5; UTS 46).
+    ///
+    /// It does not apply libidn2's STD3 rules, which drop what a host name may not hold instead of refusing it:
+    /// `exa<mple.com` would become the domain `example.com`. `isHostLabel` checks the labels instead.
+    static func lookUp(_ typed: String) -> String? {
+        var output: UnsafeMutablePointer<UInt8>?
+        let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
+        let code = typed.withCString(encodedAs: UTF8.self) { idn2_lookup_u8($0, &output, flags) }
+        guard code == IDN2_OK.rawValue, let output else { return nil }
+        defer { idn2_free(output) }
+        return String(cString: output).lowercased()
     }
 
     /// A host name's label (RFC 1123, 2.1).

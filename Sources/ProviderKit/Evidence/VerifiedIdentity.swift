@@ -60,6 +60,18 @@ public struct AddressClaim: Sendable, Equatable, Codable {
     /// The source may speak for that address: it is its own domain's, or a code was sent there.
     public let isAuthoritative: Bool
 
+    /// A claim about an e-mail address as its source wrote it; `nil` if that is not one plain address.
+    ///
+    /// If the normal form has ASCII characters where the source wrote others, as in `victim@\u{ff45}xample.com`, the
+    /// claim is not verified: what the source verified may be somebody else's address.
+    public init?(email text: String, isVerified: Bool, isAuthoritative: Bool) {
+        guard let email = EmailAddress(text) else { return nil }
+        let isAsWritten = !EmailAddress.gainsASCII(text)
+        self.init(
+            address: .email(email), isVerified: isVerified && isAsWritten,
+            isAuthoritative: isAuthoritative && isAsWritten)
+    }
+
     /// A claim; one that is not verified never owns the address.
     public init(address: Address, isVerified: Bool, isAuthoritative: Bool) {
         self.address = address

@@ -165,6 +165,18 @@ struct ConfigurationProblemTests {
             "email:\n  link: x",
             "7: applications.demo.providers.email.link: unknown key, expected one of kind, mode, enabled, displayName, expose, verificationLink, resetLink"
         ),
+        (
+            "email:\n  expose: [role]",
+            "7: applications.demo.providers.email.expose: identities of kind email have no claims to expose"
+        ),
+        (
+            "anonymous: { enabled: false, expose: [role] }",
+            "6: applications.demo.providers.anonymous.expose: identities of kind anonymous have no claims to expose"
+        ),
+        (
+            "o: { kind: oidc, issuer: \"https://x\", clientID: a, clientSecret: b, expose: [role, sub] }",
+            "6: applications.demo.providers.o.expose[1]: the server itself says sub in its tokens"
+        ),
         ("phone: {}", "6: applications.demo.providers.phone.allowedCountries: is required"),
         ("phone: { allowedCountries: FR }", "6: applications.demo.providers.phone.allowedCountries: expected a list"),
         (

@@ -68,6 +68,7 @@ struct OIDCFake: Provider {
     }
 
     static let kind = "oidc"
+    static let exposesClaims = true
     static let displayName = "OpenID Connect"
     static let flow = ProviderFlow.redirect
     let settings: Settings

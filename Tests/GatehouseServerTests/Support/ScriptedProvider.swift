@@ -16,6 +16,7 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
     static let kind = "scripted"
     static let displayName = "Scripted"
     static let flow = ProviderFlow.redirect
+    static let exposesClaims = true
 
     /// A page that the browser would see.
     static let page = "https://scripted.example/authorize"

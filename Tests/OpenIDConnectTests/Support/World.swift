@@ -31,12 +31,15 @@ final class World: Sendable {
 
     func pass(_ duration: Double) { seconds.withLock { $0 += duration } }
 
-    var context: ProviderContext {
+    var context: ProviderContext { context(exposing: []) }
+
+    func context(exposing claims: [String]) -> ProviderContext {
         let now: @Sendable () -> Date = { Date(timeIntervalSince1970: self.seconds.withLock(\.self)) }
         let ports = ProviderPorts(
             http: service, tokens: tokenVerifier(http: service, now: now), signer: NoSigner(), now: now)
         return ProviderContext(
-            name: "corp", applicationURL: "https://gate.example", audience: "demo", ports: ports)
+            name: "corp", applicationURL: "https://gate.example", audience: "demo", exposedClaims: claims,
+            ports: ports)
     }
 
     func provider(

@@ -60,6 +60,13 @@ struct CustomTokenTests {
         #expect(identity.profile == ["tier": "gold"])
     }
 
+    @Test func `an address that is not as written is not verified`() async throws {
+        let identity = try await legacy.verdict(on: ["email": "ada@\u{ff45}xample.com"], settings: ["trustEmail": true])
+        let address = try #require(EmailAddress("ada@example.com"))
+        #expect(
+            identity.addresses == [AddressClaim(address: .email(address), isVerified: false, isAuthoritative: false)])
+    }
+
     @Test func `what is no address is left out`() async throws {
         let identity = try await legacy.verdict(on: ["email": "not an address", "phone_number": "0612345678"])
         #expect(identity.addresses.isEmpty && identity.providerUid == "u-1")

@@ -5,12 +5,12 @@ import ProviderKit
 extension Provider {
     /// A provider of settings as they would be decoded.
     static func made(
-        of settings: [String: JSONValue], service: ScriptedService, now: Date
+        of settings: [String: JSONValue], exposing claims: [String] = [], service: ScriptedService, now: Date
     ) throws -> Self {
         let data = try JSONEncoder().encode(JSONValue.object(settings.filter { !$1.isNull }))
         let context = ProviderContext(
             name: kind, applicationURL: "https://id.example", audience: "conformance",
-            ports: ConformancePorts.make(http: service, now: { now }))
+            exposedClaims: claims, ports: ConformancePorts.make(http: service, now: { now }))
         return try Self(settings: JSONDecoder().decode(Settings.self, from: data), context: context)
     }
 }

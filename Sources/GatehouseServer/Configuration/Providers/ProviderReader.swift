@@ -40,14 +40,17 @@ struct ProviderReader {
         }
         let mode = mode(table)
         let displayName = table.optional("displayName", .text)
-        let exposedClaims = Set(table.read("expose", .list(of: .text), default: []))
+        let exposedClaims = table.read("expose", .list(of: .exposedClaim), default: [])
+        if !exposedClaims.isEmpty, !type.exposesClaims {
+            table.report("identities of kind \(type.kind) have no claims to expose", at: "expose")
+        }
         // The contract's `anonymous.retention` is understood here as well as beside `providers`.
         let retention = type.kind == "anonymous" ? table.optional("retention", .retention) : nil
         let settings = SettingsReader(table: table, isOff: mode == .off)
         let ports = installed.ports.ports(
             for: PortsOwner(application: self.application, provider: name), allowsPrivateHosts: allowsPrivateHosts)
         let context = ProviderContext(
-            name: name, applicationURL: applicationURL, audience: audience, ports: ports)
+            name: name, applicationURL: applicationURL, audience: audience, exposedClaims: exposedClaims, ports: ports)
         let configured = settings.configured(
             type, context: context, displayName: displayName, mode: mode, exposedClaims: exposedClaims)
         guard let configured else {
@@ -64,5 +67,18 @@ struct ProviderReader {
             table.report("says the same as mode; only one of them may stand here", at: "enabled")
         }
         return mode ?? (isEnabled == false ? .off : .open)
+    }
+}
+
+extension Expectation<String> {
+    fileprivate static var exposedClaim: Self {
+        Self { located in
+            guard let name = text.read(located) else { return nil }
+            guard !ExposedClaims.reserved.contains(name) else {
+                located.report("the server itself says \(name) in its tokens")
+                return nil
+            }
+            return name
+        }
     }
 }

@@ -12,7 +12,7 @@ struct SettingsReader {
     /// - Returns: `nil` exactly when something was reported.
     func configured(
         _ type: any Provider.Type, context: ProviderContext, displayName: String?, mode: ProviderMode,
-        exposedClaims: Set<String>
+        exposedClaims: [String]
     ) -> ConfiguredProvider? {
         guard let settings = settings(by: type.settingsSchema) else { return nil }
         guard !isOff else { return ConfiguredProvider(name: context.name, displayName: displayName, off: type) }

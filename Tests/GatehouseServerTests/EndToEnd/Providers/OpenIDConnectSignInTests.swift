@@ -162,13 +162,62 @@ struct OpenIDConnectSignInTests {
             let metrics = try await APIClient(server).send(.GET, "/metrics").text
             #expect(metrics.contains(#"provider="google""#), "\(metrics)")
         }
+    }
+
+    @Test(arguments: ScriptedService.Condition.allCases.filter { $0 != .working })
+    func `an issuer that is down or answers nonsense is unavailable`(condition: ScriptedService.Condition) async throws
+    {
         try await with(others: "other: { kind: scripted }") { server, issuer in
-            issuer.upstream.service.condition = .down
-            expectError(try await native(server, issuer.token()), 503, "OVERLOADED")
-            let authorize = try await web(server).authorize()
-            expectError(authorize, 503, "OVERLOADED")
-            #expect(try await APIClient(server).present(.somebody()).status == 200)
-            issuer.upstream.service.condition = .working
+            let client = APIClient(server)
+            let guest = try await client.post("/auth/anonymous")["accessToken"].string
+            issuer.upstream.service.condition = condition
+            let body: JSONValue = ["idToken": .string(try issuer.token())]
+            let reauthentication: JSONValue = ["provider": "google", "idToken": body["idToken"]]
+            let authorization: JSONValue = [
+                "redirect_uri": "demo://oauth/callback", "code_challenge": .string(CodeChallenge.s256(of: "v")),
+            ]
+            let calls: [(String, APIClient.Answer)] = [
+                ("native", try await native(server, issuer.token())),
+                ("authorize", try await web(server).authorize()),
+                ("link", try await client.post("/auth/identities/google", body, bearer: guest)),
+                (
+                    "link by redirect",
+                    try await client.post("/auth/identities/google/authorize", authorization, bearer: guest)
+                ),
+                ("reauthenticate", try await client.post("/auth/reauthenticate", reauthentication, bearer: guest)),
+            ]
+            // `expectError` wants the header Retry-After with each 503.
+            for (name, answer) in calls { expectError(answer, 503, "PROVIDER_UNAVAILABLE", name) }
+            #expect(try await client.present(.somebody()).status == 200, "another provider's")
+        }
+    }
+
+    @Test(arguments: ScriptedService.Condition.allCases.filter { $0 != .working })
+    func `what goes wrong behind a callback is the app's to read`(condition: ScriptedService.Condition) async throws {
+        try await with { server, issuer in
+            let client = web(server)
+            let flow = try await client.begin()
+            issuer.upstream.service.condition = condition
+            let arrival = try await client.callback(flow, ["code": "c", "iss": issuer.upstream.url]).redirect
+            #expect(arrival.query("error") == "temporarily_unavailable", "\(arrival)")
+        }
+    }
+
+    @Test func `the document names the code where a provider may be down`() async throws {
+        try await TestServer.with { server in
+            let paths = try await APIClient(server).send(.GET, "/openapi.json")["paths"]
+            func codes(_ path: String, _ method: String) -> String {
+                let answer = paths["/api/v1/auth/" + path][method]["responses"]["503"]
+                return answer["description"].string ?? ""
+            }
+            for path in [
+                "apple", "custom", "mobile-network", "oauth/{provider}/token", "identities/{identity}",
+                "identities/{identity}/authorize", "reauthenticate", "apple/notifications",
+            ] {
+                #expect(codes(path, "post").contains("PROVIDER_UNAVAILABLE"), "\(path)")
+            }
+            #expect(codes("oauth/{provider}/authorize", "get").contains("PROVIDER_UNAVAILABLE"))
+            #expect(!codes("login", "post").contains("PROVIDER_UNAVAILABLE"))
         }
     }
 

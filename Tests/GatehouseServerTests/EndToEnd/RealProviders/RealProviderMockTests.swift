@@ -129,8 +129,8 @@ struct RealProviderMockTests {
 
             // A server that never knew it.
             try await TestServer.with(mock) { cold in
-                expectError(try await native(cold, token), 503, "OVERLOADED")
-                expectError(try await web(cold).authorize(), 503, "OVERLOADED")
+                expectError(try await native(cold, token), 503, "PROVIDER_UNAVAILABLE")
+                expectError(try await web(cold).authorize(), 503, "PROVIDER_UNAVAILABLE")
                 #expect(try await APIClient(cold).present(.somebody()).status == 200)
             }
         }

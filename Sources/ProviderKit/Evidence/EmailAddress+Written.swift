@@ -1,0 +1,28 @@
+internal import Foundation
+
+extension EmailAddress {
+    /// Whether normalising the text turns other characters into ASCII ones, as it does with full-width letters.
+    ///
+    /// A service may tell the two spellings apart and give each to another person.
+    static func gainsASCII(_ text: String) -> Bool {
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return false }
+        let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return true }
+        return Set(parts[0]).contains { !$0.isASCII && hasASCII(String($0).precomposedStringWithCanonicalMapping) }
+            || Set(parts[1]).contains { !$0.isASCII && becomesASCIIInDomain($0) }
+    }
+
+    private static func hasASCII(_ text: String) -> Bool { text.utf8.contains { $0 < 0x80 } }
+
+    /// An A-label begins with the label's ASCII characters as they are (RFC 3492, 3.1), so that it shows what IDNA makes
+    /// of a character between two letters.
+    private static func becomesASCIIInDomain(_ scalar: Unicode.Scalar) -> Bool {
+        guard let label = lookUp("a\(scalar)a") else {
+            // Not valid between these two: what it is compatible with tells.
+            return hasASCII(String(scalar).precomposedStringWithCompatibilityMapping)
+        }
+        guard label.hasPrefix("xn--") else { return true }
+        let encoded = label.dropFirst(4)
+        return (encoded.lastIndex(of: "-").map { encoded[..<$0].utf8.count } ?? 0) > 2
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import Accounts
+
+struct ExposedClaimsTests {
+    private func text(_ size: Int) -> JSONValue { .string(String(repeating: "a", count: size)) }
+
+    /// `{"a":"…"}` has eight bytes beside the text.
+    @Test func `a claim fits up to the last byte`() {
+        #expect(ExposedClaims.chosen(["a"], from: ["a": text(2040)]).count == 1)
+        #expect(ExposedClaims.chosen(["a"], from: ["a": text(2041)]).isEmpty)
+        // An escape takes as many bytes as it is written with.
+        let quotes = JSONValue.string(String(repeating: "\"", count: 1021))
+        #expect(ExposedClaims.chosen(["a"], from: ["a": quotes]).isEmpty)
+    }
+
+    @Test func `the first names come first, and what no longer fits is left out alone`() {
+        let profile = ["big": text(1500), "other": text(1500), "small": "s", "hidden": "h"]
+        #expect(Set(ExposedClaims.chosen(["big", "other", "small"], from: profile).keys) == ["big", "small"])
+        #expect(Set(ExposedClaims.chosen(["other", "big", "small"], from: profile).keys) == ["other", "small"])
+        #expect(ExposedClaims.chosen(["gone", "small", "small"], from: profile) == ["small": "s"])
+        #expect(ExposedClaims.chosen([], from: profile).isEmpty)
+    }
+}
