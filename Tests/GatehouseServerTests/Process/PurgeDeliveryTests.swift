@@ -67,6 +67,34 @@ struct PurgeDeliveryTests {
         }
     }
 
+    @Test func `a command that is stopped finishes what it has taken`() async throws {
+        try await WebhookSink.with { _, _ in
+            .hang
+        } _: { sink in
+            try await with(sink) { server, file, directory in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                try await client.deleteAccount(person)
+                try await queue("account.deleted", of: person, for: sink, at: server)
+                try directory.write(file.text, to: "gatehouse.yaml")
+                try await server.withoutScheduler {
+                    let arguments = ["purge", "--now", person.uid, "--config", "gatehouse.yaml"]
+                    try await GatehouseProcess.with(arguments, in: directory) { process in
+                        try await eventually("it delivers") { !sink.posts.isEmpty }
+                        process.signal(SIGTERM)
+                        sink.release()
+                        #expect(try await process.end() == 1)
+                        #expect(
+                            process.errorLines == ["gatehouse: stopped by a signal; run the command again to go on"])
+                    }
+                }
+                let acknowledged = try await server.count(
+                    "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL")
+                #expect(acknowledged == 1)
+            }
+        }
+    }
+
     @Test func `a delivery that is given up adds no line to the refusal`() async throws {
         try await WebhookSink.with { _, _ in
             .status(500)
