@@ -1,5 +1,6 @@
 import Accounts
 import Delivery
+import Outbound
 import Passwords
 import ProviderKit
 import Testing
@@ -144,7 +145,8 @@ struct ContractSampleTests {
         let configuration = try Fixture.parse(Fixture.top(sms))
         #expect(configuration.delivery.sms?.budget?.count == total)
         #expect(configuration.delivery.sms?.budgetPerPrefix?.count == perPrefix)
-        let delivery = try #require(try configuration.delivery.smsDelivery(inbox: nil))
+        let http = OutboundNetwork().poster(allowsPrivateHosts: false)
+        let delivery = try #require(try configuration.delivery.smsDelivery(by: http, inbox: nil))
         #expect(delivery.budget?.total?.count == total && delivery.budget?.perRange?.count == perPrefix)
     }
 
