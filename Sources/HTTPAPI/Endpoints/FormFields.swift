@@ -1,16 +1,30 @@
+internal import ProviderKit
+
 /// Names and values of a query or of a form (WHATWG URL, 5.1), each name once.
 struct FormFields: Sendable {
     let values: [String: String]
 
-    /// - Throws: 400 for a name that stands twice: which one counts must not depend on who reads it (RFC 6749, 3.1).
+    private static let malformed = APIError(.invalidParameter, "The query or form is not well-formed")
+
+    /// - Throws: 400 for a name that occurs twice: which one counts must not depend on who reads it (RFC 6749, 3.1).
     init(_ text: some StringProtocol) throws {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= RequestBody.largest else {
+            throw APIError(.invalidParameter, "The query is larger than \(RequestBody.largest) bytes")
+        }
         var values: [String: String] = [:]
-        for field in text.split(separator: "&") {
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = parts.first.flatMap({ Self.decode($0) }), let value = Self.decode(parts.dropFirst().first)
-            else {
-                throw APIError(.invalidParameter, "The query or form is not well-formed")
+        var position = 0
+        while position < bytes.count {
+            guard bytes[position] != UInt8(ascii: "&") else {
+                position += 1
+                continue
             }
+            let name = try Self.decode(bytes, from: &position, isName: true)
+            guard name.isFitName else {
+                throw APIError(.invalidParameter, "The query or form has a \(APIError.unfitName)")
+            }
+            if position < bytes.count, bytes[position] == UInt8(ascii: "=") { position += 1 }
+            let value = try Self.decode(bytes, from: &position, isName: false)
             guard values.updateValue(value, forKey: name) == nil else {
                 throw APIError(.invalidParameter, "\(name.prefix(64)) stands there twice")
             }
@@ -21,24 +35,25 @@ struct FormFields: Sendable {
 
     subscript(name: String) -> String? { values[name] }
 
-    private static func decode(_ text: (some StringProtocol)?) -> String? {
-        guard let text else { return "" }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
+    /// Reads up to the `&`, or to the `=` behind a name.
+    private static func decode(_ bytes: [UInt8], from position: inout Int, isName: Bool) throws -> String {
+        var decoded: [UInt8] = []
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte != 0x26, !isName || byte != 0x3D else { break }
+            position += 1
             switch byte {
-            case UInt8(ascii: "+"):
-                bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                    rest.prefix(2).allSatisfy({ $0 != UInt8(ascii: "+") })
-                else { return nil }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            default:
-                bytes.append(byte)
+            case 0x25:
+                guard position + 2 <= bytes.count, let high = bytes[position].hexDigitValue,
+                    let low = bytes[position + 1].hexDigitValue
+                else { throw malformed }
+                decoded.append(high << 4 | low)
+                position += 2
+            case 0x2B: decoded.append(0x20)
+            default: decoded.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        guard let text = String(validating: decoded, as: UTF8.self) else { throw malformed }
+        return text
     }
 }

@@ -33,11 +33,10 @@ enum RequestBody {
     }
 
     private static func checkType(_ type: String?, isEmpty: Bool, expected: Form) throws {
-        guard type ?? "" != expected.rawValue else { return }
-        let essence = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        guard essence == expected.rawValue || (type == nil && isEmpty) else {
-            throw APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)")
-        }
+        let essence = type.map { Substring($0.utf8.prefix { $0 != UInt8(ascii: ";") }) }
+        guard
+            essence?.trimmingCharacters(in: .whitespaces).hasSameBytes(ignoringCaseAs: expected.rawValue) ?? isEmpty
+        else { throw APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)") }
     }
 
     /// An empty body is `{}`.
@@ -45,7 +44,7 @@ enum RequestBody {
     static func decode<Body: Decodable>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
         do {
-            try JSONText.check(bytes)
+            try JSONText.check(bytes, limiting: (type as? any MemberLimited.Type)?.limit)
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
             throw APIError(error)
@@ -53,6 +52,11 @@ enum RequestBody {
             throw APIError(error)
         }
     }
+}
+
+/// A body with a member whose size is checked before it is decoded.
+protocol MemberLimited {
+    static var limit: JSONText.MemberLimit { get }
 }
 
 extension APIError {
@@ -64,8 +68,17 @@ extension APIError {
             self.init(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
         case .tooDeep:
             self.init(.invalidParameter, "The body is nested deeper than \(JSONText.deepest) levels")
+        case .unfitName:
+            self.init(.invalidParameter, "The body has a \(Self.unfitName)")
+        case .repeatedName:
+            self.init(.invalidParameter, "The body names a field twice")
+        case .oversized(let limit):
+            self.init(.invalidParameter, "\(limit.name) is larger than \(limit.bytes) bytes")
         }
     }
+
+    static let unfitName =
+        "name of more than \(JSONText.longestName) bytes, or with more than 32 combining marks in a row"
 
     init(_ error: DecodingError) {
         switch error {

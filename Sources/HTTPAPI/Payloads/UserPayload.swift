@@ -52,3 +52,7 @@ struct UserChanges: Codable, Sendable {
     /// Takes the place of the whole metadata.
     let metadata: JSONValue?
 }
+
+extension UserChanges: MemberLimited {
+    static let limit = JSONText.MemberLimit(name: "metadata", bytes: Profile.largestMetadata)
+}

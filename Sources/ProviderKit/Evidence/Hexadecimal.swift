@@ -21,8 +21,20 @@ extension [UInt8] {
 
     /// Digits of either case.
     package init?(hex: some StringProtocol) {
-        let digits = hex.compactMap(\.hexDigitValue)
-        guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { return nil }
-        self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        let digits = hex.utf8.compactMap(\.hexDigitValue)
+        guard digits.count == hex.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        self = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+}
+
+extension UInt8 {
+    /// What this byte of ASCII stands for as a hexadecimal digit of either case.
+    package var hexDigitValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x37
+        case 0x61...0x66: self - 0x57
+        default: nil
+        }
     }
 }

@@ -1,27 +1,56 @@
-/// Whether a text is JSON to the letter (RFC 8259), and such as can be kept.
+internal import Foundation
+
+/// One pass over a JSON text (RFC 8259) before a decoder or a dictionary reads it.
 ///
-/// Foundation's decoder also takes trailing commas, UTF-16, and anything at all in the fields that nobody asks for.
+/// Foundation's decoder also accepts trailing commas, UTF-16 and malformed values of members that nothing asks for. Its
+/// work on a value of unknown type grows with the depth, and a dictionary sorts the combining marks of its keys.
 package struct JSONText {
     package enum Fault: Error {
         case malformed
         /// An escaped U+0000, which PostgreSQL can't store.
         case holdsNUL
         case tooDeep
+        /// A name of more than 128 bytes, or with more than 32 combining marks in a row.
+        case unfitName
+        /// An object names a member twice.
+        case repeatedName
+        /// The limited member is larger than its limit.
+        case oversized(MemberLimit)
     }
 
-    /// The decoder's work on a value of unknown type grows with its depth: a small body could keep a core busy for hours.
+    /// The size that a member of the outermost object may have, written without blanks and escapes that it does not need.
+    package struct MemberLimit: Sendable {
+        package let name: String
+        package let bytes: Int
+
+        package init(name: String, bytes: Int) {
+            self.name = name
+            self.bytes = bytes
+        }
+    }
+
     package static let deepest = 16
+    /// Of a name, in bytes.
+    package static let longestName = 128
 
     private let bytes: [UInt8]
+    private let limit: MemberLimit?
+    private let refusesRepeatedNames: Bool
     private var position = 0
+    /// How many of the bytes before `position` are blanks, or more than an unescaped character needs.
+    private var surplus = 0
 
-    private init(_ bytes: [UInt8]) {
+    private init(_ bytes: [UInt8], limit: MemberLimit?, refusesRepeatedNames: Bool) {
         self.bytes = bytes
+        self.limit = limit
+        self.refusesRepeatedNames = refusesRepeatedNames
     }
 
-    package static func check(_ bytes: [UInt8]) throws(Fault) {
+    package static func check(
+        _ bytes: [UInt8], limiting limit: MemberLimit? = nil, refusingRepeatedNames: Bool = false
+    ) throws(Fault) {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed }
-        var text = JSONText(bytes)
+        var text = JSONText(bytes, limit: limit, refusesRepeatedNames: refusingRepeatedNames)
         try text.value(depth: 0)
         guard text.next == nil else { throw .malformed }
     }
@@ -30,8 +59,8 @@ package struct JSONText {
     private mutating func value(depth: Int) throws(Fault) {
         skipBlanks()
         switch next {
-        case "{": try members(depth: depth + 1, until: "}", named: true)
-        case "[": try members(depth: depth + 1, until: "]", named: false)
+        case "{": try object(depth: depth + 1)
+        case "[": try list(depth: depth + 1)
         case "\"": try string()
         case "t": try literal("true")
         case "f": try literal("false")
@@ -41,21 +70,56 @@ package struct JSONText {
         skipBlanks()
     }
 
-    private mutating func members(depth: Int, until end: Unicode.Scalar, named: Bool) throws(Fault) {
+    private mutating func list(depth: Int) throws(Fault) {
+        guard try !isEmpty(until: "]", depth: depth) else { return }
+        repeat {
+            try value(depth: depth)
+        } while take(",")
+        try require("]")
+    }
+
+    private mutating func object(depth: Int) throws(Fault) {
+        guard try !isEmpty(until: "}", depth: depth) else { return }
+        var names: Set<String> = []
+        repeat {
+            skipBlanks()
+            let name = try name()
+            if refusesRepeatedNames, !names.insert(name).inserted { throw .repeatedName }
+            skipBlanks()
+            try require(":")
+            let start = position - surplus
+            try value(depth: depth)
+            if depth == 1, let limit, position - surplus - start > limit.bytes, limit.name.hasSameBytes(as: name) {
+                throw .oversized(limit)
+            }
+        } while take(",")
+        try require("}")
+    }
+
+    /// Reads the opening bracket, and the closing one where nothing is in between.
+    private mutating func isEmpty(until end: Unicode.Scalar, depth: Int) throws(Fault) -> Bool {
         guard depth <= Self.deepest else { throw .tooDeep }
         position += 1
         skipBlanks()
-        guard !take(end) else { return }
-        repeat {
-            if named {
-                skipBlanks()
-                try string()
-                skipBlanks()
-                try require(":")
+        return take(end)
+    }
+
+    /// A member's name, its escapes decoded.
+    private mutating func name() throws(Fault) -> String {
+        let start = position
+        try string()
+        let literal = bytes[start..<position]
+        // An escape takes at most six bytes for one.
+        guard literal.count <= 6 * Self.longestName + 2 else { throw .unfitName }
+        let name: String? =
+            if literal.contains(0x5C) {
+                try? JSONDecoder().decode(String.self, from: Data(literal))
+            } else {
+                String(decoding: literal.dropFirst().dropLast(), as: UTF8.self)
             }
-            try value(depth: depth)
-        } while take(",")
-        try require(end)
+        guard let name else { throw .malformed }
+        guard name.isFitName else { throw .unfitName }
+        return name
     }
 
     private mutating func literal(_ word: String) throws(Fault) {
@@ -85,27 +149,36 @@ package struct JSONText {
 extension JSONText {
     private mutating func string() throws(Fault) {
         try require("\"")
-        while !take("\"") {
-            guard let character = next, character.value >= 0x20 else { throw .malformed }
+        // Most of a text is here, so that bytes are compared as they are.
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte >= 0x20 else { throw .malformed }
             position += 1
-            if character == "\\" { try escape() }
+            if byte == 0x22 { return }
+            if byte == 0x5C { try escape() }
         }
+        throw .malformed
     }
 
     private mutating func escape() throws(Fault) {
         guard take("u") else {
-            guard let short = next, "\"\\/bfnrt".unicodeScalars.contains(short) else { throw .malformed }
+            guard position < bytes.count, "\"\\/bfnrt".utf8.contains(bytes[position]) else { throw .malformed }
             position += 1
             return
         }
+        // Unescaped it would take so many bytes of UTF-8; a control character needs its escape.
         switch try codeUnit() {
         case 0: throw .holdsNUL
+        case 0x01..<0x20: break
+        case 0x20..<0x80: surplus += 5
+        case 0x80..<0x800: surplus += 4
         case 0xD800...0xDBFF:
             try require("\\")
             try require("u")
             guard case 0xDC00...0xDFFF = try codeUnit() else { throw .malformed }
+            surplus += 8
         case 0xDC00...0xDFFF: throw .malformed
-        default: return
+        default: surplus += 3
         }
     }
 
@@ -113,10 +186,8 @@ extension JSONText {
     private mutating func codeUnit() throws(Fault) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = next.flatMap({ Character($0).hexDigitValue }), next?.isASCII == true else {
-                throw .malformed
-            }
-            unit = unit << 4 | UInt16(truncatingIfNeeded: digit)
+            guard position < bytes.count, let digit = bytes[position].hexDigitValue else { throw .malformed }
+            unit = unit << 4 | UInt16(digit)
             position += 1
         }
         return unit
@@ -142,6 +213,13 @@ extension JSONText {
     }
 
     private mutating func skipBlanks() {
-        while let blank = next, [" ", "\t", "\n", "\r"].contains(blank) { position += 1 }
+        while position < bytes.count, Self.isBlank(bytes[position]) {
+            position += 1
+            surplus += 1
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 }

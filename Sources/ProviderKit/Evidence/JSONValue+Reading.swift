@@ -1,12 +1,17 @@
 internal import Foundation
 
 extension JSONValue {
-    /// Reads what somebody outside wrote.
+    /// Reads JSON that somebody outside wrote.
     ///
-    /// - Returns: `nil` for what is not JSON to the letter, nests deeper than 16 levels, which costs a decoder hours, or
-    ///   holds U+0000, which can't be stored.
+    /// - Returns: `nil` for what is not JSON to the letter, nests deeper than 16 levels, has a name of more than 128 bytes
+    ///   or more than 32 combining marks in a row, or holds U+0000, which can't be stored.
     public init?(json bytes: [UInt8]) {
-        guard (try? JSONText.check(bytes)) != nil,
+        self.init(json: bytes, refusingRepeatedNames: false)
+    }
+
+    /// The same; objects that name a member twice can be refused too.
+    package init?(json bytes: [UInt8], refusingRepeatedNames: Bool) {
+        guard (try? JSONText.check(bytes, refusingRepeatedNames: refusingRepeatedNames)) != nil,
             let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
         else { return nil }
         self = value

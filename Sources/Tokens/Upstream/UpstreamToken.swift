@@ -21,7 +21,7 @@ struct UpstreamToken {
         guard text.utf8.count <= Self.lengthLimit, let jws = CompactJWS(text),
             let header = Base64URL.decode(jws.header),
             let fields = Self.object(header), let claims = Self.object(jws.payload),
-            let algorithm = fields["alg"]?.string.flatMap(TokenRules.Algorithm.init(rawValue:)),
+            let algorithm = fields["alg"]?.string.flatMap({ TokenRules.Algorithm(bytesOf: $0) }),
             fields["crit"] == nil, fields["b64"] == nil || fields["b64"] == .bool(true)
         else { return nil }
         switch fields["kid"] {
@@ -36,7 +36,6 @@ struct UpstreamToken {
     }
 
     private static func object(_ json: [UInt8]) -> [String: JSONValue]? {
-        guard let members = JSONValue(json: json)?.object, !DuplicateNames.occur(in: json) else { return nil }
-        return members
+        JSONValue(json: json, refusingRepeatedNames: true)?.object
     }
 }
