@@ -16,6 +16,8 @@ extension Target.Dependency {
     static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
     static let nioPosix: Self = .product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL: Self = .product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let nioHTTPTypes: Self = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+    static let nioEmbedded: Self = .product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1: Self = .product(name: "NIOHTTP1", package: "swift-nio")
     static let httpClient: Self = .product(name: "AsyncHTTPClient", package: "async-http-client")
     static let jwtKit: Self = .product(name: "JWTKit", package: "jwt-kit")
@@ -55,6 +57,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
@@ -99,7 +102,7 @@ let package = Package(
         room(
             "HTTPAPI",
             imports: [
-                "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .logging,
+                "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging,
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]),
         room(
@@ -163,7 +166,9 @@ let package = Package(
                 "AnonymousProvider", "AppleProvider", "CustomTokenProvider", "MobileNetworkProvider",
                 "OpenIDConnectProvider", "GatehouseTesting", "ProviderKit",
             ]),
-        tests("HTTPAPITests", of: ["HTTPAPI", "Accounts", "ProviderKit"]),
+        tests(
+            "HTTPAPITests",
+            of: ["HTTPAPI", "Accounts", "ProviderKit", .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes]),
         tests(
             "GatehouseServerTests",
             of: [

@@ -86,8 +86,11 @@ extension TextBudget.Limit {
 
 extension Configuration.Server {
     /// HTTP/1.1, and HTTP/2 too where this server ends TLS.
-    func httpServer() throws -> HTTPServerBuilder {
-        guard let tls else { return .http1(configuration: Self.connection) }
+    ///
+    /// A request must have arrived in full within `bodyDeadline`.
+    func httpServer(bodyDeadline: Duration) throws -> HTTPServerBuilder {
+        let connection = Self.connection(bodyDeadline: TimeAmount(bodyDeadline))
+        guard let tls else { return .http1(configuration: connection) }
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
             let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
@@ -98,17 +101,18 @@ extension Configuration.Server {
             return try .http2Upgrade(
                 tlsConfiguration: secure,
                 configuration: .init(
-                    idleTimeout: Self.idleDuration, streamConfiguration: Self.connection))
+                    idleTimeout: Self.idleDuration, streamConfiguration: connection))
         } catch {
             throw ServerError.unusableTLS(reason: "\(error)")
         }
     }
 
-    private static var connection: HTTP1Channel.Configuration {
-        .init(additionalChannelHandlers: [PresenceHandler()], idleTimeout: idleTimeout)
+    private static func connection(bodyDeadline: TimeAmount) -> HTTP1Channel.Configuration {
+        .init(
+            additionalChannelHandlers: [BodyDeadlineHandler(limit: bodyDeadline), PresenceHandler()],
+            idleTimeout: idleTimeout, httpDecoderConfiguration: .init(maxHeaderFieldSize: 16 * 1024))
     }
 
-    /// A client that sends its request drop by drop loses its connection.
     private static let idleTimeout: TimeAmount = .seconds(60)
     private static let idleDuration: Duration = .seconds(60)
 

@@ -82,16 +82,18 @@ struct RunningServer {
 
     /// Returns after a graceful shutdown, which any of the signals begins.
     ///
-    /// `reload` watches the configuration's file, where there is one; `onRunning` is told the port once it is open.
+    /// `reload` watches the configuration's file, where there is one; `onRunning` is called with the port once it is
+    /// open. A request that has not arrived in full within `bodyDeadline` loses its connection.
     func run(
         reload: ConfigurationWatcher?, signals: [UnixSignal] = [.sigterm, .sigint],
+        bodyDeadline: Duration = .seconds(30),
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
         let server = backend.configuration.server
         let (readiness, ready) = AsyncStream.makeStream(of: Void.self)
         let application = Hummingbird.Application(
             responder: api.responder(),
-            server: try server.httpServer(),
+            server: try server.httpServer(bodyDeadline: bodyDeadline),
             configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)

@@ -19,9 +19,35 @@ struct RawExchange: Sendable {
         await send(Array(text.utf8))
     }
 
+    /// Sends this and waits; whether the server hangs up, which it has ten seconds for.
+    func isHungUp(after text: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                let connection = connected(sending: Array(text.utf8))
+                defer { close(connection) }
+                var byte: UInt8 = 0
+                continuation.resume(returning: recv(connection, &byte, 1, 0) == 0)
+            }
+        }
+    }
+
     private func exchange(_ bytes: [UInt8]) -> String {
-        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let connection = connected(sending: bytes)
         defer { close(connection) }
+        shutdown(connection, Int32(SHUT_WR))
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            answer += buffer.prefix(count)
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// A connection on which everything has been sent; every answer is waited for ten seconds at most.
+    private func connected(sending bytes: [UInt8]) -> Int32 {
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var patience = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -33,7 +59,7 @@ struct RawExchange: Sendable {
                 connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { return "" }
+        guard connected == 0 else { return connection }
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes {
@@ -42,14 +68,6 @@ struct RawExchange: Sendable {
             guard sent > 0 else { break }
             rest = rest.dropFirst(sent)
         }
-        shutdown(connection, Int32(SHUT_WR))
-        var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = recv(connection, &buffer, buffer.count, 0)
-            guard count > 0 else { break }
-            answer += buffer.prefix(count)
-        }
-        return String(decoding: answer, as: UTF8.self)
+        return connection
     }
 }

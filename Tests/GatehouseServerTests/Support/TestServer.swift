@@ -59,17 +59,20 @@ struct TestServer: Sendable {
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
         tokens: String = "algorithm: ES256", rateLimits: String = "off", webhooks: String = "[]",
-        network: String = "allowPrivateHosts: true", logger: Logger = silence,
+        network: String = "allowPrivateHosts: true", bodyDeadline: Duration = .seconds(30),
+        logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
             server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
             tokens: tokens, rateLimits: rateLimits, webhooks: webhooks, network: network)
         // A replica is started inside of another server's place.
-        if let database { return try await run(yaml, database: database, logger: logger, body) }
+        if let database {
+            return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
+        }
         return try await ServerPlaces.shared.withPlace {
             let database = try await TemporaryPostgres.database(migrations: Migrations.all)
-            return try await run(yaml, database: database, logger: logger, body)
+            return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
         }
     }
 
@@ -109,7 +112,7 @@ struct TestServer: Sendable {
     }
 
     private static func run<Result: Sendable>(
-        _ yaml: String, database: String, logger: Logger,
+        _ yaml: String, database: String, bodyDeadline: Duration, logger: Logger,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let providers = providers
@@ -118,7 +121,8 @@ struct TestServer: Sendable {
                 yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
             return try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
                 let inbox = DevelopmentInbox()
-                let serving = Serving(server: try await RunningServer(backend, inbox: inbox))
+                let serving = Serving(
+                    server: try await RunningServer(backend, inbox: inbox), bodyDeadline: bodyDeadline)
                 let testing = Testing { port in
                     try await body(
                         TestServer(
@@ -145,17 +149,19 @@ struct TestServer: Sendable {
 /// The server, until the test is through.
 private struct Serving: Service {
     let server: RunningServer
+    let bodyDeadline: Duration
     let ports: AsyncStream<Int>
     private let port: AsyncStream<Int>.Continuation
 
-    init(server: RunningServer) {
+    init(server: RunningServer, bodyDeadline: Duration) {
         self.server = server
+        self.bodyDeadline = bodyDeadline
         (ports, port) = AsyncStream.makeStream(of: Int.self)
     }
 
     func run() async throws {
         defer { port.finish() }
-        try await server.run(reload: nil, signals: []) { port.yield($0) }
+        try await server.run(reload: nil, signals: [], bodyDeadline: bodyDeadline) { port.yield($0) }
     }
 }
 
