@@ -1,6 +1,8 @@
 internal import Hummingbird
 
 /// Finds the application of a request: by path prefix, by host, else the default one.
+///
+/// Path and host are ASCII here, and short.
 struct ApplicationLookup {
     let application: ServedApplication
     let pathPrefix: String
@@ -27,11 +29,14 @@ struct ApplicationLookup {
 
     private static func name(byHostOf request: Request, in site: Site) -> String? {
         guard !site.hosts.isEmpty, let authority = request.head.authority?.lowercased() else { return nil }
-        return site.hosts[authority] ?? site.hosts[hostName(of: authority)]
+        return site.hosts[authority] ?? site.hosts[request.hostName]
     }
+}
 
-    /// Without a port.
-    private static func hostName(of authority: String) -> String {
+extension Request {
+    /// The host that it names, in lower case and without a port.
+    var hostName: String {
+        let authority = head.authority?.lowercased() ?? ""
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         guard let colon = authority.lastIndex(of: ":"), end.map({ $0 < colon }) ?? true else {
             return authority

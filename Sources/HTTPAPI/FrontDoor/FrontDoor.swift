@@ -3,6 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 package import Hummingbird
 internal import Logging
+internal import ProviderKit
 
 /// Receives every request: gives it an id, finds out who calls which application, lets the router answer, and makes an
 /// answer of whatever was thrown.
@@ -44,8 +45,10 @@ package struct FrontDoor: HTTPResponder {
 
     private func answer(_ request: Request, context: inout RequestState) async throws -> Response {
         let site = site.current
+        try Self.requireOneHost(request)
         let forwarding = Forwarding(of: request, peer: context.peer, site: site)
         try Self.requireHTTPS(forwarding, request: request, site: site)
+        try Self.requirePath(request)
         let lookup = try ApplicationLookup(of: request, in: site)
         let visit = Visit(
             application: lookup.application, client: Self.client(of: request, address: forwarding.address),
@@ -62,10 +65,28 @@ package struct FrontDoor: HTTPResponder {
         return try await router.respond(to: Request(head: head, body: request.body), context: context)
     }
 
+    /// RFC 9112, 3.2: HTTP/1 has the first field as the authority, and any other left among the fields.
+    private static func requireOneHost(_ request: Request) throws {
+        guard let host = request.head.authority, !request.headers.contains(.host),
+            host.utf8.count <= longestHost, host.utf8.allSatisfy(\.isVisibleASCII)
+        else { throw APIError(.invalidParameter, "The request must name one host") }
+    }
+
+    /// A name of 253 bytes (RFC 1035, 2.3.4) and a port.
+    private static let longestHost = 259
+
+    /// A path that could be one of ours, before the router compares its parts.
+    private static func requirePath(_ request: Request) throws {
+        let path = (request.head.path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
+        guard path.count <= 1024, path.allSatisfy(\.isVisibleASCII) else {
+            throw APIError(.notFound, "There is nothing at this path")
+        }
+    }
+
     /// Probes come over plain HTTP from beside the server and carry no secret.
     private static func requireHTTPS(_ forwarding: Forwarding, request: Request, site: Site) throws {
         guard !forwarding.isSecure, !site.isDevelopment else { return }
-        guard ["/health/live", "/health/ready", "/metrics"].contains(request.uri.path) else {
+        guard ["/health/live", "/health/ready", "/metrics"].containsBytes(of: request.uri.path) else {
             throw APIError(.httpsRequired, "Use https")
         }
     }
@@ -120,6 +141,10 @@ package struct FrontDoor: HTTPResponder {
                 "milliseconds": "\(duration.milliseconds)",
             ])
     }
+}
+
+extension UInt8 {
+    fileprivate var isVisibleASCII: Bool { (0x21...0x7E).contains(self) }
 }
 
 extension Duration {

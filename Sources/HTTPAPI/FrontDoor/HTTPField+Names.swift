@@ -10,6 +10,7 @@ extension HTTPField {
 }
 
 extension HTTPField.Name {
+    static let host = custom("Host")
     static let xForwardedFor = custom("X-Forwarded-For")
     static let xForwardedProto = custom("X-Forwarded-Proto")
     static let xRequestID = custom("X-Request-ID")

@@ -49,10 +49,12 @@ extension Endpoint {
 
     /// Its own, and those of the checks that come before its handler.
     private var documentedErrors: [ErrorCode] {
-        let general: [ErrorCode] = [.httpsRequired, .unknownApplication, .overloaded, .internal]
+        let general: [ErrorCode] = [
+            .invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal,
+        ]
         let ofAPI: [ErrorCode] = path.hasPrefix(base) ? [.unauthorizedRequestOrigin] : []
         let ofBody: [ErrorCode] =
-            body == nil ? [] : [.missingParameter, .invalidParameter, .payloadTooLarge, .unsupportedMediaType]
+            body == nil ? [] : [.missingParameter, .payloadTooLarge, .unsupportedMediaType]
         let ofBearer: [ErrorCode] =
             switch access {
             case .open: []

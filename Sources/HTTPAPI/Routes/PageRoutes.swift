@@ -2,6 +2,7 @@ internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import ProviderKit
 
 /// The few pages for browsers: where mailed links lead unless an application has pages of its own, and what
 /// `gatehouse dev` keeps instead of sending it.
@@ -33,6 +34,10 @@ struct PageRoutes {
 
     private func readsInbox(_ inbox: any Inbox) -> Endpoint {
         .raw("/dev/inbox", "Messages that would have been sent") { call in
+            // A page of another host must not read it by having its name lead here (DNS rebinding).
+            guard call.request.hostName.isLoopbackHost else {
+                throw APIError(.unauthorizedRequestOrigin, "The inbox is shown at localhost alone")
+            }
             let payload = InboxPayload(inbox.messages())
             let accepted = call.headers[.accept] ?? ""
             return accepted.contains("application/json")

@@ -1,4 +1,5 @@
 import Accounts
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer

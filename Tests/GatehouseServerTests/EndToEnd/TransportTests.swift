@@ -154,6 +154,56 @@ struct TransportTests {
         }
     }
 
+    @Test func `a request names one host`() async throws {
+        try await TestServer.with(others: TestServer.photos) { server in
+            let raw = RawExchange(server)
+            let end = "Connection: close\r\n\r\n"
+            for hosts in [
+                "", "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nX: y\r\nhost: photos.example\r\n",
+                "Host: \u{E9}.example\r\n", "Host: a b\r\n", "Host: \(String(repeating: "a", count: 260))\r\n",
+            ] {
+                for path in ["/health/live", "/api/v1/auth/providers", "/apps/photos/api/v1/auth/providers"] {
+                    let answer = await raw.send("GET \(path) HTTP/1.1\r\n\(hosts)\(end)")
+                    #expect(answer.hasPrefix("HTTP/1.1 400"), "\(hosts.prefix(40)): \(answer.prefix(200))")
+                    #expect(answer.contains("INVALID_PARAMETER"), "\(hosts.prefix(40))")
+                }
+            }
+            for host in ["localhost", "PHOTOS.example:8443", "[::1]:80", ""] {
+                let answer = await raw.send("GET /api/v1/auth/providers HTTP/1.1\r\nHost: \(host)\r\n\(end)")
+                #expect(answer.hasPrefix("HTTP/1.1 200"), "\(host): \(answer.prefix(200))")
+            }
+        }
+    }
+
+    @Test func `a body that does not arrive costs the client its connection`() async throws {
+        try await TestServer.with(bodyDeadline: .milliseconds(200)) { server in
+            for body in ["", "{"] {
+                let isHungUp = await RawExchange(server).isHungUp(
+                    after: "POST /api/v1/auth/anonymous HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: 50\r\n\r\n\(body)")
+                #expect(isHungUp)
+            }
+            let answer = try await APIClient(server).post("/auth/anonymous")
+            #expect(answer.status == 200, "other clients are served")
+        }
+    }
+
+    @Test func `the inbox is shown at hosts of this machine alone`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "127.8.8.8", "[::1]:8080", "[::1]"] {
+                #expect(try await client.send(.GET, "/dev/inbox", headers: ["host": host]).status == 200, "\(host)")
+            }
+            for host in [
+                "rebound.example", "localhost.example:80", "10.0.0.1", "[fd00::1]:80", "", "[", "127.0.0.1.nip.io",
+            ] {
+                expectError(
+                    try await client.send(.GET, "/dev/inbox", headers: ["host": host]), 403,
+                    "UNAUTHORIZED_REQUEST_ORIGIN", host)
+            }
+        }
+    }
+
     @Test func `a connection serves one request after another`() async throws {
         try await TestServer.with { server in
             let request = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"

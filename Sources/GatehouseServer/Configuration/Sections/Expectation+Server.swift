@@ -1,4 +1,5 @@
 import Foundation
+import ProviderKit
 
 extension Expectation<Configuration.Server> {
     static var server: Self {

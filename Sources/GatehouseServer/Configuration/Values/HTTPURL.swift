@@ -51,11 +51,3 @@ extension Expectation<String> {
         }
     }
 }
-
-extension String {
-    /// A listener there is reached from this machine alone.
-    var isLoopbackHost: Bool {
-        lowercased() == "localhost" || AddressRange("127.0.0.0/8")?.contains(self) == true
-            || AddressRange("::1")?.contains(self) == true
-    }
-}
