@@ -9,7 +9,7 @@ extension AppleProvider: NotifyingProvider {
     public func event(in payload: String) async throws -> ProviderEvent? {
         let claims = try await claims(of: payload, requiresExpiry: false, maximumAge: Self.longestDelay)
         guard let id = claims.id, let issuedAt = claims.issuedAt, let event = Self.event(of: claims),
-            let type = event["type"].string, let subject = event["sub"].string,
+            let type = event["type"].string, type.utf8.count <= 64, let subject = event["sub"].string,
             (1...255).contains(subject.utf8.count)
         else { throw ProviderError.refused }
         guard let change = try Self.change(type, event) else { return nil }

@@ -60,18 +60,20 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
         return identity
     }
 
-    /// What the code is worth, if it is this person's.
+    /// The refresh token that Apple gives for the code; `nil` if it gives none, or one of another person.
     ///
-    /// The identity token has proved the person by then. So neither an Apple that is down nor a code that is used, by
-    /// a client that lost our answer and asks again, refuses anybody.
+    /// The identity token has already proved the person. A failure here refuses no sign-in: Apple may be down, or the
+    /// client may have lost our answer and presented a used code again.
     private func refreshToken(for code: String, of claims: TokenClaims) async -> ProviderTokens? {
-        guard service.hasKey, let clientID = claims.audiences.first(where: clientIDs.contains),
+        guard service.hasKey, let clientID = claims.audiences.first(where: { clientIDs.containsBytes(of: $0) }),
             let answer = try? await service.exchange(code, clientID: clientID),
             let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty
         else { return nil }
         if let idToken = answer["id_token"].string {
             // A stolen code must not bring another person's token here.
-            guard let owner = try? await self.claims(of: idToken).subject, owner == claims.subject else { return nil }
+            guard let owner = try? await self.claims(of: idToken).subject,
+                claims.subject?.hasSameBytes(as: owner) == true
+            else { return nil }
         }
         return ProviderTokens(refreshToken: refreshToken, clientID: clientID)
     }

@@ -26,7 +26,7 @@ extension AppleProvider: RedirectProvider {
         }
         guard let idToken = answer["id_token"].string else { throw ProviderError.unavailable }
         let claims = try await claims(of: idToken)
-        guard claims.audiences.contains(webClientID) else { throw ProviderError.refused }
+        guard claims.audiences.containsBytes(of: webClientID) else { throw ProviderError.refused }
         try NonceRule.required.check(claim: claims["nonce"], presented: flow.nonce)
         var identity = try identity(from: claims)
         identity.displayName = callback["user"].flatMap(Self.name)

@@ -51,7 +51,8 @@ struct AppleService {
     func revoke(_ refreshToken: String, clientID: String) async throws {
         let form = ["token": refreshToken, "token_type_hint": "refresh_token"]
         let answer = try await post(form, to: "/auth/revoke", clientID: clientID)
-        let isUnknownToUs = ["invalid_client", "unauthorized_client"].contains(answer.json?["error"].string)
+        let isUnknownToUs = ["invalid_client", "unauthorized_client"].containsBytes(
+            of: answer.json?["error"].string ?? "")
         guard answer.isSuccess || (answer.status == 400 && !isUnknownToUs) else { throw ProviderError.unavailable }
     }
 

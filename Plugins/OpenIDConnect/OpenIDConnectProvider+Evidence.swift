@@ -27,7 +27,9 @@ extension OpenIDConnectProvider {
             let userInfo = try await ports.http.profile(at: endpoint, with: accessToken)
         else { return nil }
         guard userInfo.object != nil else { throw ProviderError.unavailable }
-        guard let subject = userInfo["sub"].string, subject == token.subject else { throw ProviderError.refused }
+        guard let subject = userInfo["sub"].string, token.subject?.hasSameBytes(as: subject) == true else {
+            throw ProviderError.refused
+        }
         return userInfo
     }
 
@@ -42,8 +44,8 @@ extension OpenIDConnectProvider {
 
     private func isAllowed(_ claim: JSONValue, by list: [String]?) -> Bool {
         guard let list else { return true }
-        guard let value = claim.string?.lowercased() else { return false }
-        return list.contains { $0.lowercased() == value }
+        guard let value = claim.string else { return false }
+        return list.contains { $0.hasSameBytes(ignoringCaseAs: value) }
     }
 }
 
@@ -59,7 +61,7 @@ extension TokenClaims {
     /// `azp` is one of these clients; it is required among several audiences (OpenID Connect Core, 3.1.3.7).
     func isForParty(in clients: [String]) -> Bool {
         guard !self["azp"].isNull else { return audiences.count < 2 }
-        return self["azp"].string.map { clients.contains($0) } ?? false
+        return self["azp"].string.map { clients.containsBytes(of: $0) } ?? false
     }
 
     /// `at_hash` is of this access token, where both are there (OpenID Connect Core, 3.1.3.6).

@@ -7,3 +7,5 @@
 /// (`SettingsSchema`), and takes part in as many ways of signing in as it adopts capability protocols: `DirectProvider`,
 /// `RedirectProvider`, `NativeTokenProvider`, `PasswordProvider`; `RevokingProvider` and `NotifyingProvider` follow an
 /// identity after that.
+///
+/// Compare text that came from outside by `hasSameBytes(as:)`, never by `==`: the latter takes seconds for some texts.

@@ -9,7 +9,9 @@ struct TokenAnswer: Sendable {
     /// - Throws: `ProviderError.refused` for an error that comes as a success, as GitHub's do, and for an access token
     ///   that is no bearer token.
     init(_ answer: JSONValue) throws {
-        guard answer["error"].isNull, answer["token_type"].string.map({ $0.lowercased() == "bearer" }) ?? true else {
+        guard answer["error"].isNull,
+            answer["token_type"].string.map({ $0.hasSameBytes(ignoringCaseAs: "bearer") }) ?? true
+        else {
             throw ProviderError.refused
         }
         idToken = answer["id_token"].nonEmpty

@@ -48,7 +48,7 @@ extension JSONValue {
         switch self {
         case .bool(let value): value
         case .integer(let value): value == 1
-        case .string(let value): value == "1" || value.lowercased() == "true"
+        case .string(let value): value.hasSameBytes(as: "1") || value.hasSameBytes(ignoringCaseAs: "true")
         default: false
         }
     }

@@ -17,7 +17,7 @@ struct IssuerDocument: Sendable, Equatable {
 
     /// - Throws: `ProviderError.unavailable` where this is no document of one of these issuers, or nothing works by it.
     init(_ json: JSONValue, from accepted: [String]) throws {
-        guard let issuer = json["issuer"].string, accepted.contains(issuer),
+        guard let issuer = json["issuer"].string, accepted.containsBytes(of: issuer),
             let authorizationEndpoint = json["authorization_endpoint"].endpoint(of: issuer),
             let tokenEndpoint = json["token_endpoint"].endpoint(of: issuer),
             let keysURL = json["jwks_uri"].endpoint(of: issuer)
@@ -33,24 +33,27 @@ struct IssuerDocument: Sendable, Equatable {
         // Without a word it is the header (Discovery, 3).
         let methods = json["token_endpoint_auth_methods_supported"].array?.compactMap(\.string) ?? []
         authentication =
-            methods.contains("client_secret_post") && !methods.contains("client_secret_basic") ? .post : .basic
+            methods.containsBytes(of: "client_secret_post") && !methods.containsBytes(of: "client_secret_basic")
+            ? .post : .basic
         let named = json["id_token_signing_alg_values_supported"].array?.compactMap(\.string) ?? ["RS256"]
-        algorithms = Set(named.compactMap { TokenRules.Algorithm(rawValue: $0) })
+        algorithms = Set(named.compactMap { TokenRules.Algorithm(bytesOf: $0) })
         guard !algorithms.isEmpty else { throw ProviderError.unavailable }
     }
 
-    /// Whoever sent the browser back is this issuer, where it or the issuer's word requires that to be said (RFC 9207).
+    /// Whether the callback's `iss` names this issuer (RFC 9207); it may be absent unless the issuer says that it sends it.
     ///
-    /// Otherwise a code of ours could be carried to another issuer's token endpoint.
+    /// Without this check a code of this issuer could be sent to another issuer's token endpoint.
     func isNamed(in callback: RedirectCallback, aliases: [String]) -> Bool {
         guard let named = callback["iss"] else { return !namesItself }
-        return named == issuer || aliases.contains(named) || isTemplate(of: named)
+        return named.hasSameBytes(as: issuer) || aliases.containsBytes(of: named) || isTemplate(of: named)
     }
 
-    /// Microsoft writes `{tenantid}` for whichever tenant the person is of.
+    /// Microsoft's document has `{tenantid}` where its tokens have the person's tenant.
     private func isTemplate(of named: String) -> Bool {
         let parts = issuer.components(around: "{tenantid}")
-        guard let parts, named.hasPrefix(parts.0), named.hasSuffix(parts.1) else { return false }
+        guard let parts, named.utf8.count <= 1024, named.hasPrefix(parts.0), named.hasSuffix(parts.1) else {
+            return false
+        }
         let tenant = named.dropFirst(parts.0.count).dropLast(parts.1.count)
         return !tenant.isEmpty && !tenant.contains("/")
     }
@@ -59,7 +62,8 @@ struct IssuerDocument: Sendable, Equatable {
 extension JSONValue {
     /// Where a request, or even a browser, may be sent: in the clear only where the issuer itself is, as in tests.
     fileprivate func endpoint(of issuer: String) -> String? {
-        string.flatMap { $0.hasPrefix("https://") || issuer.hasPrefix("http://") && $0.hasPrefix("http://") ? $0 : nil }
+        guard let url = string, url.utf8.count <= 2048 else { return nil }
+        return url.hasPrefix("https://") || issuer.hasPrefix("http://") && url.hasPrefix("http://") ? url : nil
     }
 }
 

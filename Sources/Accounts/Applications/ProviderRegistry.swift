@@ -106,7 +106,9 @@ package struct ProviderRegistry: Sendable {
         guard installedKinds.contains(kind) else { throw .unsupportedProvider(kind) }
         let candidates = configured.filter { $0.kind == kind }
         if let name {
-            guard let named = candidates.first(where: { $0.name == name }) else { throw .unsupportedProvider(name) }
+            guard let named = candidates.first(where: { $0.name.hasSameBytes(as: name) }) else {
+                throw .unsupportedProvider(name)
+            }
             return try usable(named)
         }
         guard let first = candidates.first else { throw .providerDisabled(.off(kind)) }
@@ -124,7 +126,9 @@ package struct ProviderRegistry: Sendable {
 
     /// The provider of that configured name, whatever its kind.
     package func named(_ name: String) throws(AccountsError) -> ConfiguredProvider {
-        guard let named = configured.first(where: { $0.name == name }) else { throw .unsupportedProvider(name) }
+        guard let named = configured.first(where: { $0.name.hasSameBytes(as: name) }) else {
+            throw .unsupportedProvider(name)
+        }
         return try usable(named)
     }
 

@@ -1,3 +1,5 @@
+package import ProviderKit
+
 /// What of the application's configuration, and of the call, bears on the decision.
 package struct LinkingPolicy: Sendable, Equatable {
     package var mode: ProviderMode
@@ -27,7 +29,7 @@ package struct LinkingPolicy: Sendable, Equatable {
 }
 
 /// What a guest wants where the identity that it links has an account.
-package enum ConflictChoice: String, Sendable, Codable, CaseIterable {
+package enum ConflictChoice: String, Sendable, SentChoice {
     /// To be told, and stay a guest.
     case keep
     /// To go there, and leave what it had.

@@ -82,6 +82,6 @@ package struct MergePlan: Sendable, Equatable {
 }
 
 /// Whose `uid` survives, as the person asks for it.
-package enum SurvivorChoice: String, Sendable, Codable, CaseIterable {
+package enum SurvivorChoice: String, Sendable, SentChoice {
     case current, other
 }

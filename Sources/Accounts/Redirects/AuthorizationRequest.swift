@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// An app's wish to send a person to a provider (RFC 6749, 4.1.1; RFC 7636, 4.3).
 package struct AuthorizationRequest: Sendable {
     package var redirectURI: String?
@@ -22,14 +24,14 @@ package struct AuthorizationRequest: Sendable {
     /// - Throws: `AccountsError.redirectNotAllowed` for a redirect URI that isn't registered.
     func destination(in application: Application, generatedState: String) throws -> FlowDestination {
         guard let redirectURI else { throw AccountsError.missingParameter("redirect_uri") }
-        guard let registered = application.redirectURIs.first(where: { $0.uri == redirectURI }) else {
+        guard let registered = application.redirectURIs.first(where: { $0.uri.hasSameBytes(as: redirectURI) }) else {
             throw AccountsError.redirectNotAllowed
         }
         if let state, !(1...1024).contains(state.utf8.count) || state.utf8.contains(0) {
             throw AccountsError.invalidParameter("state", reason: "is empty or longer than 1024 bytes")
         }
         return FlowDestination(
-            redirectURI: redirectURI, appState: state ?? generatedState,
+            redirectURI: registered.uri, appState: state ?? generatedState,
             codeChallenge: try checkedChallenge(isRequired: registered.requiresPKCE))
     }
 
@@ -41,7 +43,7 @@ package struct AuthorizationRequest: Sendable {
             return nil
         }
         // Without a method it would be `plain` (RFC 7636, 4.3), which hides nothing.
-        guard codeChallengeMethod == "S256" else {
+        guard codeChallengeMethod?.hasSameBytes(as: "S256") == true else {
             throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
         }
         guard codeChallenge.utf8.count == 43, codeChallenge.utf8.allSatisfy(\.isBase64URL) else {

@@ -15,13 +15,13 @@ package struct PresentedCode: Sendable {
         self.codeVerifier = codeVerifier
     }
 
-    /// Whether it comes from whoever the flow belongs to.
+    /// Checks that the app which began the flow presents the code.
     /// - Throws: `AccountsError.invalidState`, `.invalidToken`.
     func check(against destination: FlowDestination) throws {
-        if let state, state != destination.appState { throw AccountsError.invalidState }
-        guard redirectURI == destination.redirectURI else { throw AccountsError.invalidToken }
+        if let state, !state.hasSameBytes(as: destination.appState) { throw AccountsError.invalidState }
+        guard redirectURI.hasSameBytes(as: destination.redirectURI) else { throw AccountsError.invalidToken }
         guard let challenge = destination.codeChallenge else {
-            // Whoever sends a verifier believes to be protected by it (RFC 9700, 4.8.2).
+            // An app that sends a verifier relies on it (RFC 9700, 4.8.2).
             guard codeVerifier == nil else { throw AccountsError.invalidToken }
             guard state != nil else { throw AccountsError.missingParameter("state") }
             return

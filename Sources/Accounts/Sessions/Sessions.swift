@@ -1,7 +1,8 @@
 package import Foundation
+package import ProviderKit
 
 /// Which sessions a logout ends.
-package enum LogoutScope: String, Sendable, CaseIterable {
+package enum LogoutScope: String, Sendable, SentChoice {
     case local, others, global
 }
 

@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import ProviderKit
 
 /// Serves one endpoint: the contract's checks in the contract's order, then its handler.
 struct EndpointResponder: HTTPResponder {
@@ -99,9 +100,10 @@ struct EndpointResponder: HTTPResponder {
 
     /// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).
     private static func bearer(in header: String) -> String? {
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        let scheme = header.utf8.prefix { $0 != UInt8(ascii: " ") }
+        let token = header.utf8[scheme.endIndex...].drop { $0 == UInt8(ascii: " ") }
+        guard Substring(scheme).hasSameBytes(ignoringCaseAs: "bearer"), !token.isEmpty else { return nil }
+        return String(Substring(token))
     }
 }
 

@@ -17,7 +17,7 @@ extension APIError {
                 .tooWeakPassword, "The password is too weak",
                 details: ["reasons": .array(weaknesses.map { .string($0.rawValue) })])
         case .unsupportedProvider(let name):
-            self.init(.unsupportedProvider, "There is no provider \(name.prefix(64))")
+            self.init(.unsupportedProvider, "There is no provider \(String(name.unicodeScalars.prefix(64)))")
         case .providerDisabled(let refusal):
             self.init(.providerDisabled, refusal)
         case .invalidCredentials:

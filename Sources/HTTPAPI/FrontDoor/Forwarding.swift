@@ -18,18 +18,21 @@ struct Forwarding {
         }
         let client = Self.client(in: request.headers[values: .xForwardedFor], isTrusted: site.isTrustedProxy)
         address = (client ?? peer).description
-        isSecure = site.endsTLS || request.headers[.xForwardedProto]?.lowercased() == "https"
+        isSecure = site.endsTLS || request.headers[.xForwardedProto]?.hasSameBytes(ignoringCaseAs: "https") == true
     }
+
+    /// An address of IPv6 in brackets and a port, in bytes, and some more.
+    private static let longestEntry = 64
 
     /// Reads from the right, where the nearest proxy wrote; where all are trusted, the farthest is the client.
     ///
     /// - Returns: `nil` when the deciding entry is no address: what stands left of it is anybody's text.
     static func client(in fields: [String], isTrusted: (IPAddress) -> Bool) -> IPAddress? {
         var farthest: IPAddress?
-        for entry in fields.reversed().lazy.flatMap({ $0.split(separator: ",").reversed() }) {
-            let text = entry.trimming { $0 == " " || $0 == "\t" }
+        for entry in fields.reversed().lazy.flatMap({ $0.utf8.split(separator: UInt8(ascii: ",")).reversed() }) {
+            let text = entry.trimmingBlanks
             guard !text.isEmpty else { continue }
-            guard let address = IPAddress(forwarded: text) else { return nil }
+            guard text.count <= longestEntry, let address = IPAddress(forwarded: Substring(text)) else { return nil }
             guard isTrusted(address) else { return address }
             farthest = address
         }
@@ -62,9 +65,13 @@ extension Substring {
         first == ":" && dropFirst().utf8.allSatisfy { ("0"..."9").contains(Unicode.Scalar($0)) }
             && UInt16(dropFirst()) != nil
     }
+}
 
-    fileprivate func trimming(_ isBlank: (Character) -> Bool) -> Substring {
-        var text = self.drop(while: isBlank)
+extension Substring.UTF8View {
+    /// Without the spaces and tabs around it.
+    fileprivate var trimmingBlanks: Substring.UTF8View {
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var text = drop(while: isBlank)
         while let last = text.last, isBlank(last) { text.removeLast() }
         return text
     }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import ProviderKit
 
 /// Which pages may call, and what CORS (Fetch Standard, 3.2) tells their browsers.
 enum OriginRule {
@@ -14,7 +15,7 @@ enum OriginRule {
     }
 
     static func allows(_ origin: String, visit: Visit) -> Bool {
-        visit.application.origins.contains(origin) || origin == visit.site.ownOrigin
+        visit.application.origins.containsBytes(of: origin) || origin.hasSameBytes(as: visit.site.ownOrigin)
     }
 
     /// The answer to a preflight request; an origin that is not listed learns nothing.

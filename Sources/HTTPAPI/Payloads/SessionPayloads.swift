@@ -11,8 +11,6 @@ struct LogoutBody: Codable, Sendable {
     let scope: LogoutScope?
 }
 
-extension LogoutScope: Codable {}
-
 struct SessionList: Codable, Sendable {
     struct Entry: Codable, Sendable {
         let id: String

@@ -143,7 +143,7 @@ struct IdentityRoutes {
                 headers: ["Location": "Where anybody who has it can see how far the deletion is."]),
             errors: [.identityNotFound, .lastUsableIdentity]
         ) { call, _ in
-            let id = call.identity == "current" ? nil : try call.identityID
+            let id = call.identity.hasSameBytes(as: "current") ? nil : try call.identityID
             switch try await useCases.identities.remove(id, by: call.caller) {
             case .removed:
                 return .json(IdentityRemovalAnswer(accountDeleted: false))

@@ -37,7 +37,8 @@ struct RedirectRoutes {
         ) { call, _ in
             let query = try FormFields(call.query)
             let mode = query["mode"] ?? "redirect"
-            guard ["redirect", "json"].contains(mode) else {
+            let isRedirect = mode.hasSameBytes(as: "redirect")
+            guard isRedirect || mode.hasSameBytes(as: "json") else {
                 throw APIError(.invalidParameter, "mode must be redirect or json")
             }
             let application = call.application.application
@@ -45,9 +46,9 @@ struct RedirectRoutes {
                 AuthorizationRequest(
                     redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
                     codeChallengeMethod: query["code_challenge_method"], state: query["state"],
-                    isBrowserDriven: mode == "redirect"),
+                    isBrowserDriven: isRedirect),
                 with: application.providers.named(call.provider), by: call.optionalCaller, in: application)
-            guard mode == "redirect" else {
+            guard isRedirect else {
                 return .json(DepartureAnswer(url: departure.url, state: departure.state))
             }
             return .redirect(to: departure.url, cookie: departure.cookie.map { call.setCookie($0) })
@@ -149,9 +150,11 @@ extension Call {
     }
 
     fileprivate func cookie(_ name: String) -> String? {
-        for field in headers[values: .cookie].flatMap({ $0.split(separator: ";") }) {
-            let parts = field.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, parts[0].trimmingPrefix(while: { $0 == " " }) == name { return String(parts[1]) }
+        for pair in headers[values: .cookie].flatMap({ $0.utf8.split(separator: UInt8(ascii: ";")) }) {
+            let pair = pair.drop { $0 == UInt8(ascii: " ") }
+            let ownName = pair.prefix { $0 != UInt8(ascii: "=") }
+            let value = pair[ownName.endIndex...].dropFirst()
+            if !value.isEmpty, ownName.elementsEqual(name.utf8) { return String(Substring(value)) }
         }
         return nil
     }

@@ -24,7 +24,8 @@ public enum NonceRule: String, Sendable, Decodable, CaseIterable {
             return
         }
         guard let claim = claim.string, let presented, !presented.isEmpty,
-            claim == presented || claim == Array(SHA256.hash(data: Data(presented.utf8))).hex
+            claim.hasSameBytes(as: presented)
+                || claim.hasSameBytes(as: Array(SHA256.hash(data: Data(presented.utf8))).hex)
         else { throw ProviderError.refused }
     }
 }

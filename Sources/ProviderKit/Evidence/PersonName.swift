@@ -7,7 +7,8 @@ public enum PersonName {
     ///
     /// - Returns: `nil` where none does.
     public static func joined(_ parts: String?...) -> String? {
-        let words = parts.compactMap { $0 }.flatMap { part in
+        // More than that is not looked at: finding the characters of a text takes time.
+        let words = parts.compactMap { $0.map { String($0.unicodeScalars.prefix(4 * longest)) } }.flatMap { part in
             part.split { $0.isWhitespace || $0.unicodeScalars.contains { $0.properties.generalCategory == .control } }
         }
         var name = ""

@@ -75,7 +75,8 @@ public struct FetchResponse: Sendable {
     /// How long the service lets its answer be kept (RFC 9111, 5.2.2.1), within these bounds; `standard` where it says
     /// nothing that can be read.
     public func lifetime(in bounds: ClosedRange<Int>, standard: Int) -> Duration {
-        let directives = (headers["cache-control"] ?? "").lowercased().split(separator: ",")
+        let header = headers["cache-control"].flatMap { $0.utf8.count <= 1024 ? $0 : nil } ?? ""
+        let directives = header.lowercased().split(separator: ",")
             .map { $0.trimmingCharacters(in: .whitespaces) }
         if directives.contains("no-store") || directives.contains("no-cache") { return .seconds(bounds.lowerBound) }
         let age = directives.lazy.filter { $0.hasPrefix("max-age=") }.compactMap { Int($0.dropFirst(8)) }.first

@@ -1,4 +1,5 @@
 import Accounts
+import ProviderKit
 
 /// The first part of our access tokens: `alg`, `kid` and `typ`, in this order and nothing else.
 ///
@@ -13,7 +14,7 @@ enum AccessTokenHeader {
     static func kid(of header: some Collection<UInt8>) -> String? {
         guard let json = Base64URL.decode(header) else { return nil }
         let parts = json.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
-        guard parts.count == 13, let algorithm = SigningAlgorithm(rawValue: String(decoding: parts[3], as: UTF8.self)),
+        guard parts.count == 13, let algorithm = SigningAlgorithm(bytesOf: String(decoding: parts[3], as: UTF8.self)),
             Base64URL.decode(parts[7])?.count == 32
         else { return nil }
         let kid = String(decoding: parts[7], as: UTF8.self)

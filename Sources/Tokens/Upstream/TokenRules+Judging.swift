@@ -13,14 +13,14 @@ extension TokenRules {
     private func acceptsIssuer(of claims: TokenClaims) -> Bool {
         guard let issuer = claims.issuer else { return false }
         return issuers.contains { expected in
-            guard expected.contains(Self.tenant) else { return issuer == expected }
+            guard expected.contains(Self.tenant) else { return issuer.hasSameBytes(as: expected) }
             guard let tenant = claims["tid"].string, Self.isPlain(tenant) else { return false }
-            return issuer == expected.replacing(Self.tenant, with: tenant)
+            return issuer.hasSameBytes(as: expected.replacing(Self.tenant, with: tenant))
         }
     }
 
     private func acceptsAudience(of claims: TokenClaims) -> Bool {
-        claims.audiences.contains { audiences.contains($0) }
+        claims.audiences.contains { audiences.containsBytes(of: $0) }
     }
 
     /// A time that is there must be one, whether it is asked for or not.

@@ -23,7 +23,7 @@ extension UpstreamKey {
     }
 
     private static func material(of jwk: JSONValue) -> Material? {
-        switch (jwk["kty"].string, jwk["crv"].string) {
+        switch (word("kty", of: jwk), word("crv", of: jwk)) {
         case ("RSA", _):
             bytes("n", of: jwk).flatMap { modulus in
                 bytes("e", of: jwk).flatMap { exponent in
@@ -44,6 +44,11 @@ extension UpstreamKey {
                 .map { .ed25519(EdDSA.PublicKey(backing: $0)) }
         default: nil
         }
+    }
+
+    /// A name of a type or curve; `nil` for what is longer than any.
+    private static func word(_ name: String, of jwk: JSONValue) -> String? {
+        jwk[name].string.flatMap { $0.utf8.count <= 32 ? $0 : nil }
     }
 
     /// Both coordinates in their full length (RFC 7518, 6.2.1.2).

@@ -27,7 +27,7 @@ struct UpstreamKey: Sendable {
 
     /// By kind of key and curve (RFC 7518, 3.1; RFC 8037, 3.1), and by the key's own word.
     func fits(_ algorithm: TokenRules.Algorithm) -> Bool {
-        guard self.algorithm == nil || self.algorithm == algorithm.rawValue else { return false }
+        guard self.algorithm?.hasSameBytes(as: algorithm.rawValue) ?? true else { return false }
         return switch (material, algorithm) {
         case (.rsa, .rs256), (.rsa, .rs384), (.rsa, .rs512), (.rsa, .ps256), (.rsa, .ps384), (.rsa, .ps512),
             (.p256, .es256), (.p384, .es384), (.p521, .es512), (.ed25519, .edDSA):

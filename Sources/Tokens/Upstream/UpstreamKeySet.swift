@@ -16,7 +16,10 @@ struct UpstreamKeySet: Sendable {
     /// The one key that the token can be signed with: by its `kid`, or where it has none, the only one that fits.
     func key(for token: UpstreamToken) -> UpstreamKey? {
         let fitting = keys.filter { $0.fits(token.algorithm) }
-        let chosen = ignoresIDs || token.kid == nil ? fitting : fitting.filter { $0.kid == token.kid }
+        let chosen = fitting.filter { key in
+            guard !ignoresIDs, let kid = token.kid else { return true }
+            return key.kid?.hasSameBytes(as: kid) == true
+        }
         return chosen.count == 1 ? chosen.first : nil
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// The way to a provider's pages and back.
 struct RedirectFlowTests {
     static let application = """
-        redirectURIs: ["demo://oauth/callback", "https://app.example/back?from=id", { uri: "old://callback", pkce: false }]
+        redirectURIs: ["demo://oauth/callback", "demo://oauth/Kept", "https://app.example/back?from=id", { uri: "old://callback", pkce: false }]
         """
 
     private func with(_ body: @Sendable @escaping (TestServer, RedirectClient) async throws -> Void) async throws {
@@ -51,7 +51,11 @@ struct RedirectFlowTests {
     @Test func `what an app asks for wrongly is refused before anybody is sent anywhere`() async throws {
         try await with { server, client in
             expectError(try await client.authorize(omitting: ["redirect_uri"]), 400, "MISSING_PARAMETER")
-            for uri in ["demo://oauth/callback/", "https://evil.example", "demo://oauth/callback?x=1"] {
+            // The Kelvin sign is equal to the letter K, though it is another character.
+            for uri in [
+                "demo://oauth/callback/", "https://evil.example", "demo://oauth/callback?x=1",
+                "demo://oauth/\u{212A}ept",
+            ] {
                 expectError(
                     try await client.authorize(["redirect_uri": uri]), 403, "UNAUTHORIZED_REQUEST_ORIGIN", uri)
             }
@@ -102,13 +106,17 @@ struct RedirectFlowTests {
 
     @Test func `a wrong verifier, redirect URI or state uses the code up`() async throws {
         try await with { _, client in
+            var client = client
+            client.redirectURI = "demo://oauth/Kept"
             for (verifier, uri, state, code) in [
                 ("x" + client.verifier.dropFirst(), nil, nil, "INVALID_TOKEN"),
                 ("", nil, nil, "INVALID_TOKEN"),
                 (nil, "old://callback", nil, "INVALID_TOKEN"),
+                (nil, "demo://oauth/\u{212A}ept", nil, "INVALID_TOKEN"),
+                (nil, nil, "\u{212A}", "INVALID_STATE"),
                 (nil, nil, "another", "INVALID_STATE"),
             ] as [(String?, String?, String?, String)] {
-                let arrival = try await client.arrive(client.begin(), with: .somebody())
+                let arrival = try await client.arrive(client.begin(["state": "K"]), with: .somebody())
                 let refused = try await client.redeem(
                     arrival.query("code"), state: state, verifier: verifier, redirectURI: uri)
                 #expect(refused.code == code, "\(refused.text)")

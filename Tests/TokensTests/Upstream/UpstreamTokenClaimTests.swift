@@ -35,6 +35,19 @@ struct UpstreamTokenClaimTests {
         #expect(try await verify(claims).isRefused, "\(claims)")
     }
 
+    @Test(arguments: [["iss": "\"\u{212A}\""], ["aud": "\"\u{212A}\""], ["aud": "[\"other\",\"\u{212A}\"]"]])
+    func `the Kelvin sign is no letter K`(_ claims: [String: String]) async throws {
+        func verify(_ claims: [String: String]) async throws -> Result<TokenClaims, ProviderError> {
+            let standard = ["iss": "\"K\"", "aud": "\"K\""].merging(claims) { $1 }
+            return try await self.verify(standard) { rules in
+                rules.issuers = ["K"]
+                rules.audiences = ["K"]
+            }
+        }
+        #expect(try await verify([:]).isGood)
+        #expect(try await verify(claims).isRefused)
+    }
+
     @Test(
         arguments: [
             [:], ["aud": "[\"other\",\"client\"]"], ["exp": "\(now + 1)"], ["exp": "\(now).5"], ["nbf": "\(now + 5)"],
