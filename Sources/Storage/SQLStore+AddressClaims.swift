@@ -61,11 +61,18 @@ extension SQLStore {
         .write,
         """
         WITH held AS MATERIALIZED (
-            SELECT FROM registrations WHERE application_id = $1 AND address = ANY ($2) FOR UPDATE NOWAIT
+            SELECT FROM registrations
+             WHERE application_id = $1 AND address = ANY ($2) AND is_decoy = $3
+               FOR UPDATE NOWAIT
         )
         DELETE FROM registrations
-         WHERE application_id = $1 AND address = ANY ($2) AND (SELECT count(*) FROM held) > 0
+         WHERE application_id = $1 AND address = ANY ($2) AND is_decoy = $3 AND (SELECT count(*) FROM held) > 0
         """)
+
+    package func discardDecoys(of address: EmailAddress, application: Int32) async throws {
+        _ = try await run(
+            Self.discardRegistrations, [.int4(application), .texts([address.value]), .bool(true)])
+    }
 
     private static let discardChanges = Statement(
         .write,
@@ -118,7 +125,7 @@ extension SQLStore {
         let emails = addresses.compactMap(\.email?.value)
         let phones = addresses.compactMap(\.phone?.value)
         guard !addresses.isEmpty else { return }
-        _ = try await run(Self.discardRegistrations, [.int4(application), .texts(emails)])
+        _ = try await run(Self.discardRegistrations, [.int4(application), .texts(emails), .bool(false)])
         _ = try await run(Self.discardChanges, [.int4(application), .texts(emails + phones), .uuid(owner)])
         for row in try await run(
             Self.evictIdentities, [.int4(application), .texts(emails), .uuid(owner), .texts(phones)])

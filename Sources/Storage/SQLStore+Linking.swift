@@ -49,6 +49,8 @@ extension SQLStore {
 
     /// A proof of an address ends the registrations that wait for it.
     ///
+    /// A decoy stays: if it went, a sign-in with it would tell that the address has an owner, who has just signed in.
+    ///
     /// Locks what the permission depends on, the account first: deletion and a new password lock it too before they
     /// end sessions, so neither side can miss the other.
     ///
@@ -95,11 +97,13 @@ extension SQLStore {
             UPDATE accounts a SET locale = $15 FROM reader WHERE a.application_id = $1 AND a.uid = reader.uid
         ), registration AS MATERIALIZED (
             SELECT FROM registrations
-             WHERE application_id = $1 AND address = ANY ($19::text[]) AND EXISTS (SELECT FROM session)
+             WHERE application_id = $1 AND address = ANY ($19::text[]) AND NOT is_decoy
+               AND EXISTS (SELECT FROM session)
                FOR UPDATE NOWAIT
         ), discarded AS (
             DELETE FROM registrations
-             WHERE application_id = $1 AND address = ANY ($19::text[]) AND (SELECT count(*) FROM registration) > 0
+             WHERE application_id = $1 AND address = ANY ($19::text[]) AND NOT is_decoy
+               AND (SELECT count(*) FROM registration) > 0
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)

@@ -97,25 +97,32 @@ extension SQLStore {
         _ = try await run(Self.clearFailures, [.int4(application), .bytes(attempts.bytes)])
     }
 
-    private static let selectPasswordIdentity = Statement(
+    private static let selectPasswordIdentities = Statement(
         .read,
         """
-        SELECT i.id, i.provider_uid, i.email, p.hash
+        SELECT i.id, i.provider_uid, i.email, p.hash, r.hash
           FROM identities i
           LEFT JOIN passwords p ON p.application_id = i.application_id AND p.identity_id = i.id
-         WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3
+          LEFT JOIN registrations r
+                 ON r.application_id = i.application_id AND r.provider = i.provider
+                AND r.provider_uid = i.provider_uid AND r.is_decoy AND r.expires_at > now()
+         WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3 AND i.email IS NOT NULL
          ORDER BY i.provider_uid IS DISTINCT FROM $4, p.hash IS NULL, i.created_at
-         LIMIT 1
         """)
 
-    package func passwordIdentity(
+    package func passwordIdentities(
         of uid: UUID, provider: String, preferring providerUid: String?, application: Int32
-    ) async throws -> PasswordIdentity? {
+    ) async throws -> [PasswordIdentity] {
         let binds: [Bind] = [.int4(application), .uuid(uid), .text(provider), .text(providerUid)]
-        guard var row = try await run(Self.selectPasswordIdentity, binds).first else { return nil }
-        return PasswordIdentity(
-            id: try row.next(), providerUid: try row.next(),
-            email: try row.next(String?.self).flatMap { EmailAddress($0) }, hash: try row.nextHash())
+        return try await run(Self.selectPasswordIdentities, binds).compactMap { row in
+            var row = row
+            let id: UUID = try row.next()
+            let providerUid: String = try row.next()
+            guard let address = EmailAddress(try row.next()) else { return nil }
+            return PasswordIdentity(
+                id: id, subject: PasswordSubject(providerUid: providerUid, address: address),
+                hash: try row.nextHash(), decoy: try row.nextHash())
+        }
     }
 
     /// Only what replaces nothing may be inserted: a password that somebody has removed meanwhile stays removed.

@@ -39,31 +39,39 @@ extension SQLStore {
         DELETE FROM registrations
          WHERE application_id = $1 AND provider = $2 AND provider_uid = $3 AND id = $4
            AND NOT is_decoy AND expires_at > now()
-        RETURNING hash, display_name
+        RETURNING hash, display_name, uid, on_conflict
         """)
 
     package func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered? {
-        let binds: [Bind] = [
-            .int4(application), .text(proof.provider), .text(proof.providerUid), .uuid(proof.registration),
-        ]
-        guard var row = try await run(Self.takeRegistration, binds).first else { return nil }
-        return Registered(hash: PasswordHash(phc: try row.next()), displayName: try row.next())
+        try await run(Self.takeRegistration, binds(of: proof, application: application)).first?.registered()
     }
 
-    private static let selectJoining = Statement(
+    private static let selectRegistration = Statement(
         .read,
         """
-        SELECT uid, on_conflict FROM registrations
-         WHERE application_id = $1 AND provider = $2 AND provider_uid = $3 AND id = $4 AND uid IS NOT NULL
-           AND expires_at > now()
+        SELECT hash, display_name, uid, on_conflict FROM registrations
+         WHERE application_id = $1 AND provider = $2 AND provider_uid = $3 AND id = $4
+           AND NOT is_decoy AND expires_at > now()
         """)
 
-    package func registrationJoins(_ proof: Proof, application: Int32) async throws -> NewRegistration.Joining? {
-        let binds: [Bind] = [
-            .int4(application), .text(proof.provider), .text(proof.providerUid), .uuid(proof.registration),
-        ]
-        guard var row = try await run(Self.selectJoining, binds).first else { return nil }
-        return NewRegistration.Joining(
-            uid: try row.next(), onConflict: ConflictChoice(rawValue: try row.next()) ?? .keep)
+    package func registration(of proof: Proof, application: Int32) async throws -> Registered? {
+        try await run(Self.selectRegistration, binds(of: proof, application: application)).first?.registered()
+    }
+
+    private func binds(of proof: Proof, application: Int32) -> [Bind] {
+        [.int4(application), .text(proof.provider), .text(proof.providerUid), .uuid(proof.registration)]
+    }
+}
+
+extension Row {
+    fileprivate func registered() throws -> Registered {
+        var row = self
+        let hash = PasswordHash(phc: try row.next())
+        let displayName: String? = try row.next()
+        let uid: UUID? = try row.next()
+        let onConflict = ConflictChoice(rawValue: try row.next()) ?? .keep
+        return Registered(
+            hash: hash, displayName: displayName,
+            joining: uid.map { NewRegistration.Joining(uid: $0, onConflict: onConflict) })
     }
 }

@@ -81,9 +81,13 @@ package protocol IdentityStore: Sendable {
     /// Frees addresses that somebody has just proven of every claim on them that nobody proved: pending registrations
     /// and changes go, and identities of other accounts lose the address, their passwords and their sessions.
     ///
-    /// `owner` is the account of whoever proved them. The other accounts are locked.
+    /// Decoys stay, which activate nothing: without them, a sign-in would tell that the address has an owner. `owner`
+    /// is the account of the person who proved the addresses. The other accounts are locked.
     /// - Throws: a transient `StoreConflict` while another transaction holds one of these rows or accounts.
     func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Int32) async throws
+
+    /// Forgets what strangers registered with an address that has an owner.
+    func discardDecoys(of address: EmailAddress, application: Int32) async throws
 
     /// Mail to an address of the account is, or is no longer, passed on; while it isn't, nothing is sent there.
     func setForwarding(_ isOn: Bool, of address: EmailAddress, uid: UUID, application: Int32) async throws

@@ -6,18 +6,26 @@ package struct PasswordAsker: Sendable {
     package let block: String
     /// Whose password it is; `nil` while that is not known.
     package let subject: AttemptKey?
+    /// The application that the subject belongs to; `nil` while the subject is not known.
+    package let application: Int32?
     /// `nil` where nobody can tell.
     package let presence: Presence?
 
     /// A network that isn't said to be a part of anything is a block of its own.
-    package init(network: String, block: String? = nil, subject: AttemptKey?, presence: Presence? = nil) {
+    package init(
+        network: String, block: String? = nil, subject: AttemptKey?, application: Int32? = nil,
+        presence: Presence? = nil
+    ) {
         self.network = network
         self.block = block ?? network
         self.subject = subject
+        self.application = application
         self.presence = presence
     }
 
-    package init(_ client: Client, subject: AttemptKey?) {
-        self.init(network: client.network, block: client.block, subject: subject, presence: client.presence)
+    package init(_ client: Client, subject: AttemptKey?, in application: Int32? = nil) {
+        self.init(
+            network: client.network, block: client.block, subject: subject, application: application,
+            presence: client.presence)
     }
 }

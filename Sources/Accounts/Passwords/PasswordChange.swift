@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// A new password for somebody who is signed in.
+/// A new password for a person who is signed in.
 package struct PasswordChange: Sendable {
     private let store: any TransactionalStore
     private let hasher: any PasswordHashing
@@ -18,86 +18,117 @@ package struct PasswordChange: Sendable {
         self.tokens = tokens
     }
 
-    /// Ends the account's other sessions.
+    /// Gives the new password to every identity of the account that has one, and ends the account's other sessions.
     ///
-    /// `current` may be left out, but must be right where it is given.
+    /// An account without any password gets one for the identity that the caller signed in with, else for its first
+    /// address. `current` may be left out, but must be right where it is given.
     package func change(
         to password: String, current: String?, by caller: Caller, from client: Client
     ) async throws {
         try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
         try await decidingAgain {
-            let identity = try await passwordIdentity(of: caller)
-            let attempts = tokens.opaque.attemptKey(provider: identity.provider, subject: identity.subject)
-            let asker = PasswordAsker(client, subject: attempts)
+            let identities = try await changing(by: caller)
+            // The caller's own comes first, where it has a password.
+            guard let checked = identities.first(where: { $0.hash != nil }) ?? identities.first else {
+                throw AccountsError.identityNotFound
+            }
+            let provider = try caller.application.providers.passwordProvider().0.name
+            let attempts = tokens.opaque.attemptKey(provider: provider, subject: checked.subject)
+            let asker = PasswordAsker(client, subject: attempts, in: caller.application.id)
             if let current {
-                try await check(current, of: identity, attempts: attempts, for: asker, by: caller, from: client)
+                try await check(
+                    current, of: checked,
+                    with: PasswordCheck(
+                        store: store, hasher: hasher, subject: checked.subject, provider: provider,
+                        attempts: attempts, asker: asker, source: tokens.opaque.refusalSource(of: client),
+                        application: caller.application.id))
             }
             let displayName = try await store.user(caller.uid, application: caller.application.id)?.displayName
-            try await passwords.refuseWeak(password, of: identity.subject.address, displayName: displayName)
-            let hash = try await hasher.hash(password, sharingSaltOf: nil, for: asker)
-            try await write(hash, of: identity, checked: current != nil, by: caller)
+            try await passwords.refuseWeak(
+                password, of: identities.map(\.subject.address), displayName: displayName)
+            let changes = try await changes(of: identities, to: password, for: asker).map { change in
+                var change = change
+                if current == nil, change.identity.id == checked.id { change.expected = nil }
+                return change
+            }
+            try await write(changes, of: provider, by: caller)
         }
     }
 
-    private struct Identity {
-        let stored: PasswordIdentity
-        let subject: PasswordSubject
-        let provider: String
+    private struct Change: Sendable {
+        let identity: PasswordIdentity
+        let hash: PasswordHash
+        /// The hash that it replaces; `nil` where any may be there.
+        var expected: PasswordHash?
     }
 
-    private func passwordIdentity(of caller: Caller) async throws -> Identity {
+    /// All that have a password, and the first of all in any case.
+    private func changing(by caller: Caller) async throws -> [PasswordIdentity] {
         let (configured, _) = try caller.application.providers.passwordProvider()
-        let stored = try await store.passwordIdentity(
+        let identities = try await store.passwordIdentities(
             of: caller.uid, provider: configured.name,
             preferring: caller.provider == configured.name ? caller.providerUid : nil,
             application: caller.application.id)
-        guard let stored, let address = stored.email else { throw AccountsError.identityNotFound }
-        return Identity(
-            stored: stored, subject: PasswordSubject(providerUid: stored.providerUid, address: address),
-            provider: configured.name)
+        return Array(identities.prefix(1)) + identities.dropFirst().filter { $0.hash != nil }
     }
 
-    private func check(
-        _ current: String, of identity: Identity, attempts: AttemptKey, for asker: PasswordAsker, by caller: Caller,
-        from client: Client
-    ) async throws {
-        let check = PasswordCheck(
-            store: store, hasher: hasher, subject: identity.subject, provider: identity.provider, attempts: attempts,
-            asker: asker, source: tokens.opaque.refusalSource(of: client), application: caller.application.id)
+    private func check(_ current: String, of identity: PasswordIdentity, with check: PasswordCheck) async throws {
         _ = try await check.state()
-        _ = try await check.match(current, against: [identity.stored.hash].compactMap { $0 })
-        try await store.clearFailures(attempts, application: caller.application.id)
+        _ = try await check.match(current, against: [identity.hash].compactMap { $0 })
+        try await store.clearFailures(check.attempts, application: check.application)
+    }
+
+    /// One hash for all, but one of its own for each identity with a decoy: that hash shares the decoy's salt, so that
+    /// one run still checks both.
+    private func changes(
+        of identities: [PasswordIdentity], to password: String, for asker: PasswordAsker
+    ) async throws -> [Change] {
+        var common: PasswordHash?
+        var changes: [Change] = []
+        for identity in identities {
+            let hash: PasswordHash
+            if identity.decoy == nil, let common {
+                hash = common
+            } else {
+                hash = try await hasher.hash(password, sharingSaltOf: identity.decoy, for: asker)
+                if identity.decoy == nil { common = hash }
+            }
+            changes.append(Change(identity: identity, hash: hash, expected: identity.hash))
+        }
+        return changes
     }
 
     /// The session is judged again under its lock: hashing takes long, and a reset that ended the session meanwhile must
     /// not be undone by it.
-    private func write(
-        _ hash: PasswordHash, of identity: Identity, checked: Bool, by caller: Caller
-    ) async throws {
+    private func write(_ changes: [Change], of provider: String, by caller: Caller) async throws {
         let application = caller.application.id
-        let subject = identity.subject
+        let subjects = changes.map(\.identity.subject)
         try await store.transaction { store in
             guard try await store.lockAccount(caller.uid, application: application) == .live,
                 try await store.lockSession(caller.sessionID, of: caller.uid, application: application)
             else { throw AccountsError.invalidToken }
-            try await store.setPassword(
-                hash, of: identity.stored.id, replacing: checked ? identity.stored.hash : nil, application: application)
+            for change in changes {
+                try await store.setPassword(
+                    change.hash, of: change.identity.id, replacing: change.expected, application: application)
+            }
             try await store.evictUnprovenClaims(
-                on: [.email(subject.address)], owner: caller.uid, application: application)
+                on: subjects.map { .email($0.address) }, owner: caller.uid, application: application)
             try await store.concludePasswordChange(
-                of: caller.uid, subject: subject, provider: identity.provider, keeping: caller.sessionID,
+                of: caller.uid, subjects: subjects, provider: provider, keeping: caller.sessionID,
                 application: application)
         }
     }
 }
 
 extension AccountsStore {
-    /// What a new password ends: links that would set another, and every session but that one; the owner is told.
+    /// Ends the links that would set another password, and every session but that one; notifies the owner.
     func concludePasswordChange(
-        of uid: UUID, subject: PasswordSubject, provider: String, keeping session: UUID, application: Int32
+        of uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Int32
     ) async throws {
-        try await discard(
-            .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
+        for subject in subjects {
+            try await discard(
+                .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
+        }
         _ = try await endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
         try await notify(ownerOf: uid, .passwordChanged, application: application)
     }

@@ -38,7 +38,17 @@ package protocol PasswordHashing: Sendable {
         _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
     ) async throws -> PasswordHash
 
-    /// Always costs exactly one run of the function: with no hashes at all, over a dummy of the parameters in force.
+    /// Hashes the password of a registration, under the parameters that `match` runs with for this asker.
+    ///
+    /// Without a sibling these are the parameters that `match` draws for an asker without hashes. So neither call tells
+    /// whether the address has an account. The first sign-in hashes again under the parameters in force.
+    func hashRegistration(
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+    ) async throws -> PasswordHash
+
+    /// Always costs exactly one run of the function: with no hashes at all, under parameters that the asker's subject
+    /// draws from those of the application's stored passwords.
+    ///
     /// Hashes that don't share the first one's salt and parameters are not looked at.
     func match(
         _ password: String, against hashes: [PasswordHash], for asker: PasswordAsker

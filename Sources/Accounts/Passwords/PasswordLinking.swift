@@ -40,18 +40,18 @@ package struct PasswordLinking: Sendable {
         }
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let asker = PasswordAsker(client, subject: attempts)
+        let asker = PasswordAsker(client, subject: attempts, in: application.id)
         try hasher.requirePlace(for: asker)
         let displayName = try await store.user(caller.uid, application: application.id)?.displayName
-        try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
+        try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
         try await decidingAgain {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hash(password, sharingSaltOf: state.hash, for: asker), displayName: nil,
-                isDecoy: false,
+                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: asker),
+                displayName: nil, isDecoy: false,
                 joining: .init(uid: caller.uid, onConflict: onConflict))
             let token = tokens.opaque.make()
             let proof = NewProof.registration(
@@ -75,7 +75,7 @@ package struct PasswordLinking: Sendable {
         async throws -> SignedIn?
     {
         guard let seen = try await store.peek(.registration, hash: token.hash, application: application.id),
-            let joining = try await store.registrationJoins(seen, application: application.id)
+            let joining = try await store.registration(of: seen, application: application.id)?.joining
         else { return nil }
         guard let caller, caller.uid == joining.uid else { throw AccountsError.invalidToken }
         let outcome = try await store.standingDecision { store in
@@ -95,7 +95,8 @@ package struct PasswordLinking: Sendable {
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)
                 if isOwn {
                     try await store.concludePasswordChange(
-                        of: caller.uid, subject: PasswordSubject(providerUid: proof.providerUid, address: address),
+                        of: caller.uid,
+                        subjects: [PasswordSubject(providerUid: proof.providerUid, address: address)],
                         provider: proof.provider, keeping: opened.grant.sessionID, application: application.id)
                 }
             }

@@ -56,7 +56,7 @@ package struct PasswordReset: Sendable {
             let promised = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
             let address = promised.address
         else { throw AccountsError.invalidToken }
-        try await passwords.refuseWeak(password, of: address, displayName: nil)
+        try await passwords.refuseWeak(password, of: [address], displayName: nil)
         let attempts = tokens.opaque.attemptKey(provider: promised.provider, providerUid: promised.providerUid)
         let hash = try await hasher.hash(
             password, sharingSaltOf: nil, for: PasswordAsker(client, subject: attempts))
@@ -78,6 +78,7 @@ package struct PasswordReset: Sendable {
                 ? try await replacePassword(of: opening, with: hash, address: address, store: store) : nil
             // After the account was locked, as everybody does it.
             try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application.id)
+            try await store.discardDecoys(of: address, application: application.id)
             return leaving
         }
         if let leaving { throw leaving.error }

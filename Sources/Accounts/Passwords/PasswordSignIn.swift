@@ -29,7 +29,7 @@ package struct PasswordSignIn: Sendable {
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: configured.name, application: application.id)
 
-        let asker = PasswordAsker(client, subject: attempts)
+        let asker = PasswordAsker(client, subject: attempts, in: application.id)
         try hasher.requirePlace(for: asker)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,

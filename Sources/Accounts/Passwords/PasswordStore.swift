@@ -68,25 +68,29 @@ package struct NewRegistration: Sendable {
 package struct Registered: Sendable {
     package let hash: PasswordHash
     package let displayName: String?
+    /// The account that it joins; `nil` where it opens one.
+    package let joining: NewRegistration.Joining?
 
-    package init(hash: PasswordHash, displayName: String?) {
+    package init(hash: PasswordHash, displayName: String?, joining: NewRegistration.Joining?) {
         self.hash = hash
         self.displayName = displayName
+        self.joining = joining
     }
 }
 
 /// An identity of an account that has, or may have, a password.
 package struct PasswordIdentity: Sendable {
     package let id: UUID
-    package let providerUid: String
-    package let email: EmailAddress?
+    package let subject: PasswordSubject
     package let hash: PasswordHash?
+    /// Of somebody who registered the address meanwhile.
+    package let decoy: PasswordHash?
 
-    package init(id: UUID, providerUid: String, email: EmailAddress?, hash: PasswordHash?) {
+    package init(id: UUID, subject: PasswordSubject, hash: PasswordHash?, decoy: PasswordHash?) {
         self.id = id
-        self.providerUid = providerUid
-        self.email = email
+        self.subject = subject
         self.hash = hash
+        self.decoy = decoy
     }
 }
 
@@ -110,16 +114,16 @@ package protocol PasswordStore: Sendable {
     ///   an account is the same for both.
     func register(_ registration: NewRegistration, application: Int32) async throws
 
+    /// The registration that the proof is for; `nil` when another has taken its place, or it is a decoy.
+    func registration(of proof: Proof, application: Int32) async throws -> Registered?
+
     /// Removes the registration that the proof is for; `nil` when another has taken its place.
     func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered?
 
-    /// The account that the registration is to join; `nil` for one that opens an account, or is gone.
-    func registrationJoins(_ proof: Proof, application: Int32) async throws -> NewRegistration.Joining?
-
-    /// Of several, the one of that subject; else the first that has a password.
-    func passwordIdentity(
+    /// The identities that have an address: first the one of that subject, then those with a password.
+    func passwordIdentities(
         of uid: UUID, provider: String, preferring providerUid: String?, application: Int32
-    ) async throws -> PasswordIdentity?
+    ) async throws -> [PasswordIdentity]
 
     /// The same password under newer parameters.
     /// - Throws: `StoreConflict` when it is another by now, or a decoy shares its salt.

@@ -40,9 +40,9 @@ package struct Registration: Sendable {
         let subject = try provider.subject(typed: typed)
         try displayName.map(Profile.check(displayName:))
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let asker = PasswordAsker(client, subject: attempts)
+        let asker = PasswordAsker(client, subject: attempts, in: application.id)
         try hasher.requirePlace(for: asker)
-        try await passwords.refuseWeak(password, of: subject.address, displayName: displayName)
+        try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
 
         try await decidingAgain {
@@ -51,7 +51,7 @@ package struct Registration: Sendable {
             if state.isTaken && application.policy.revealExistingIdentities { throw AccountsError.existingIdentity }
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hash(password, sharingSaltOf: state.hash, for: asker),
+                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: asker),
                 displayName: displayName, isDecoy: state.isTaken)
             // A notice is the owner's to read, a confirmation the asker's.
             try await write(
@@ -133,8 +133,8 @@ package struct Registration: Sendable {
 
 extension PasswordPolicy {
     /// - Throws: `AccountsError.tooWeakPassword`.
-    func refuseWeak(_ password: String, of address: EmailAddress, displayName: String?) async throws {
-        let words = [address.value, displayName].compactMap { $0 }
+    func refuseWeak(_ password: String, of addresses: [EmailAddress], displayName: String?) async throws {
+        let words = addresses.map(\.value) + [displayName].compactMap { $0 }
         let weaknesses = await weaknesses(of: password, personalWords: words)
         guard weaknesses.isEmpty else { throw AccountsError.tooWeakPassword(weaknesses) }
     }

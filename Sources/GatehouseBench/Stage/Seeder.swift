@@ -83,13 +83,10 @@ extension Seeder {
             session: session, evidence: evidence, provider: Self.provider, application: application.id)
         let opened = try await store.createAccount(opening, with: NewIdentity(claiming: [.email(address)]))
         let uid = opened.user.uid
-        let identity = try await store.passwordIdentity(
-            of: uid, provider: Self.provider, preferring: nil, application: application.id)
-        guard let identity else { throw BenchError("an account has no identity") }
-        try await store.setPassword(passwordHash, of: identity.id, replacing: nil, application: application.id)
+        try await store.setPassword(passwordHash, of: opened.identityID, replacing: nil, application: application.id)
         let signedIn = try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
         return Person(
-            email: address.value, identity: KnownIdentity(id: identity.id, uid: uid, status: .live),
+            email: address.value, identity: KnownIdentity(id: opened.identityID, uid: uid, status: .live),
             accessToken: signedIn.tokens.accessToken)
     }
 

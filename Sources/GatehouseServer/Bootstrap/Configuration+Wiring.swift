@@ -12,8 +12,11 @@ internal import Passwords
 internal import ProviderKit
 
 extension PasswordHasher {
-    init(_ configuration: Configuration.Passwords, pool: HashingPool) throws {
-        self.init(parameters: configuration.argon2, pepper: try PepperKeys(configuration.pepper), pool: pool)
+    init(
+        _ configuration: Configuration.Passwords, mix: ParameterMix = ParameterMix(), pool: HashingPool
+    ) throws {
+        self.init(
+            parameters: configuration.argon2, pepper: try PepperKeys(configuration.pepper), mix: mix, pool: pool)
     }
 }
 

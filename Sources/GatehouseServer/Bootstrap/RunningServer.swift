@@ -24,6 +24,7 @@ struct RunningServer {
     let backlog: BacklogService
     let hashing: HashingPool
     let hasher: PasswordHasher
+    let mix: ParameterMix
     let limits: RateLimiter
     let ports: any ProviderPortsSource
     let api: HTTPAPI
@@ -32,7 +33,9 @@ struct RunningServer {
     init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         let hashing = HashingPool()
-        let hasher = try PasswordHasher(configuration.passwords, pool: hashing)
+        let mix = ParameterMix()
+        mix.replace(with: try await PasswordCostsTable(database: backend.database).read())
+        let hasher = try PasswordHasher(configuration.passwords, mix: mix, pool: hashing)
         let limits = RateLimiter(
             policy: configuration.rateLimits, counter: RateLimitsTable(database: backend.database),
             opaque: backend.opaque)
@@ -60,6 +63,7 @@ struct RunningServer {
         self.useCases = useCases
         self.hashing = hashing
         self.hasher = hasher
+        self.mix = mix
         self.limits = limits
         self.delivery = delivery
         self.worker = worker
@@ -106,7 +110,7 @@ struct RunningServer {
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness), worker,
             webhookWorker, revocationWorker, backlog,
             ErasureService(purge: backend.purge, scopes: scopes, logger: backend.logger),
-            sweeping, tellingThePlanner,
+            sweeping, tellingThePlanner, readingPasswordCosts,
             AuditService(
                 chain: AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime()),
                 partitions: AuditPartitions(database: backend.database),
@@ -148,6 +152,15 @@ struct RunningServer {
         let statistics = PlannerStatistics(database: backend.database)
         let trouble = Trouble("The planner's statistics stay as they are for now", logger: backend.logger)
         return RepeatedService(interval: .seconds(3), trouble: trouble) { try await statistics.refresh() }
+    }
+
+    /// An unknown address must cost what known ones cost, also after the parameters were raised.
+    private var readingPasswordCosts: RepeatedService {
+        let table = PasswordCostsTable(database: backend.database)
+        let trouble = Trouble("The mix of the passwords' parameters stays as it is for now", logger: backend.logger)
+        return RepeatedService(interval: .seconds(60), trouble: trouble) { [mix] in
+            mix.replace(with: try await table.read())
+        }
     }
 
     /// Nobody asks for anything any longer.

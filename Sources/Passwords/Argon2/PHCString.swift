@@ -60,6 +60,9 @@ struct PHCString: Sendable, Hashable {
         self.tag = tag
     }
 
+    /// Of the field `m=…,t=…,p=…`, with or without the pepper's id.
+    static func parameters(_ costs: String) -> Argon2Parameters? { self.costs(costs)?.0 }
+
     private static func costs(_ field: String) -> (Argon2Parameters, PepperKeys.ID?)? {
         let pairs = field.split(separator: ",", omittingEmptySubsequences: false)
         guard (3...4).contains(pairs.count),

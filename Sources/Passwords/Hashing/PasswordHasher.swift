@@ -5,24 +5,26 @@ internal import ProviderKit
 package struct PasswordHasher: PasswordHashing {
     private let parameters: Argon2Parameters
     private let pepper: PepperKeys
+    private let mix: ParameterMix
     private let pool: HashingPool
     private let randomBytes: @Sendable (Int) -> [UInt8]
-    /// Run over when there is no stored hash, so that an unknown account takes as long as a known one.
-    private let dummy: PHCString.Setup
+    /// The salt of runs without a stored hash.
+    private let dummySalt: [UInt8]
 
     /// `randomBytes` must be cryptographically secure; Swift's own generator reads `getrandom`.
     package init(
         parameters: Argon2Parameters = .standard,
         pepper: PepperKeys = .none,
+        mix: ParameterMix = ParameterMix(),
         pool: HashingPool,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in (0..<count).map { _ in .random(in: 0...255) } }
     ) {
         self.parameters = parameters
         self.pepper = pepper
+        self.mix = mix
         self.pool = pool
         self.randomBytes = randomBytes
-        dummy = PHCString.Setup(
-            parameters: parameters, pepperID: pepper.current, salt: randomBytes(Argon2Parameters.saltLength))
+        dummySalt = randomBytes(Argon2Parameters.saltLength)
     }
 
     package func requirePlace(for asker: PasswordAsker) throws {
@@ -32,16 +34,27 @@ package struct PasswordHasher: PasswordHashing {
     package func hash(
         _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
     ) async throws -> PasswordHash {
-        let setup = sibling.flatMap(reusableSetup) ?? freshSetup()
-        let tag = try await tag(of: password, under: setup, for: asker)
-        return PHCString(setup: setup, tag: tag).encoded
+        try await hash(password, under: sibling.flatMap(reusableSetup) ?? freshSetup(parameters), for: asker)
+    }
+
+    package func hashRegistration(
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+    ) async throws -> PasswordHash {
+        let setup = sibling.flatMap(reusableSetup) ?? freshSetup(unknownParameters(for: asker))
+        return try await hash(password, under: setup, for: asker)
+    }
+
+    private func hash(
+        _ password: String, under setup: PHCString.Setup, for asker: PasswordAsker
+    ) async throws -> PasswordHash {
+        PHCString(setup: setup, tag: try await tag(of: password, under: setup, for: asker)).encoded
     }
 
     package func match(
         _ password: String, against hashes: [PasswordHash], for asker: PasswordAsker
     ) async throws -> PasswordMatch? {
         let stored = hashes.compactMap { try? PHCString($0) }
-        let setup = stored.first?.setup ?? dummy
+        let setup = stored.first?.setup ?? dummySetup(for: asker)
         let tag = try await tag(of: password, under: setup, for: asker)
         guard knowsPepper(of: setup) else { return nil }
 
@@ -60,7 +73,7 @@ package struct PasswordHasher: PasswordHashing {
             let small = try? Argon2Parameters(
                 memoryKiB: share, iterations: parameters.iterations, parallelism: parameters.parallelism)
         else { return }
-        let setup = PHCString.Setup(parameters: small, pepperID: nil, salt: dummy.salt)
+        let setup = PHCString.Setup(parameters: small, pepperID: nil, salt: dummySalt)
         let secret = PasswordSecret("", pepper: nil)
         let scale = Double(parameters.memoryKiB) / Double(share)
         await pool.calibrate {
@@ -82,7 +95,16 @@ package struct PasswordHasher: PasswordHashing {
         }
     }
 
-    private func freshSetup() -> PHCString.Setup {
+    /// What a run costs that has no stored hash, so that an unknown subject costs what the known ones cost.
+    private func unknownParameters(for asker: PasswordAsker) -> Argon2Parameters {
+        mix.parameters(for: asker) ?? parameters
+    }
+
+    private func dummySetup(for asker: PasswordAsker) -> PHCString.Setup {
+        PHCString.Setup(parameters: unknownParameters(for: asker), pepperID: pepper.current, salt: dummySalt)
+    }
+
+    private func freshSetup(_ parameters: Argon2Parameters) -> PHCString.Setup {
         PHCString.Setup(
             parameters: parameters, pepperID: pepper.current, salt: randomBytes(Argon2Parameters.saltLength))
     }

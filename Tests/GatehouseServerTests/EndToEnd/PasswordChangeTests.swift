@@ -21,8 +21,6 @@ struct PasswordChangeTests {
             let client = APIClient(server)
             let person = try await client.register(at: server)
             let other = try Person(try await client.login(person.email), email: "", password: "")
-            _ = try await client.post(
-                "/auth/register", ["email": .string(person.email), "password": .string(APIClient.thirdPassword)])
             let changed = try await change(
                 client, to: APIClient.otherPassword, current: .string(person.password), bearer: person.accessToken)
             #expect(changed.status == 204 && changed.body.isEmpty, "\(changed.text)")
@@ -31,9 +29,8 @@ struct PasswordChangeTests {
             expectError(try await client.get("/auth/me", bearer: other.accessToken), 401, "INVALID_TOKEN")
             expectError(try await client.refresh(other.refreshToken), 401, "INVALID_REFRESH_TOKEN")
             expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS")
-            expectError(try await client.login(person.email, APIClient.thirdPassword), 401, "INVALID_CREDENTIALS")
             #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
-            let mails = try await client.mails(to: person.email, at: server, count: 3)
+            let mails = try await client.mails(to: person.email, at: server, count: 2)
             #expect(mails.contains { $0.subject?.contains("was changed") == true })
         }
     }

@@ -1,7 +1,11 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
+import Migrations
 import NIOHTTP1
+import Passwords
+import Postgres
 import ProviderKit
 import Storage
 import Testing
@@ -175,6 +179,61 @@ struct NoEnumerationTests {
             }
             #expect(seen.allSatisfy { $0.status == 401 && $0.shape == seen[0].shape && $0.headers == seen[0].headers })
             #expect(seen[1] == seen[0] && seen[2] == seen[0])
+        }
+    }
+
+    /// What the owner does with the account must not be seen by the person who registered the address.
+    @Test func `a decoy stays while the owner signs in and changes the password`() async throws {
+        let stronger = "argon2: { memoryKiB: 512, iterations: 1, parallelism: 1 }"
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        let person = try await TestServer.with(database: database) { try await APIClient($0).register(at: $0) }
+        try await TestServer.with(database: database, passwords: stronger) { server in
+            let client = APIClient(server)
+            func expectDecoy(_ what: String) async throws {
+                let done = server.server.hashing.statistics.done
+                expectError(
+                    try await client.login(person.email, APIClient.thirdPassword), 403, "UNVERIFIED_IDENTITY", what)
+                #expect(server.server.hashing.statistics.done == done + 1, "\(what)")
+            }
+            _ = try await client.post("/auth/register", credentials(person.email, APIClient.thirdPassword))
+            try await expectDecoy("at first")
+            let code = try await client.challenge("email", person.email, at: server)
+            #expect(try await client.post("/auth/email/otp/verify", .object(code)).status == 200)
+            try await expectDecoy("after a sign-in by code")
+            let bearer = try await client.login(person.email)["accessToken"].string
+            let body = ["password": JSONValue.string(APIClient.otherPassword)]
+            #expect(try await client.put("/auth/change-password", .object(body), bearer: bearer).status == 204)
+            try await expectDecoy("after a change of password")
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+            let hash = try #require(try await server.text("SELECT hash FROM passwords"))
+            #expect(hash.contains("m=256"), "the salt's parameters stay as long as the decoy")
+        }
+    }
+
+    @Test func `an unknown address costs what the known ones cost`() async throws {
+        let stronger = "argon2: { memoryKiB: 512, iterations: 1, parallelism: 1 }"
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(database: database) { server in
+            for _ in 0..<3 { _ = try await APIClient(server).register(at: server) }
+        }
+        try await TestServer.with(database: database, passwords: stronger) { server in
+            let client = APIClient(server)
+            for _ in 0..<20 {
+                let asked = credentials(APIClient.newAddress(), APIClient.otherPassword)
+                #expect(try await client.post("/auth/register", asked).status == 201)
+            }
+            func pending(_ costs: String) async throws -> Int {
+                try await server.count(
+                    "SELECT count(*) FROM registrations WHERE split_part(hash, '$', 4) = $1", [.text(costs)])
+            }
+            #expect(try await pending("m=256,t=1,p=1") == 20)
+
+            // As if most people had signed in since.
+            try await server.execute("UPDATE registrations SET expires_at = now()")
+            let person = try await client.register(at: server)
+            #expect(try await client.login(person.email).status == 200)
+            let hash = try await server.text("SELECT hash FROM passwords ORDER BY changed_at DESC LIMIT 1")
+            #expect(hash?.contains("m=512") == true, "the first sign-in made up for it")
         }
     }
 

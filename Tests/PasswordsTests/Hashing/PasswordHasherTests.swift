@@ -121,6 +121,28 @@ extension HashingSuites {
             await pool.shutdown()
         }
 
+        @Test func `a dummy run costs what the stored hashes cost`() async throws {
+            let mix = ParameterMix()
+            mix.replace(with: [(1, "m=10240,t=1,p=1", 1)])
+            let hasher = PasswordHasher(parameters: try .tiny, mix: mix, pool: pool)
+            let asker = PasswordAsker(network: "192.0.2.1", subject: AttemptKey(bytes: [1, 2, 3, 4]), application: 1)
+            MemoryRegions.shared.release(unusedFor: .zero)
+            #expect(try await hasher.match("password", against: [], for: asker) == nil)
+            let region = try #require(MemoryRegions.shared.take(10 << 20))
+            #expect(MemoryRegions.shared.idleCount == 0, "the region of the run was used again")
+            MemoryRegions.shared.giveBack(region, size: 10 << 20)
+            MemoryRegions.shared.release(unusedFor: .zero)
+
+            let pending = try await hasher.hashRegistration("password", sharingSaltOf: nil, for: asker)
+            #expect(pending.phc.contains("$m=10240,t=1,p=1$"))
+            #expect(try await hasher.match("password", against: [pending], for: asker)?.isOutdated == true)
+            let decoy = try await hasher.hashRegistration("decoy password", sharingSaltOf: pending, for: asker)
+            #expect(try await hasher.match("decoy password", against: [pending, decoy], for: asker)?.hash == decoy)
+            let changed = try await hasher.hash("password", sharingSaltOf: nil, for: asker)
+            #expect(try await hasher.match("password", against: [changed], for: asker)?.isOutdated == false)
+            await pool.shutdown()
+        }
+
         @Test func `rotates the pepper`() async throws {
             let (old, new) = try (key("old"), key("new"))
             let plain = try hasher()

@@ -139,20 +139,28 @@ struct PasswordLinkTests {
         }
     }
 
-    @Test func `of two passwords the one of the session's address changes`() async throws {
+    /// `isAsked`: the request names the current password, which is the one of the session's address.
+    @Test(arguments: [true, false])
+    func `a change of password changes every password of the account`(isAsked: Bool) async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let email = APIClient.newAddress()
             #expect(try await ask(client, email, bearer: person.accessToken).status == 202)
             let token = try await client.mailedToken(to: email, at: server)
             let linked = try await verify(client, token, bearer: person.accessToken)
-            let body: JSONValue = [
-                "currentPassword": .string(APIClient.password), "password": .string(APIClient.otherPassword),
-            ]
-            #expect(
-                try await client.put("/auth/change-password", body, bearer: linked["accessToken"].string).status == 204)
-            #expect(try await client.login(email, APIClient.otherPassword).status == 200)
-            #expect(try await client.login(person.email).status == 200, "the other stays")
+            let wrong: JSONValue = ["currentPassword": "wrong", "password": .string(APIClient.otherPassword)]
+            expectError(
+                try await client.put("/auth/change-password", wrong, bearer: linked["accessToken"].string), 401,
+                "INVALID_CREDENTIALS")
+            var body: [String: JSONValue] = ["password": .string(APIClient.otherPassword)]
+            if isAsked { body["currentPassword"] = .string(APIClient.password) }
+            let changed = try await client.put(
+                "/auth/change-password", .object(body), bearer: linked["accessToken"].string)
+            #expect(changed.status == 204, "\(changed.text)")
+            for address in [email, person.email] {
+                expectError(try await client.login(address), 401, "INVALID_CREDENTIALS", address)
+                #expect(try await client.login(address, APIClient.otherPassword).status == 200, "\(address)")
+            }
         }
     }
 
