@@ -10,8 +10,10 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
         public var verificationLink: String?
         /// Page that asks for a new password and posts it with the token.
         public var resetLink: String?
+        /// What opens the account of a registration: `link` or `linkWithPassword`.
+        public var verification: String?
 
-        /// Both links are optional: the server has small pages of its own.
+        /// All are optional: the server has small pages of its own.
         public static let schema = SettingsSchema([
             SettingField(
                 "verificationLink", .url,
@@ -20,6 +22,9 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
             SettingField(
                 "resetLink", .url,
                 help: "The page that sets a new password; `token` is added to its query. Default: the server's own."),
+            SettingField(
+                "verification", .choice(["link", "linkWithPassword"]),
+                help: "Whether a registration's link works alone, or only with the registered password. Default: link."),
         ])
     }
 
@@ -33,9 +38,12 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
     private let verificationLink: String
     private let signInPage: String?
     private let resetLink: String
+    /// Set by `verification: linkWithPassword`.
+    public let linksNeedPassword: Bool
 
     /// Falls back to the server's own pages.
     public init(settings: Settings, context: ProviderContext) {
+        linksNeedPassword = settings.verification == "linkWithPassword"
         signInPage = settings.verificationLink
         verificationLink = settings.verificationLink ?? "\(context.applicationURL)/verify-email"
         resetLink = settings.resetLink ?? "\(context.applicationURL)/reset-password"

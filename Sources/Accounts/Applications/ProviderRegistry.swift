@@ -173,6 +173,11 @@ package struct ProviderRegistry: Sendable {
         return (candidate, provider)
     }
 
+    /// Whether a registration's mailed link works only together with the password that was registered.
+    package var linksNeedPassword: Bool {
+        configured.contains { ($0.provider as? any PasswordProvider)?.linksNeedPassword == true }
+    }
+
     private func usable(_ provider: ConfiguredProvider) throws(AccountsError) -> ConfiguredProvider {
         guard provider.mode != .off else { throw .providerDisabled(.off(provider.name)) }
         return provider

@@ -88,10 +88,13 @@ package struct Registration: Sendable {
     /// The token is good once, for the password that was registered with it, and only while nobody has proven the
     /// address in another way. The link beside a mailed code leads here too, and signs in; and so does the token of a
     /// password that joins the caller's account.
+    ///
+    /// The registration's `password` is required where the provider asks for it, and must be right where it is given.
     package func verify(
-        _ text: String, by caller: Caller?, from client: Client, in application: Application
+        _ text: String, password: String?, by caller: Caller?, from client: Client, in application: Application
     ) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        try await check(password, forLink: token, from: client, in: application)
         if let linked = try await linking.complete(token, by: caller, from: client, in: application) { return linked }
         if let signedIn = try await codes.complete(linkToken: token, from: client, in: application) { return signedIn }
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
@@ -111,6 +114,36 @@ package struct Registration: Sendable {
                 password: registered.hash, of: provider, in: application, store: store)
         }
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
+    }
+
+    /// The person who reads the mail may be another than the one who registered: without the password, a click would
+    /// open an account for a stranger.
+    ///
+    /// A registration that joins an account needs that account's bearer instead. Nothing is used up.
+    private func check(
+        _ password: String?, forLink token: OpaqueToken, from client: Client, in application: Application
+    ) async throws {
+        let isRequired = application.providers.linksNeedPassword
+        guard isRequired || password != nil,
+            let proof = try await store.peek(.registration, hash: token.hash, application: application.id),
+            let address = proof.address
+        else { return }
+        guard let registered = try await store.registration(of: proof, application: application.id) else {
+            throw AccountsError.invalidToken
+        }
+        guard let password else {
+            if registered.joining != nil { return }
+            throw AccountsError.invalidCredentials
+        }
+        let subject = PasswordSubject(providerUid: proof.providerUid, address: address)
+        let attempts = tokens.opaque.attemptKey(provider: proof.provider, subject: subject)
+        let check = PasswordCheck(
+            store: store, hasher: hasher, subject: subject, provider: proof.provider, attempts: attempts,
+            asker: PasswordAsker(client, subject: attempts, in: application.id),
+            source: tokens.opaque.refusalSource(of: client), application: application.id)
+        _ = try await check.state()
+        _ = try await check.match(password, against: [registered.hash])
+        try await store.clearFailures(attempts, application: application.id)
     }
 
     /// Only ever a new account: where the address has an owner by now, the registrant's password must not reach it.

@@ -191,6 +191,14 @@ extension Endpoint {
         endpoint.hashesPassword = { _ in true }
         return endpoint
     }
+
+    /// The same, where such bodies have a password hashed, and only they count towards the limit.
+    func hashingPasswords(where hasPassword: @escaping @Sendable (ByteBuffer) -> Bool) -> Endpoint {
+        var endpoint = self
+        endpoint.hashesPassword = hasPassword
+        endpoint.isLimited = hasPassword
+        return endpoint
+    }
 }
 
 /// What a body without fields decodes to.

@@ -21,6 +21,8 @@ struct RegistrationAnswer: Codable, Sendable {
 
 struct MailedTokenBody: Codable, Sendable {
     let token: String
+    /// The registered password; required with `providers.email.verification: linkWithPassword`.
+    let password: String?
 }
 
 struct EmailBody: Codable, Sendable {

@@ -15,7 +15,10 @@ struct PageRoutes {
 
     private var verifyEmail: Endpoint {
         .raw("/verify-email", "Confirms a registration when its button is pressed") { call in
-            .page(.verifyEmail(pathPrefix: call.pathPrefix))
+            .page(
+                .verifyEmail(
+                    pathPrefix: call.pathPrefix,
+                    asksPassword: call.application.application.providers.linksNeedPassword))
         }
     }
 

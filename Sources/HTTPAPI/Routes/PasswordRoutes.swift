@@ -30,13 +30,17 @@ struct PasswordRoutes {
         .post(
             "/auth/verify-email",
             "Opens the account of a registration with the mailed token, or links it to the bearer's account",
-            access: .optionalBearer, takes: MailedTokenBody.self, answers: SessionAnswer.self,
-            errors: [.invalidToken, .providerDisabled, .identityInUse, .accountDisabled, .accountDeleted]
+            access: .optionalBearer, limit: .login, takes: MailedTokenBody.self, answers: SessionAnswer.self,
+            errors: [
+                .invalidToken, .invalidCredentials, .identityTemporarilyLocked, .providerDisabled, .identityInUse,
+                .secondProofRequired, .accountDisabled, .accountDeleted,
+            ]
         ) { call, body in
             SessionAnswer(
                 try await useCases.registration.verify(
-                    body.token, by: call.optionalCaller, from: call.client, in: call.application.application))
-        }
+                    body.token, password: body.password, by: call.optionalCaller, from: call.client,
+                    in: call.application.application))
+        }.hashingPasswords { (try? RequestBody.decode(MailedTokenBody.self, from: $0))?.password != nil }
     }
 
     private var login: Endpoint {

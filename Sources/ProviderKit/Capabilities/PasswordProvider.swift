@@ -8,6 +8,14 @@ public protocol PasswordProvider: Provider {
 
     /// Where a mailed link leads; `token` is already safe in a query.
     func link(for purpose: PasswordLink, token: String) -> String
+
+    /// Whether a verification link opens an account only together with the registered password.
+    var linksNeedPassword: Bool { get }
+}
+
+extension PasswordProvider {
+    /// `false`: the link alone does.
+    public var linksNeedPassword: Bool { false }
 }
 
 /// Whom a typed name means.

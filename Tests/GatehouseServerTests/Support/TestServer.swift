@@ -58,14 +58,14 @@ struct TestServer: Sendable {
     static func with<Result: Sendable>(
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
-        tokens: String = "algorithm: ES256", rateLimits: String = "off", webhooks: String = "[]",
-        network: String = "allowPrivateHosts: true", bodyDeadline: Duration = .seconds(30),
+        tokens: String = "algorithm: ES256", email: String = "enabled: true", rateLimits: String = "off",
+        webhooks: String = "[]", network: String = "allowPrivateHosts: true", bodyDeadline: Duration = .seconds(30),
         logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
             server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
-            tokens: tokens, rateLimits: rateLimits, webhooks: webhooks, network: network)
+            tokens: tokens, email: email, rateLimits: rateLimits, webhooks: webhooks, network: network)
         // A replica is started inside of another server's place.
         if let database {
             return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
