@@ -87,6 +87,7 @@ let package = Package(
                 .embedInCode("0010_traces.sql"), .embedInCode("0011_distribution.sql"),
                 .embedInCode("0012_erasure_queue.sql"), .embedInCode("0013_audit_clock.sql"),
                 .embedInCode("0015_fresh_flows.sql"),
+                .embedInCode("0016_quarantine.sql"),
                 .embedInCode("0017_limits.sql"),
                 .embedInCode("0018_leaving.sql"),
                 .embedInCode("0020_session_renewal.sql"),

@@ -4,7 +4,8 @@ internal import ProviderKit
 ///
 /// The same calls work alone, each a statement of its own, and inside a transaction.
 package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, PasswordStore, ProofStore, DeletionStore,
-    IdentityStore, MergeStore, RedirectFlowStore, ChallengeStore, MessageOutbox, EventOutbox, ErasureStore,
+    IdentityStore, QuarantineStore, MergeStore, RedirectFlowStore, ChallengeStore, MessageOutbox, EventOutbox,
+    ErasureStore,
     AuditTrail, PersonalDataStore
 {}
 

@@ -34,13 +34,15 @@ package struct HTTPAPI: Sendable {
             + PasswordRoutes(useCases: useCases).endpoints
             + SessionRoutes(useCases: useCases).endpoints
             + IdentityRoutes(useCases: useCases).endpoints
+            + ReviewRoutes(useCases: useCases).endpoints
             + MergeRoutes(useCases: useCases).endpoints
             + AccountRoutes(useCases: useCases).endpoints
             + ExportRoutes(useCases: useCases).endpoints
             + DiscoveryRoutes(keys: keys).endpoints
             + HealthRoutes(health: health, metrics: metrics, gauges: gauges).endpoints
         let document = DocumentRoute(describing: documented).endpoint
-        endpoints = documented + [document] + PageRoutes(inbox: inbox).endpoints
+        endpoints =
+            documented + [document] + PageRoutes(inbox: inbox).endpoints + ReviewRoutes(useCases: useCases).pages
         authentication = useCases.authentication
         limits = useCases.limits
         hashing = useCases.hashing

@@ -15,6 +15,7 @@ package struct UseCases: Sendable {
     package let passwordLinking: PasswordLinking
     package let identities: Identities
     package let addressChange: AddressChange
+    package let identityReview: IdentityReview
     package let secondProof: SecondProof
     package let merging: AccountMerging
     package let registration: Registration
@@ -30,7 +31,7 @@ package struct UseCases: Sendable {
     package init(
         store: any TransactionalStore, events: any AuditChainStore, access: any AccessTokens, opaque: any OpaqueTokens,
         hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
-        limits: any RateLimiting, time: any TimeSource
+        limits: any RateLimiting, quarantine: Duration, time: any TimeSource
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
@@ -49,19 +50,22 @@ package struct UseCases: Sendable {
             limits: limits)
         identities = Identities(store: store)
         addressChange = AddressChange(store: store, signIn: signIn, codes: codes, tokens: tokens)
+        identityReview = IdentityReview(store: store, opaque: opaque)
         secondProof = SecondProof(store: store, opaque: opaque)
         merging = AccountMerging(store: store, signIn: signIn, tokens: tokens)
         registration = Registration(
             store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes,
             linking: passwordLinking, limits: limits)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
+        let replacement = PasswordReplacement(signIn: signIn, tokens: tokens, quarantine: quarantine)
         passwordReset = PasswordReset(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, limits: limits)
+            store: store, hasher: hasher, passwords: passwords, replacement: replacement, tokens: tokens,
+            limits: limits)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque)
         profile = Profile(store: store)
-        deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens)
+        deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens, replacement: replacement)
         export = AccountExport(store: store, events: events)
     }
 

@@ -126,18 +126,23 @@ extension SQLStore {
         return try row.next(Bool.self) ? .inUse : .stranded
     }
 
-    private static let refreshNumber = Statement(
+    private static let confirm = Statement(
         .write,
         """
         WITH shown AS (
-            UPDATE identities SET last_used_at = now()
-             WHERE application_id = $1 AND uid = $2 AND phone = $3 AND phone_verified
+            UPDATE identities
+               SET last_used_at = CASE WHEN phone = $4 AND phone_verified THEN now() ELSE last_used_at END,
+                   quarantined_at = NULL
+             WHERE application_id = $1 AND uid = $2
+               AND (provider = $3 AND provider_uid = $4 OR email = $4 AND email_verified
+                    OR phone = $4 AND phone_verified)
         )
         UPDATE addresses SET verified_at = now()
-         WHERE application_id = $1 AND uid = $2 AND kind = 'phone' AND address = $3
+         WHERE application_id = $1 AND uid = $2 AND kind = 'phone' AND address = $4
         """)
 
-    package func refresh(number: String, of uid: UUID, application: Int32) async throws {
-        _ = try await run(Self.refreshNumber, [.int4(application), .uuid(uid), .text(number)])
+    package func confirm(_ proof: Proof, of uid: UUID, application: Int32) async throws {
+        _ = try await run(
+            Self.confirm, [.int4(application), .uuid(uid), .text(proof.provider), .text(proof.providerUid)])
     }
 }

@@ -29,7 +29,7 @@ extension SQLStore {
         .read,
         """
         SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
-               created_at, last_used_at
+               created_at, last_used_at, joined_at, quarantined_at IS NOT NULL
           FROM identities
          WHERE application_id = $1 AND uid = $2
          ORDER BY created_at, id
@@ -157,12 +157,13 @@ extension SealingPlace {
 }
 
 extension Row {
-    /// The columns of an identity, from `id` to `last_used_at`.
+    /// The columns of an identity, from `id` on.
     mutating func nextIdentity() throws -> IdentityRecord {
         IdentityRecord(
             id: try next(), provider: try next(), providerUid: try next(), isGuest: try next(),
             email: try next(String?.self).flatMap { EmailAddress($0) }, emailVerified: try next(),
             phone: try next(String?.self).flatMap { PhoneNumber($0) }, phoneVerified: try next(),
-            displayName: try next(), createdAt: try next(), lastUsedAt: try next())
+            displayName: try next(), createdAt: try next(), lastUsedAt: try next(), linkedAt: try next(),
+            isQuarantined: try next())
     }
 }

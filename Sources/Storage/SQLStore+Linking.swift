@@ -7,7 +7,8 @@ extension SQLStore {
     package static let selectLinkingState = Statement(
         .read,
         """
-        SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after, false
+        SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after, false,
+               i.quarantined_at IS NOT NULL
           FROM identities i
           JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
@@ -16,7 +17,12 @@ extension SQLStore {
                d.kind = 'phone' AND d.verified_at < now() - $6::interval AND NOT EXISTS (
                    SELECT FROM identities p
                     WHERE p.application_id = $1 AND p.uid = d.uid AND p.phone = d.address AND p.phone_verified
-                      AND greatest(p.last_used_at, p.created_at) >= now() - $6::interval)
+                      AND greatest(p.last_used_at, p.created_at) >= now() - $6::interval),
+               coalesce((
+                   SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
+                    WHERE q.application_id = $1 AND q.uid = d.uid
+                      AND (d.kind = 'email' AND q.email = d.address AND q.email_verified
+                           OR d.kind = 'phone' AND q.phone = d.address AND q.phone_verified)), false)
           FROM unnest($4::text[], $5::text[]) AS claimed (kind, address)
           JOIN addresses d
             ON d.application_id = $1 AND d.kind = claimed.kind AND d.address = claimed.address
@@ -37,11 +43,14 @@ extension SQLStore {
             let address = try row.nextAddress()
             let uid: UUID = try row.next()
             let status = try row.nextStatus()
+            let isIdle: Bool = try row.next()
+            let isQuarantined: Bool = try row.next()
             if let identity {
-                state.identity = KnownIdentity(id: identity, uid: uid, status: status)
+                state.identity = KnownIdentity(id: identity, uid: uid, status: status, isQuarantined: isQuarantined)
             } else if let address {
-                state.owners.append(
-                    AddressOwner(address: address, uid: uid, status: status, isIdle: try row.next()))
+                var owner = AddressOwner(address: address, uid: uid, status: status, isIdle: isIdle)
+                owner.needsSecondProof = isQuarantined
+                state.owners.append(owner)
             }
         }
         return state
@@ -75,6 +84,7 @@ extension SQLStore {
                    profile = CASE WHEN $14::jsonb = '{}' THEN i.profile ELSE $14::jsonb END
               FROM account
              WHERE i.application_id = $1 AND i.id = $3 AND i.uid = account.uid
+               AND (i.quarantined_at IS NOT NULL) = $21
                AND ($11::text IS NULL OR EXISTS (SELECT FROM password))
             RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
         ), session AS (
@@ -133,6 +143,7 @@ extension SQLStore {
                     .text(opening.session.client.languages), .uuid(opening.session.resumes),
                     .timestamp(opening.session.authenticatedAt), .bool(opening.session.provesIdentity),
                     .texts(opening.evidence.proven.compactMap(\.email?.value)), .uuid(opening.session.continues),
+                    .bool(identity.isQuarantined),
                 ])
         var row = try rows.firstOrConflict()
         let user = try row.nextUser()

@@ -38,7 +38,9 @@ extension SQLStore {
         .write,
         """
         WITH moved AS (
-            UPDATE identities SET uid = $3 WHERE application_id = $1 AND uid = $4 AND id = ANY ($5) RETURNING id
+            UPDATE identities SET uid = $3, joined_at = now()
+             WHERE application_id = $1 AND uid = $4 AND id = ANY ($5)
+            RETURNING id
         ), parked AS (
             UPDATE identities SET uid = $4 WHERE application_id = $1 AND uid = $3 AND id = ANY ($6) RETURNING id
         ), repointed AS (

@@ -13,7 +13,7 @@ extension SQLStore {
                coalesce(a.locale, (
                    SELECT o.locale FROM addresses d JOIN accounts o ON o.application_id = $1 AND o.uid = d.uid
                     WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4)),
-               extract(epoch FROM f.locked_until - now())::float8
+               extract(epoch FROM f.locked_until - now())::float8, i.quarantined_at IS NOT NULL
           FROM (SELECT) AS always
           LEFT JOIN identities i ON i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
           LEFT JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
@@ -41,10 +41,12 @@ extension SQLStore {
         if let id, let uid {
             identity = KnownIdentity(id: id, uid: uid, status: status)
         }
-        return PasswordState(
+        var state = PasswordState(
             identity: identity, hash: try row.nextHash(), mustChange: try row.next(), registration: try row.nextHash(),
             isTaken: try row.next(), ownerLanguages: try row.next(),
             lockedFor: try row.next(Double?.self).map { .seconds($0.rounded(.up)) })
+        state.identity?.isQuarantined = try row.next()
+        return state
     }
 
     private static let recordFailure = Statement(

@@ -90,7 +90,8 @@ extension PersonalDataSection {
         """
         SELECT id::text, to_jsonb(r)::text
           FROM (SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
-                       profile, rfc3339(created_at) AS created_at, rfc3339(last_used_at) AS last_used_at
+                       profile, rfc3339(created_at) AS created_at, rfc3339(last_used_at) AS last_used_at,
+                       rfc3339(joined_at) AS joined_at, rfc3339(quarantined_at) AS quarantined_at
                   FROM identities
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
          WHERE id::text > $3 ORDER BY id::text LIMIT $4

@@ -9,8 +9,8 @@ extension SQLStore {
         """
         INSERT INTO proofs
                (application_id, kind, hash, provider, provider_uid, address, uid, registration_id, methods, expires_at,
-                session_id)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11)
+                session_id, password_hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11, $12)
         """)
 
     package func issue(_ proof: NewProof, application: Int32) async throws {
@@ -20,13 +20,14 @@ extension SQLStore {
                 .int4(application), .text(proof.kind.rawValue), .bytes(proof.token.hash), .text(proof.provider),
                 .text(proof.providerUid), .text(proof.address?.value), .uuid(proof.uid), .uuid(proof.registration),
                 .texts(proof.methods), .interval(proof.lifetime), .uuid(proof.session),
+                .text(proof.password?.phc),
             ])
     }
 
     private static let peek = Statement(
         .read,
         """
-        SELECT provider, provider_uid, address, uid, registration_id, methods
+        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
           FROM proofs
          WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
         """)
@@ -53,7 +54,7 @@ extension SQLStore {
              WHERE p.application_id = $1 AND p.kind = $2 AND p.hash = held.hash
             RETURNING p.*
         )
-        SELECT provider, provider_uid, address, uid, registration_id, methods FROM used WHERE hash = $3
+        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash FROM used WHERE hash = $3
         """)
 
     package func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof? {
@@ -65,7 +66,7 @@ extension SQLStore {
     private static let peekTicket = Statement(
         .read,
         """
-        SELECT provider, provider_uid, address, uid, registration_id, methods
+        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
           FROM proofs
          WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
            AND may_finish($1, $3, session_id)
@@ -77,7 +78,7 @@ extension SQLStore {
         DELETE FROM proofs
          WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
            AND may_finish($1, $3, session_id)
-        RETURNING provider, provider_uid, address, uid, registration_id, methods
+        RETURNING provider, provider_uid, address, uid, registration_id, methods, password_hash
         """)
 
     package func mergeTicket(
@@ -116,6 +117,7 @@ extension Row {
         return Proof(
             provider: try row.next(), providerUid: try row.next(),
             address: try row.next(String?.self).flatMap { EmailAddress($0) }, uid: try row.next(),
-            registration: try row.next(), methods: try row.next())
+            registration: try row.next(), methods: try row.next(),
+            password: try row.next(String?.self).map(PasswordHash.init(phc:)))
     }
 }

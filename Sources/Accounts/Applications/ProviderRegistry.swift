@@ -65,7 +65,9 @@ package struct ConfiguredProvider: Sendable {
 
     /// Whether the identity, one of its own, could sign in now.
     package func canSignIn(with identity: IdentityRecord) -> Bool {
-        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest else { return false }
+        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest,
+            !identity.isQuarantined
+        else { return false }
         return !provesAddress || identity.emailVerified || identity.phoneVerified
     }
 

@@ -6,11 +6,15 @@ package struct AccountDeletion: Sendable {
     private let store: any TransactionalStore
     private let signIn: SignIn
     private let tokens: SessionTokens
+    private let replacement: PasswordReplacement
 
-    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
+    package init(
+        store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens, replacement: PasswordReplacement
+    ) {
         self.store = store
         self.signIn = signIn
         self.tokens = tokens
+        self.replacement = replacement
     }
 
     /// Ends every session at once and starts the grace period.
@@ -44,8 +48,9 @@ package struct AccountDeletion: Sendable {
         return receipt
     }
 
-    /// The token is used up, whatever comes of it.
+    /// Brings an account back; the token is used up in any case.
     ///
+    /// The token of a password reset sets the password too.
     /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
@@ -63,6 +68,7 @@ package struct AccountDeletion: Sendable {
             else { throw AccountsError.invalidToken }
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
             try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
+            try await setPassword(of: proof, from: client, in: application, store: store)
 
             // What was proven may not be one of its identities: an address of the account's was enough.
             var session = tokens.newSession(methods: proof.methods, client: client, in: application)
@@ -72,6 +78,23 @@ package struct AccountDeletion: Sendable {
             }
         }
         return try await signIn.finish(outcome, in: application)
+    }
+
+    /// Of an account that is live again, where the proof is of a password reset.
+    private func setPassword(
+        of proof: Proof, from client: Client, in application: Application, store: any AccountsStore
+    ) async throws {
+        guard let password = proof.password, let address = proof.address else { return }
+        let subject = PasswordSubject(providerUid: proof.providerUid, address: address)
+        // It ends with every other session of the account.
+        let session = tokens.newSession(methods: proof.methods, client: client, in: application)
+        let opening = SessionOpening(
+            session: session, evidence: subject.evidence(methods: proof.methods), provider: proof.provider,
+            application: application.id)
+        guard
+            try await replacement.replace(by: opening, of: subject, with: password, in: application, store: store)
+                == nil
+        else { throw StoreConflict() }
     }
 
     /// - Throws: `AccountsError.receiptNotFound`.

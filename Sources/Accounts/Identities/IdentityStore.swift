@@ -34,11 +34,16 @@ package struct IdentityRecord: Sendable, Equatable {
     package let displayName: String?
     package let createdAt: Date
     package let lastUsedAt: Date?
+    /// When it joined this account with this address.
+    package let linkedAt: Date
+    /// A password reset has shut it out until another sign-in of the account.
+    package let isQuarantined: Bool
 
     package init(
         id: UUID, provider: String, providerUid: String, isGuest: Bool = false, email: EmailAddress? = nil,
         emailVerified: Bool = false, phone: PhoneNumber? = nil, phoneVerified: Bool = false,
-        displayName: String? = nil, createdAt: Date, lastUsedAt: Date? = nil
+        displayName: String? = nil, createdAt: Date, lastUsedAt: Date? = nil, linkedAt: Date? = nil,
+        isQuarantined: Bool = false
     ) {
         self.id = id
         self.provider = provider
@@ -51,6 +56,8 @@ package struct IdentityRecord: Sendable, Equatable {
         self.displayName = displayName
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
+        self.linkedAt = linkedAt ?? createdAt
+        self.isQuarantined = isQuarantined
     }
 }
 

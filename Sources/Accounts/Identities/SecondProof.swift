@@ -1,7 +1,8 @@
 internal import Foundation
 internal import ProviderKit
 
-/// The ticket of a phone number that was idle for too long: another sign-in of its account makes it good again.
+/// The ticket of a phone number that was idle for too long, or of a quarantined identity: another sign-in of the account
+/// makes it good again.
 package struct SecondProof: Sendable {
     private let store: any TransactionalStore
     private let opaque: any OpaqueTokens
@@ -21,13 +22,12 @@ package struct SecondProof: Sendable {
             let proof = try await store.peek(.secondProof, hash: token.hash, application: application.id)
         else { throw AccountsError.invalidToken }
         let signedIn = try await signIn()
-        guard signedIn.session.user.uid == proof.uid else { return signedIn }
+        guard let uid = proof.uid, signedIn.session.user.uid == uid else { return signedIn }
         try await store.wholeDecision { store in
             guard let proof = try await store.consume(.secondProof, hash: token.hash, application: application.id),
-                let uid = proof.uid
+                try await store.lockAccount(uid, application: application.id) == .live
             else { return }
-            _ = try await store.lockAccount(uid, application: application.id)
-            try await store.refresh(number: proof.providerUid, of: uid, application: application.id)
+            try await store.confirm(proof, of: uid, application: application.id)
         }
         return signedIn
     }

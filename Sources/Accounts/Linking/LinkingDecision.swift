@@ -6,8 +6,13 @@ package import ProviderKit
 /// Pure, so that a verdict can be tested by cases, explained to a person and replayed by an admin.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
+    if let quarantined = state.quarantined(evidence, policy: policy) {
+        return LinkingVerdict(.identityQuarantined, quarantined)
+    }
     let idle = state.idleOwner(of: evidence, policy: policy)
-    if let idle, idle.hasOtherWay { return LinkingVerdict(.numberIdle, .secondProof(idle)) }
+    if let idle, idle.hasOtherWay {
+        return LinkingVerdict(.numberIdle, .secondProof(of: idle.uid, subject: idle.address.value))
+    }
     if let idle, idle.status == .live {
         return decide(evidence, state: state.without(idle), policy: policy).displacing(idle)
     }
@@ -33,6 +38,9 @@ package func decideReauthentication(
     guard policy.mode != .linkOnly else { return .refuse(.providerLinkOnly) }
     guard let identity = state.identity, identity.uid == state.asking?.uid else {
         return .refuse(.reauthenticationForeign)
+    }
+    guard !identity.needsSecondProof else {
+        return LinkingVerdict(.identityQuarantined, identity.secondProof(evidence))
     }
     return LinkingVerdict(.identityOwn, .enter(.known(identity)))
 }
@@ -128,6 +136,21 @@ extension LinkingState {
         return owners.filter { proven.contains($0.address) }
     }
 
+    /// The refusal of evidence that leads to an account by nothing but a quarantined identity.
+    ///
+    /// It comes before everything that the account's status would say: such evidence gets neither a restore token nor a
+    /// ticket to merge.
+    fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
+        if let identity { return identity.needsSecondProof ? identity.secondProof(evidence) : nil }
+        // Evidence of an address leads to its owner by joining, or by meeting it.
+        guard asking == nil ? policy.automatic == .verified : policy.provesAddress else { return nil }
+        let owners = owners(provenBy: evidence).filter { $0.uid != asking?.uid }
+        guard let owner = owners.first, owners.allSatisfy({ $0.needsSecondProof && $0.uid == owner.uid }) else {
+            return nil
+        }
+        return .secondProof(of: owner.uid, subject: owner.address.value)
+    }
+
     /// The account, other than the asking one, that the evidence reaches by nothing but an idle number.
     fileprivate func idleOwner(of evidence: VerifiedIdentity, policy: LinkingPolicy) -> AddressOwner? {
         let owners = owners(provenBy: evidence)
@@ -147,6 +170,12 @@ extension LinkingState {
         state.owners.removeAll { $0 == owner }
         if state.identity?.uid == owner.uid { state.identity = nil }
         return state
+    }
+}
+
+extension KnownIdentity {
+    fileprivate func secondProof(_ evidence: VerifiedIdentity) -> LinkingOutcome {
+        .secondProof(of: uid, subject: evidence.providerUid)
     }
 }
 

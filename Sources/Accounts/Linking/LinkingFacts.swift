@@ -13,10 +13,23 @@ extension AccountsStore {
             for: evidence, provider: provider.name, idleLimit: application.providers.phoneIdleLimit,
             application: application.id)
         state.asking = asking
+        if let identity = state.identity, identity.isQuarantined {
+            state.identity?.needsSecondProof = try await hasUsableIdentity(identity.uid, in: application)
+        }
+        for index in state.owners.indices where state.owners[index].needsSecondProof {
+            state.owners[index].needsSecondProof = try await hasUsableIdentity(
+                state.owners[index].uid, in: application)
+        }
         for index in state.owners.indices where state.owners[index].isIdle {
             state.owners[index].hasOtherWay = try await hasOtherWay(than: state.owners[index], in: application)
         }
         return state
+    }
+
+    /// Whether anything but quarantined identities can sign in: a quarantine locks no owner out.
+    func hasUsableIdentity(_ uid: UUID, in application: Application) async throws -> Bool {
+        try await identities(of: uid, application: application.id)
+            .contains(where: application.providers.canSignIn(with:))
     }
 
     /// By an identity that does not rest on the address, or by a code to an e-mail address that it owns beside it.
@@ -62,7 +75,8 @@ extension AccountsStore {
         let opening = SessionOpening(
             session: session, evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: session.methods),
             provider: identity.provider, application: application.id)
-        let known = KnownIdentity(id: identity.id, uid: uid, status: .live)
+        let known = KnownIdentity(
+            id: identity.id, uid: uid, status: .live, isQuarantined: identity.isQuarantined)
         return .opened(
             try await openSession(opening, identity: known, password: nil), refreshToken: session.refreshToken)
     }

@@ -10,6 +10,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     case identityKnown = "identity.known"
     case identityOwn = "identity.own"
     case identityInUse = "identity.in-use"
+    case identityQuarantined = "identity.quarantined"
     case addressInUse = "address.in-use"
     case accountDisabled = "account.disabled"
     case accountDeleted = "account.deleted"
@@ -43,6 +44,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .identityOwn: "The identity is already one of this account"
         case .identityInUse: "The identity belongs to another account"
         case .addressInUse: "The address belongs to another account"
+        case .identityQuarantined: "The identity was linked shortly before a password reset"
         case .accountDisabled: "The account has been disabled"
         case .accountDeleted: "The account is being deleted"
         case .numberIdle: "The number was not used for so long that it may have a new owner"
@@ -82,6 +84,11 @@ package enum LinkingRule: String, Sendable, CaseIterable {
             [
                 "Sign in to the account in another way, and send the ticket along.",
                 "Link another number, or sign up in another way.",
+            ]
+        case .identityQuarantined:
+            [
+                "Sign in to the account in another way, and send the ticket along.",
+                "Keep the identity with the link in the mail that the reset sent.",
             ]
         case .accountDeleted:
             ["Restore the account with POST /auth/account/restore."]

@@ -20,11 +20,16 @@ package struct KnownIdentity: Sendable, Equatable {
     package var id: UUID
     package var uid: UUID
     package var status: AccountStatus
+    /// A password reset has shut it out until another sign-in of the account.
+    package var isQuarantined: Bool
+    /// It is quarantined, and the account can be signed in to by another identity.
+    package var needsSecondProof = false
 
-    package init(id: UUID, uid: UUID, status: AccountStatus) {
+    package init(id: UUID, uid: UUID, status: AccountStatus, isQuarantined: Bool = false) {
         self.id = id
         self.uid = uid
         self.status = status
+        self.isQuarantined = isQuarantined
     }
 }
 
@@ -37,6 +42,8 @@ package struct AddressOwner: Sendable, Equatable {
     package var isIdle: Bool
     /// The account can be signed in to without this address.
     package var hasOtherWay: Bool
+    /// No identity but quarantined ones shows the address, and the account can be signed in to by another identity.
+    package var needsSecondProof = false
 
     package init(
         address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false

@@ -8,6 +8,8 @@ package struct SessionOpening: Sendable {
     /// The provider's configured name.
     package let provider: String
     package let application: Int32
+    /// Set by a password reset: the password that the account gets when it is restored.
+    var newPassword: PasswordHash?
 
     package init(session: NewSession, evidence: VerifiedIdentity, provider: String, application: Int32) {
         self.session = session
@@ -35,13 +37,14 @@ package struct PasswordPermission: Sendable {
 ///
 /// Each call is one statement whose conditions repeat what the verdict rests on.
 package protocol LinkingStore: Sendable {
-    /// A phone number counts as idle that proved nobody for `idleLimit`; whether its account has another way in is
-    /// for the caller to find out.
+    /// A phone number counts as idle that proved nobody for `idleLimit`, and an address needs a second proof that only
+    /// quarantined identities show; whether the account has another way in is for the caller to find out.
     func linkingState(
         for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Int32
     ) async throws -> LinkingState
 
-    /// - Throws: `StoreConflict` when the account is not live any more, or the password is another by now.
+    /// - Throws: `StoreConflict` when the account is not live any more, the password is another by now, or the identity
+    ///   was quarantined, or is no longer.
     func openSession(
         _ opening: SessionOpening, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession
@@ -67,8 +70,10 @@ package protocol LinkingStore: Sendable {
     /// guest's where somebody is still signed in by them.
     func displace(_ owner: AddressOwner, application: Int32) async throws -> Displacement
 
-    /// A number proves its owner again, who has signed in in another way.
-    func refresh(number: String, of uid: UUID, application: Int32) async throws
+    /// Trusts what the ticket of a second proof was about: another sign-in of the account came with it.
+    ///
+    /// The quarantine ends of that identity, and of those that show it as their address; a number is not idle any more.
+    func confirm(_ proof: Proof, of uid: UUID, application: Int32) async throws
 }
 
 /// What is left of an account that lost its number.

@@ -38,8 +38,10 @@ package enum LinkingOutcome: Sendable, Equatable {
     ///
     /// A ticket to merge the two is offered only if a sign-in with the same evidence would reach the other account.
     case conflict(with: UUID, offersMerge: Bool)
-    /// The number has been idle for too long to prove its owner alone.
-    case secondProof(AddressOwner)
+    /// The proof alone does not open the account: the number was idle for too long, or the identity is quarantined.
+    ///
+    /// `subject` is the number, the quarantined address, or the quarantined identity's own subject.
+    case secondProof(of: UUID, subject: String)
     /// The evidence is valid and leads to an account in its grace period.
     ///
     /// A restore token is offered only if a sign-in with the same evidence would reach the account, and never for a

@@ -83,8 +83,8 @@ package struct SignIn: Sendable {
             throw account.error
         case .conflict(let ticket, let refusal):
             throw AccountsError.identityInUse(mergeToken: ticket?.text, refusal)
-        case .secondProof(let ticket):
-            throw AccountsError.secondProofRequired(ticket: ticket.text, LinkingRule.numberIdle.refusal)
+        case .secondProof(let ticket, let refusal):
+            throw AccountsError.secondProofRequired(ticket: ticket.text, refusal)
         }
     }
 }

@@ -7,7 +7,7 @@ enum SignInOutcome: Sendable {
     case deleted(AccountInGracePeriod)
     /// The evidence is another account's; the ticket, where there is one, merges the two.
     case conflict(ticket: OpaqueToken?, Refusal)
-    case secondProof(ticket: OpaqueToken)
+    case secondProof(ticket: OpaqueToken, Refusal)
 }
 
 /// The answer to valid evidence of an account in its grace period.
@@ -66,12 +66,13 @@ struct VerdictWriter: Sendable {
             try await store.issue(
                 .merge(ticket, with: uid, by: opening, session: caller.sessionID), application: opening.application)
             return .conflict(ticket: ticket, verdict.refusal)
-        case .secondProof(let owner):
+        case .secondProof(let uid, let subject):
             let ticket = tokens.opaque.make()
             try await store.record(
-                .refusal(verdict.rule, of: opening, uid: owner.uid), application: opening.application)
-            try await store.issue(.secondProof(ticket, of: owner, by: opening), application: opening.application)
-            return .secondProof(ticket: ticket)
+                .refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
+            try await store.issue(
+                .secondProof(ticket, of: uid, subject: subject, by: opening), application: opening.application)
+            return .secondProof(ticket: ticket, verdict.refusal)
         case .deleted(let uid, let purgeAfter, let offersRestore):
             try await store.record(.refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
             let token = offersRestore ? tokens.opaque.make() : nil

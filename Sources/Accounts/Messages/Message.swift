@@ -8,6 +8,8 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case registrationOfTakenAddress
     case resetPassword
     case passwordChanged
+    /// The mailbox gave the account a new password: the mail names what was linked before, and leads to its review.
+    case passwordReset
     /// A one-time code, by mail perhaps with a link that does the same.
     case signInCode
     case accountDeleted
@@ -47,16 +49,18 @@ package struct Message: Sendable, Codable, Equatable {
     package let until: Date?
     /// What a button of the provider that it is about says.
     package let provider: String?
+    /// Identities by the names that their owner knows.
+    package let identities: [String]?
     /// The languages that its reader wants, as `Accept-Language` has them (RFC 9110, 12.5.4), cut short.
     package let locale: String?
 
     package init(
         _ topic: MessageTopic, to address: EmailAddress, link: String? = nil, until: Date? = nil,
-        provider: String? = nil, locale: String? = nil
+        provider: String? = nil, identities: [String]? = nil, locale: String? = nil
     ) {
         self.init(
             topic: topic, address: .email(address), code: nil, link: link, until: until, provider: provider,
-            locale: locale)
+            identities: identities, locale: locale)
     }
 
     /// With a code, which is all that a text message carries.
@@ -78,7 +82,7 @@ package struct Message: Sendable, Codable, Equatable {
 
     private init(
         topic: MessageTopic, address: Address, code: String?, link: String?, until: Date?, provider: String?,
-        locale: String?
+        identities: [String]? = nil, locale: String?
     ) {
         id = .v7()
         self.topic = topic
@@ -92,6 +96,7 @@ package struct Message: Sendable, Codable, Equatable {
         self.link = link
         self.until = until
         self.provider = provider
+        self.identities = identities
         self.locale = locale.map { String($0.prefix(200)) }
     }
 
@@ -117,6 +122,7 @@ package struct Message: Sendable, Codable, Equatable {
         link = try container.decodeIfPresent(String.self, forKey: .link)
         until = try container.decodeIfPresent(Date.self, forKey: .until)
         provider = try container.decodeIfPresent(String.self, forKey: .provider)
+        identities = try container.decodeIfPresent([String].self, forKey: .identities)
         locale = try container.decodeIfPresent(String.self, forKey: .locale)
     }
 }

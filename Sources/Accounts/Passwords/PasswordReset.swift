@@ -1,23 +1,23 @@
 internal import Foundation
 internal import ProviderKit
 
-/// A new password for whoever can read the address's mail.
+/// A new password for a person who reads the address's mail.
 package struct PasswordReset: Sendable {
     private let store: any TransactionalStore
     private let hasher: any PasswordHashing
     private let passwords: any PasswordPolicy
-    private let signIn: SignIn
+    private let replacement: PasswordReplacement
     private let tokens: SessionTokens
     private let limits: any RateLimiting
 
     package init(
-        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
-        tokens: SessionTokens, limits: any RateLimiting
+        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy,
+        replacement: PasswordReplacement, tokens: SessionTokens, limits: any RateLimiting
     ) {
         self.store = store
         self.hasher = hasher
         self.passwords = passwords
-        self.signIn = signIn
+        self.replacement = replacement
         self.tokens = tokens
         self.limits = limits
     }
@@ -46,8 +46,11 @@ package struct PasswordReset: Sendable {
         }
     }
 
-    /// Proves the address, by a token that is used up whatever comes of it: sets the password of its identity (which joins or opens an account like any proof of an
-    /// address would), ends every session of the account, lifts the lock and forgets pending registrations.
+    /// Proves the address by the mailed token, which is used up in any case, and sets the password of its identity.
+    ///
+    /// The identity joins or opens an account, as any proof of an address would. Everybody else loses what they have
+    /// of the account: sessions, what is pending, other passwords, and for a while what was linked lately.
+    /// - Throws: `AccountsError.accountDeleted` in the grace period: the restore sets the password.
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {
@@ -62,56 +65,30 @@ package struct PasswordReset: Sendable {
             password, sharingSaltOf: nil, for: PasswordAsker(client, subject: attempts))
 
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
+        let subject = PasswordSubject(providerUid: promised.providerUid, address: address)
+        let opening = SessionOpening(
+            session: session, evidence: subject.evidence(methods: session.methods), provider: promised.provider,
+            application: application.id)
+        let provider = try application.providers.named(promised.provider)
         let leaving = try await store.standingDecision { store -> AccountInGracePeriod? in
-            guard
-                let proof = try await store.consume(.passwordReset, hash: token.hash, application: application.id)
+            guard try await store.consume(.passwordReset, hash: token.hash, application: application.id) != nil
             else { throw AccountsError.invalidToken }
-            let evidence = VerifiedIdentity(
-                providerUid: proof.providerUid,
-                addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
-                methods: session.methods)
-            let opening = SessionOpening(
-                session: session, evidence: evidence, provider: proof.provider, application: application.id)
-            let leaving = try await admit(opening, in: application, store: store)
-            let owner =
-                leaving == nil
-                ? try await replacePassword(of: opening, with: hash, address: address, store: store) : nil
-            // After the account was locked, as everybody does it.
-            try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application.id)
-            try await store.discardDecoys(of: address, application: application.id)
-            return leaving
+            let accounts = try await store.facts(about: opening.evidence, of: provider, in: application).accounts
+            try await store.lockAccounts(accounts, application: application.id)
+            return try await replacement.replace(
+                by: opening, of: subject, with: hash, in: application, store: store)
         }
         if let leaving { throw leaving.error }
     }
+}
 
-    /// Makes sure that the address opens an account: it may already, or its proof joins or opens one now.
-    ///
-    /// - Returns: an account in its grace period, which gets no new password before it is restored.
-    private func admit(
-        _ opening: SessionOpening, in application: Application, store: any AccountsStore
-    ) async throws -> AccountInGracePeriod? {
-        let provider = try application.providers.named(opening.provider)
-        let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
-        // A reset signs nobody in: a known identity needs no session.
-        if case .enter(.known) = verdict.outcome { return nil }
-        let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
-        guard case .deleted(let leaving) = outcome else { return nil }
-        return leaving
-    }
-
-    /// - Returns: whose it is.
-    private func replacePassword(
-        of opening: SessionOpening, with hash: PasswordHash, address: EmailAddress, store: any AccountsStore
-    ) async throws -> UUID {
-        let identity = try await store.lockedIdentity(of: opening)
-        let application = opening.application
-        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
-        _ = try await store.endSessions(.all, of: identity.uid, because: .passwordReset, application: application)
-        let subject = PasswordSubject(providerUid: opening.evidence.providerUid, address: address)
-        try await store.clearFailures(
-            tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application)
-        try await store.notify(ownerOf: identity.uid, .passwordChanged, application: application)
-        return identity.uid
+extension PasswordSubject {
+    /// What a mailed token proves.
+    func evidence(methods: [String]) -> VerifiedIdentity {
+        VerifiedIdentity(
+            providerUid: providerUid,
+            addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
+            methods: methods)
     }
 }
 

@@ -44,7 +44,7 @@ package struct PasswordSignIn: Sendable {
             guard caller == nil || caller?.uid == identity.uid else {
                 throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
-            try await permit(identity, opening: opening, mode: configured.mode, check: check)
+            try await permit(identity, opening: opening, mode: configured.mode, check: check, in: application)
             let hash =
                 state.registration == nil
                 ? try await upToDate(match, password: password, of: identity, for: asker, in: application) : match.hash
@@ -58,8 +58,13 @@ package struct PasswordSignIn: Sendable {
 
     /// What is wrong with the account is told only where a sign-in would not be locked out by now.
     private func permit(
-        _ identity: KnownIdentity, opening: SessionOpening, mode: ProviderMode, check: PasswordCheck
+        _ identity: KnownIdentity, opening: SessionOpening, mode: ProviderMode, check: PasswordCheck,
+        in application: Application
     ) async throws {
+        var identity = identity
+        if identity.isQuarantined {
+            identity.needsSecondProof = try await store.hasUsableIdentity(identity.uid, in: application)
+        }
         let policy = LinkingPolicy(mode: mode, automatic: .never)
         let verdict = decide(opening.evidence, state: LinkingState(identity: identity), policy: policy)
         if case .enter = verdict.outcome { return }
@@ -78,7 +83,12 @@ package struct PasswordSignIn: Sendable {
             throw AccountsError.accountDisabled(verdict.refusal)
         case .refuse:
             throw AccountsError.providerDisabled(verdict.refusal)
-        case .enter, .create, .link, .upgrade, .replaceGuest, .conflict, .secondProof:
+        case .secondProof(let uid, let subject):
+            let ticket = tokens.opaque.make()
+            try await store.issue(
+                .secondProof(ticket, of: uid, subject: subject, by: opening), application: opening.application)
+            throw AccountsError.secondProofRequired(ticket: ticket.text, verdict.refusal)
+        case .enter, .create, .link, .upgrade, .replaceGuest, .conflict:
             throw StoreConflict()
         }
     }

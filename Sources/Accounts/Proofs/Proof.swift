@@ -14,8 +14,11 @@ package enum ProofKind: String, Sendable, CaseIterable {
     case restore
     /// Merges the account of whoever was signed in with the one whose identity they proved.
     case merge
-    /// Goes along with another sign-in of an account whose number was idle for too long.
+    /// Goes along with another sign-in of an account whose number was idle for too long, or whose identity is
+    /// quarantined.
     case secondProof = "second-proof"
+    /// Keeps or removes identities that were linked before a password reset.
+    case review
 }
 
 /// A one-time secret to be issued; the database keeps its hash alone.
@@ -31,6 +34,8 @@ package struct NewProof: Sendable {
     /// The one session that may use it, where it is bound to one.
     package var session: UUID?
     package var methods: [String] = []
+    /// What the account's password becomes with it.
+    package var password: PasswordHash?
     package let lifetime: Duration
 
     /// When it stops working, for the person who reads of it; the database judges by its own clock.
@@ -62,10 +67,22 @@ package struct NewProof: Sendable {
     }
 
     /// Ten minutes: the right proof was given a moment ago and can be given again.
+    ///
+    /// With the password of a reset goes the address that it proved.
     static func restore(_ token: OpaqueToken, of uid: UUID, by opening: SessionOpening) -> NewProof {
         NewProof(
             kind: .restore, token: token, provider: opening.provider, providerUid: opening.evidence.providerUid,
-            uid: uid, methods: opening.evidence.methods, lifetime: .seconds(600))
+            address: opening.newPassword == nil ? nil : opening.evidence.proven.lazy.compactMap(\.email).first,
+            uid: uid, methods: opening.evidence.methods, password: opening.newPassword, lifetime: .seconds(600))
+    }
+
+    /// A week: mails are read late, and it only keeps or removes identities of the account.
+    static func review(
+        _ token: OpaqueToken, of uid: UUID, provider: String, subject: PasswordSubject
+    ) -> NewProof {
+        NewProof(
+            kind: .review, token: token, provider: provider, providerUid: subject.providerUid, uid: uid,
+            lifetime: .seconds(7 * 86400))
     }
 }
 
@@ -78,10 +95,12 @@ extension NewProof {
     }
 
     /// Ten minutes, to sign in in another way.
-    static func secondProof(_ token: OpaqueToken, of owner: AddressOwner, by opening: SessionOpening) -> NewProof {
+    static func secondProof(
+        _ token: OpaqueToken, of uid: UUID, subject: String, by opening: SessionOpening
+    ) -> NewProof {
         NewProof(
-            kind: .secondProof, token: token, provider: opening.provider, providerUid: owner.address.value,
-            uid: owner.uid, lifetime: .seconds(600))
+            kind: .secondProof, token: token, provider: opening.provider, providerUid: subject, uid: uid,
+            lifetime: .seconds(600))
     }
 }
 
@@ -93,10 +112,11 @@ package struct Proof: Sendable {
     package let uid: UUID?
     package let registration: UUID?
     package let methods: [String]
+    package let password: PasswordHash?
 
     package init(
         provider: String, providerUid: String, address: EmailAddress?, uid: UUID?, registration: UUID?,
-        methods: [String]
+        methods: [String], password: PasswordHash? = nil
     ) {
         self.provider = provider
         self.providerUid = providerUid
@@ -104,6 +124,7 @@ package struct Proof: Sendable {
         self.uid = uid
         self.registration = registration
         self.methods = methods
+        self.password = password
     }
 }
 

@@ -10,6 +10,7 @@ package struct MessageComposer: Sendable {
         let link: String?
         let until: String?
         let provider: String?
+        let identities: [String]?
         let language: String
         var subject = ""
     }
@@ -65,7 +66,8 @@ package struct MessageComposer: Sendable {
     private func values(of message: Message, application: String?, in set: TemplateSet) -> Values {
         Values(
             application: application, code: message.code, link: message.link,
-            until: message.until.map(set.formatTime), provider: message.provider, language: set.language)
+            until: message.until.map(set.formatTime), provider: message.provider,
+            identities: message.identities, language: set.language)
     }
 
     /// The first language wanted that has the topic.

@@ -3,7 +3,7 @@ package import Foundation
 
 /// One message's templates (Mustache).
 ///
-/// They know `application`, `code`, `link`, `until` and `provider`; all but the first may be absent, in a text message
+/// They know `application`, `code`, `link`, `until`, `provider` and the list `identities`; all but the first may be absent, in a text message
 /// `application` too.
 package struct TemplateSource: Sendable {
     package var subject: String

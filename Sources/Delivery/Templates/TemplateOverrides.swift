@@ -125,7 +125,7 @@ extension MessageTopic {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accountsMerged,
             .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged:
             true
-        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .confirmLink:
+        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink:
             false
         }
     }
@@ -134,7 +134,7 @@ extension MessageTopic {
     fileprivate var essential: String? {
         switch self {
         case .signInCode, .confirmAddress: "{{code}}"
-        case .confirmRegistration, .resetPassword, .confirmLink: "{{link}}"
+        case .confirmRegistration, .resetPassword, .passwordReset, .confirmLink: "{{link}}"
         default: nil
         }
     }

@@ -43,7 +43,8 @@ struct RunningServer {
             store: backend.store, events: backend.audit, access: backend.access, opaque: backend.opaque,
             hasher: hasher,
             passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
-            revocations: backend.revocations, limits: limits, time: SystemTime())
+            revocations: backend.revocations, limits: limits,
+            quarantine: configuration.passwords.quarantine, time: SystemTime())
         let delivery = CurrentDelivery(
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),

@@ -102,7 +102,10 @@ struct AccountCommand: AsyncParsableCommand {
             try await options.act { _, dossier, application, backend in
                 let tokens = SessionTokens(opaque: backend.opaque, access: backend.access, time: SystemTime())
                 let signIn = SignIn(store: backend.store, tokens: tokens)
-                let deletion = AccountDeletion(store: backend.store, signIn: signIn, tokens: tokens)
+                let deletion = AccountDeletion(
+                    store: backend.store, signIn: signIn, tokens: tokens,
+                    replacement: PasswordReplacement(
+                        signIn: signIn, tokens: tokens, quarantine: backend.configuration.passwords.quarantine))
                 print(try await deletion.request(dossier.user.uid, in: application).text)
             }
         }

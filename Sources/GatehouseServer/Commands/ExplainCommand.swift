@@ -109,11 +109,11 @@ extension Explanation {
         ]
             + verdict.refusal.remedies.map { "remedy:   \($0)" }
             + [
-                "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)" } ?? "unknown")"
+                "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)\($0.needsSecondProof ? ", quarantined" : "")" } ?? "unknown")"
             ]
             + state.owners.map { owner in
                 "address:  \(owner.address.kind.rawValue) of \(owner.uid.text), \(owner.status.words)"
-                    + (owner.isIdle ? ", idle" : "")
+                    + (owner.isIdle ? ", idle" : "") + (owner.needsSecondProof ? ", quarantined" : "")
             }
             + (state.asking.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
             + ["policy:   mode \(policy.mode.rawValue), linking.automatic \(policy.automatic.rawValue)"]
@@ -133,7 +133,7 @@ extension LinkingOutcome {
         case .conflict(with: let uid, offersMerge: true): "is refused, with a ticket to merge with \(uid.text)"
         case .conflict(with: let uid, offersMerge: false):
             "is refused, without a ticket: a sign-in would not reach \(uid.text)"
-        case .secondProof(let owner): "is refused until \(owner.uid.text) is signed in to in another way"
+        case .secondProof(of: let uid, subject: _): "is refused until \(uid.text) is signed in to in another way"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: true):
             "is refused, with the way back into \(uid.text)"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: false):

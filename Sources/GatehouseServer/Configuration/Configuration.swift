@@ -66,6 +66,8 @@ extension Configuration {
         package var argon2 = Argon2Parameters.standard
         /// In code points.
         package var minimumLength = 8
+        /// How long before a reset an identity must have been linked to be trusted without another sign-in.
+        package var quarantine: Duration = .seconds(7 * 86_400)
         package var pepper: Pepper?
     }
 

@@ -37,7 +37,10 @@ struct PageNonce: Sendable {
 
 extension Page {
     /// A page around `main`; the script may not hold `</script`.
-    init(title: String, main: HTML, style: HTML = "", script: HTML? = nil, nonce: PageNonce, isWide: Bool = false) {
+    init(
+        title: String, main: HTML, style: HTML = "", script: HTML? = nil, nonce: PageNonce, isWide: Bool = false,
+        postsToItself: Bool = false
+    ) {
         let script = script.map { "<script nonce=\"\(nonce.text)\">\($0)</script>\n" as HTML } ?? ""
         let page: HTML = """
             <!doctype html>
@@ -60,11 +63,14 @@ extension Page {
             """
         html = page.markup
         contentSecurityPolicy = Self.policy(
-            scriptAllowedBy: script == "" ? nil : nonce, style: "'nonce-\(nonce.text)'")
+            scriptAllowedBy: script == "" ? nil : nonce, style: "'nonce-\(nonce.text)'",
+            forms: postsToItself ? "'self'" : "'none'")
     }
 
     /// Nothing from anywhere, but for the page's own script and style and its calls to its own server.
-    static func policy(scriptAllowedBy nonce: PageNonce?, style: String, images: String = "'none'") -> String {
+    static func policy(
+        scriptAllowedBy nonce: PageNonce?, style: String, images: String = "'none'", forms: String = "'none'"
+    ) -> String {
         [
             "default-src 'none'",
             nonce.map { "script-src 'nonce-\($0.text)'" } ?? "script-src 'none'",
@@ -72,7 +78,7 @@ extension Page {
             "img-src \(images)",
             nonce == nil ? "connect-src 'none'" : "connect-src 'self'",
             "base-uri 'none'",
-            "form-action 'none'",
+            "form-action \(forms)",
             "frame-ancestors 'none'",
         ]
         .joined(separator: "; ")

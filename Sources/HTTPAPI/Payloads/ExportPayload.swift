@@ -65,6 +65,10 @@ struct ExportedIdentity: Codable, Sendable {
     let profile: JSONValue
     let createdAt: Timestamp
     @Nullable var lastUsedAt: Timestamp?
+    /// By a merge or with another address, where that was after it was created.
+    @Nullable var joinedAt: Timestamp?
+    /// Since when a password reset has shut it out.
+    @Nullable var quarantinedAt: Timestamp?
 }
 
 struct ExportedAddress: Codable, Sendable {

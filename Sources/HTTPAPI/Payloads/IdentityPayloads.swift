@@ -15,6 +15,8 @@ struct IdentityPayload: Codable, Sendable {
     @Nullable var lastUsedAt: Timestamp?
     /// It opened the session that asks.
     let current: Bool
+    /// It opens no session until another sign-in of the account: it was linked shortly before a password reset.
+    let quarantined: Bool
 
     init(_ identity: ListedIdentity) {
         let record = identity.record
@@ -29,6 +31,7 @@ struct IdentityPayload: Codable, Sendable {
         createdAt = Timestamp(record.createdAt)
         lastUsedAt = record.lastUsedAt.map(Timestamp.init)
         current = identity.isCurrent
+        quarantined = record.isQuarantined
     }
 }
 

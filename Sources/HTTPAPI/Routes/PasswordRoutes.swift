@@ -77,7 +77,10 @@ struct PasswordRoutes {
         .post(
             "/auth/reset-password", "Sets a new password with the mailed token and ends every session of the account",
             takes: NewPasswordBody.self,
-            errors: [.invalidToken, .tooWeakPassword, .accountDisabled, .accountDeleted, .providerDisabled]
+            errors: [
+                .invalidToken, .tooWeakPassword, .accountDisabled, .accountDeleted, .providerDisabled,
+                .secondProofRequired,
+            ]
         ) { call, body in
             try await useCases.passwordReset.reset(
                 body.token, to: body.newPassword, from: call.client, in: call.application.application)

@@ -6,7 +6,7 @@ extension ContractRule {
     /// The contract, the first rule that applies.
     ///
     /// Written from its sections 1 to 5 alone, and slower than what it judges: it asks the accounts themselves.
-    static let all = refusals + idleNumbers + deadAccounts + knownIdentities + links + newcomers
+    static let all = refusals + quarantines + idleNumbers + deadAccounts + knownIdentities + links + newcomers
 
     private static let refusals = [
         ContractRule("a provider that is off does nothing") {
@@ -21,11 +21,29 @@ extension ContractRule {
         },
     ]
 
+    private static let quarantines = [
+        ContractRule("a quarantined identity signs in, links and merges nothing without another sign-in") {
+            $0.isQuarantined && $0.a != nil
+        } then: {
+            LinkingVerdict(
+                .identityQuarantined, .secondProof(of: $0.a ?? UUID(), subject: $0.evidence.providerUid))
+        },
+        ContractRule("nor does an address that only quarantined identities of its account show") {
+            $0.quarantinedOwner != nil
+        } then: {
+            LinkingVerdict(
+                .identityQuarantined,
+                .secondProof(of: $0.quarantinedOwner ?? UUID(), subject: World.first(of: $0.proven)))
+        },
+    ]
+
     private static let idleNumbers = [
         ContractRule("an idle number goes along with another sign-in of that account") {
             $0.idleNumber != nil && !$0.isOnlyWay
         } then: { judged in
-            judged.idleNumber.map { LinkingVerdict(.numberIdle, .secondProof($0)) } ?? .refused(.numberIdle)
+            judged.idleNumber.map {
+                LinkingVerdict(.numberIdle, .secondProof(of: $0.uid, subject: $0.address.value))
+            } ?? .refused(.numberIdle)
         },
         ContractRule("if it has none, the number leaves the old account: for the guest who asks") {
             $0.isOnlyWay && $0.mayGuestStay
@@ -186,6 +204,12 @@ extension ContractRule {
             $0.situation.mode == .linkOnly
         } then: { _ in
             .refused(.providerLinkOnly)
+        },
+        ContractRule("a quarantined identity of the account needs another sign-in too") {
+            $0.isOwnedByCaller && $0.isQuarantined
+        } then: {
+            LinkingVerdict(
+                .identityQuarantined, .secondProof(of: $0.caller, subject: $0.evidence.providerUid))
         },
         ContractRule("an identity of the account does") {
             $0.isOwnedByCaller

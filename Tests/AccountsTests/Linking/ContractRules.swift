@@ -49,6 +49,15 @@ struct Judgement {
     var a: UUID? { world.accounts.first { $0.value.knows }?.key }
     var isOwnedByCaller: Bool { a != nil && a == world.asking }
 
+    /// The identity that the evidence names was shut out by a password reset.
+    var isQuarantined: Bool { situation.quarantine == .identity }
+    /// Whom the proof would join, or meets, by nothing but an address that a password reset has shut out.
+    var quarantinedOwner: UUID? {
+        guard a == nil, let owner = destination, let account = world.accounts[owner] else { return nil }
+        let owned = owned(by: owner)
+        return !owned.isEmpty && owned.allSatisfy(account.quarantined.contains) ? owner : nil
+    }
+
     /// "A verified address from a source trusted for it".
     var proven: [Address] { evidence.addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address) }
     var free: [Address] { proven.filter { address in !world.accounts.values.contains { $0.owns.contains(address) } } }

@@ -9,6 +9,8 @@ struct Situation: CustomStringConvertible {
     enum Status: CaseIterable { case live, disabled, deleted }
     /// Whether the owner's number has been used lately, or else whether its account can be signed in to without it.
     enum Use: CaseIterable { case recent, idle, idleAndOnlyWay }
+    /// What a password reset has shut out: the identity that the evidence names, or the owner's address.
+    enum Quarantine: CaseIterable { case none, identity, address }
     /// Who owns the addresses of the evidence.
     enum Owner: CaseIterable {
         case nobody
@@ -34,6 +36,7 @@ struct Situation: CustomStringConvertible {
     var status = Status.live
     var ownerStatus = Status.live
     var use = Use.recent
+    var quarantine = Quarantine.none
     var mode = ProviderMode.open
     var automatic = ApplicationPolicy.AutomaticLinking.verified
     var onConflict = ConflictChoice.keep
@@ -42,7 +45,7 @@ struct Situation: CustomStringConvertible {
     var description: String {
         """
         identity \(isKnown ? "of a \(status) account" : "unknown"), session \(session), address \(claim) \
-        \(isTrusted ? "trusted" : "not trusted"), owner \(owner) \(ownerStatus) \(use), mode \(mode), \
+        \(isTrusted ? "trusted" : "not trusted"), owner \(owner) \(ownerStatus) \(use), quarantined: \(quarantine), mode \(mode), \
         automatic \(automatic), onConflict \(onConflict), proves an address: \(provesAddress)
         """
     }
@@ -61,6 +64,10 @@ struct Situation: CustomStringConvertible {
             owner != .itself || (isKnown && session != .own),
             hasOther || ownerStatus == .live,
             hasOwner || use == .recent,
+            quarantine != .identity || isKnown,
+            // It counts only where the account can be signed in to in another way.
+            quarantine != .address || use != .idleAndOnlyWay,
+            quarantine != .address || [.one, .oneOfTwo, .several, .itself].contains(owner),
             claim != .none || (owner == .nobody && isTrusted && !provesAddress),
             // A code proves the one address that it was sent to.
             !provesAddress || (claim == .verified && isTrusted && addresses.count == 1),
@@ -72,7 +79,8 @@ struct Situation: CustomStringConvertible {
             .varied(\.isKnown, [false, true]).varied(\.session, Session.allCases).varied(\.status, Status.allCases)
             .varied(\.onConflict, ConflictChoice.allCases).varied(\.claim, Claim.allCases)
             .varied(\.isTrusted, [true, false]).varied(\.owner, Owner.allCases).varied(\.use, Use.allCases)
-            .varied(\.ownerStatus, Status.allCases).varied(\.provesAddress, [false, true])
+            .varied(\.ownerStatus, Status.allCases).varied(\.quarantine, Quarantine.allCases)
+            .varied(\.provesAddress, [false, true])
         return situations.filter(\.isPossible)
             .varied(\.mode, ProviderMode.allCases).varied(\.automatic, [.verified, .never])
     }
@@ -128,6 +136,8 @@ struct Situation: CustomStringConvertible {
         case .itself:
             world.own(first, World.knower, status, use)
         }
+        world.isIdentityQuarantined = quarantine == .identity
+        if quarantine == .address, let first { world.quarantine(first) }
         return world
     }
 }

@@ -14,6 +14,8 @@ struct World {
         var shows: [Address] = []
         var idle: Set<Address> = []
         var hasOtherWay = false
+        /// Addresses that no identity shows but quarantined ones.
+        var quarantined: Set<Address> = []
     }
 
     static let (knower, asker, owner, stranger) = (UUID(), UUID(), UUID(), UUID())
@@ -26,6 +28,15 @@ struct World {
 
     var accounts: [UUID: Account] = [:]
     var asking: UUID?
+    var isIdentityQuarantined = false
+
+    static func first(of addresses: [Address]) -> String { addresses.first?.value ?? "" }
+
+    mutating func quarantine(_ address: Address) {
+        for (uid, account) in accounts where account.owns.contains(address) {
+            accounts[uid]?.quarantined.insert(address)
+        }
+    }
 
     mutating func add(_ asker: UUID, isGuest: Bool = false) {
         accounts[asker] = Account(isGuest: isGuest)
@@ -47,13 +58,21 @@ struct World {
         let knower = accounts.first { $0.value.knows }
         let owners = evidence.addresses.compactMap { claim in
             accounts.first { $0.value.owns.contains(claim.address) }.map { uid, account in
-                AddressOwner(
+                var owner = AddressOwner(
                     address: claim.address, uid: uid, status: account.status,
                     isIdle: account.idle.contains(claim.address), hasOtherWay: account.hasOtherWay)
+                owner.needsSecondProof = account.quarantined.contains(claim.address)
+                return owner
             }
         }
+        let identity = knower.map { uid, account in
+            var identity = KnownIdentity(
+                id: Self.identity, uid: uid, status: account.status, isQuarantined: isIdentityQuarantined)
+            identity.needsSecondProof = isIdentityQuarantined
+            return identity
+        }
         return LinkingState(
-            identity: knower.map { KnownIdentity(id: Self.identity, uid: $0.key, status: $0.value.status) },
+            identity: identity,
             owners: owners,
             asking: asking.map { AskingAccount(uid: $0, isGuest: accounts[$0]?.isGuest == true) })
     }

@@ -19,7 +19,8 @@ enum Samples {
             return code(of: topic, to: .email(try self.address(address)), link: link, until: until, locale: locale)
         }
         return Message(
-            topic, to: try self.address(address), link: link, until: until, provider: "Apple", locale: locale)
+            topic, to: try self.address(address), link: link, until: until, provider: "Apple",
+            identities: topic == .passwordReset ? ["Apple", "Google (ada@mail.example)"] : nil, locale: locale)
     }
 
     static func number(_ text: String = "+33612345678") throws -> PhoneNumber {

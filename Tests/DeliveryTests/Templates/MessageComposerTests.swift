@@ -56,7 +56,7 @@ struct MessageComposerTests {
     }
 
     @Test(
-        arguments: [MessageTopic.confirmRegistration, .resetPassword, .confirmLink, .signInCode],
+        arguments: [MessageTopic.confirmRegistration, .resetPassword, .confirmLink, .signInCode, .passwordReset],
         ["en", "fr", "de", "es"])
     func theLinkStandsAloneOnItsLine(topic: MessageTopic, language: String) throws {
         let message = try Samples.message(topic, link: Self.link, locale: language)
@@ -64,10 +64,18 @@ struct MessageComposerTests {
         let linkLines = content.text.components(separatedBy: "\n").filter { $0.contains("token=") }
         #expect(linkLines == [Self.link])
         #expect(content.html.contains("<a href=\"https://demo.example/verify?lang=en&amp;token=abc_-DEF123\">"))
-        guard topic != .signInCode else { return }
+        guard topic != .signInCode, topic != .passwordReset else { return }
         let doNotOpen = try #require(Self.doNotOpen[language])
         #expect(content.text.replacing("\n", with: " ").contains(doNotOpen))
         #expect(content.html.replacing("\n", with: " ").contains(doNotOpen))
+    }
+
+    @Test(arguments: ["en", "fr", "de", "es"])
+    func aResetNamesEachIdentityOnItsLine(language: String) throws {
+        let content = try composer.compose(try Samples.message(.passwordReset, locale: language), application: "demo")
+        let lines = content.text.components(separatedBy: "\n").filter { $0.hasPrefix("- ") }
+        #expect(lines == ["- Apple", "- Google (ada@mail.example)"])
+        #expect(content.html.contains("<li>Apple</li>") && content.html.contains("<li>Google (ada@mail.example)</li>"))
     }
 
     @Test(arguments: ["en", "fr", "de", "es"], [Self.link, nil])

@@ -48,7 +48,8 @@ enum ExportedTables {
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",
         ],
         "proofs": [
-            "uid": owner, "hash": "made of a secret", "challenge_id": "answers with a code",
+            "uid": owner, "hash": "made of a secret", "password_hash": "made of a secret",
+            "challenge_id": "answers with a code",
             "session_id": "in sessions", "code_hash": "made of a secret", "network": "a keyed pseudonym",
             "identity_id": "in identities", "registration_id": "in registrations",
         ],

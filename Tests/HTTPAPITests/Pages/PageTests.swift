@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import HTTPAPI
@@ -83,6 +84,30 @@ struct PageTests {
         }
         for reason in ["tooShort", "tooLong", "tooGuessable"] {
             #expect(html.contains("\(reason): \""))
+        }
+    }
+
+    @Test("a link with a password asks for it and sends it")
+    func verifyEmailWithPassword() {
+        let html = Page.verifyEmail(pathPrefix: "", asksPassword: true).html
+        #expect(html.contains("<label for=\"password\">"))
+        #expect(html.contains("type=\"password\" autocomplete=\"current-password\" required"))
+        #expect(html.contains("send({ password: document.getElementById(\"password\").value })"))
+        #expect(!Page.verifyEmail(pathPrefix: "").html.contains("<input"))
+    }
+
+    @Test("a review is a form of its own, without a script")
+    func review() throws {
+        let hostile = "\"><script>alert(1)</script>"
+        let page = Page.review(
+            [("id", hostile, Date(timeIntervalSince1970: 0), true)], token: hostile, pathPrefix: "/apps/photos")
+        #expect(page.html.contains("<form method=\"post\" action=\"/apps/photos/review\">"))
+        #expect(page.contentSecurityPolicy.contains("form-action 'self'"))
+        #expect(page.contentSecurityPolicy.contains("script-src 'none'") && !page.html.contains("<script"))
+        #expect(page.html.contains("Linked on 1 January 1970. It can't sign in until you keep it."))
+        for choice in ["keep", "remove"] {
+            #expect(page.html.contains("<input id=\"\(choice)-id\" type=\"radio\" name=\"id\" value=\"\(choice)\">"))
+            #expect(page.html.contains("<label for=\"\(choice)-id\">"))
         }
     }
 

@@ -49,4 +49,43 @@ extension English {
             {{#application}}Your password at {{application}} was changed.{{/application}}\
             {{^application}}Your password was changed.{{/application}} If it was not you, ask for a new one.
             """)
+
+    static let passwordReset = TemplateSource(
+        subject: "Your password for {{application}} was reset",
+        text: """
+            Hello,
+
+            The password of your account at {{application}} has just been reset, and
+            everybody was signed out.
+
+            These ways to sign in were added since the password was last set:
+
+            {{#identities}}
+            - {{.}}
+            {{/identities}}
+
+            To keep yours and remove the others, open this link:
+
+            {{link}}
+
+            The link works once{{#until}}, until {{.}}{{/until}}.
+
+            If it was not you, somebody else can read your mail. Choose a new password
+            for your mailbox, then ask for a new one where you sign in.
+            """,
+        html: """
+            <p>Hello,</p>
+            <p>The password of your account at {{application}} has just been reset, and everybody was signed out.</p>
+            <p>These ways to sign in were added since the password was last set:</p>
+            <ul>
+            {{#identities}}
+            <li>{{.}}</li>
+            {{/identities}}
+            </ul>
+            <p><a href="{{link}}">Keep yours and remove the others</a></p>
+            <p>Or copy this link into your browser:<br>{{link}}</p>
+            <p>The link works once{{#until}}, until {{.}}{{/until}}.</p>
+            <p><strong>If it was not you, somebody else can read your mail.</strong> Choose a new password for your mailbox,
+            then ask for a new one where you sign in.</p>
+            """)
 }

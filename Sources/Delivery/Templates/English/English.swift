@@ -11,6 +11,7 @@ extension MessageTemplates {
             case .registrationOfTakenAddress: English.registrationOfTakenAddress
             case .resetPassword: English.resetPassword
             case .passwordChanged: English.passwordChanged
+            case .passwordReset: English.passwordReset
             case .signInCode: English.signInCode
             case .accountDeleted: English.accountDeleted
             case .accountRestored: English.accountRestored

@@ -54,4 +54,45 @@ extension French {
             {{#application}}Votre mot de passe {{application}} a été changé.{{/application}}\
             {{^application}}Votre mot de passe a été changé.{{/application}} Si ce n'était pas vous, demandez-en un nouveau.
             """)
+
+    static let passwordReset = TemplateSource(
+        subject: "Votre mot de passe {{application}} a été réinitialisé",
+        text: """
+            Bonjour,
+
+            Le mot de passe de votre compte {{application}} vient d'être réinitialisé,
+            et tous les appareils ont été déconnectés.
+
+            Depuis le mot de passe précédent, ces moyens de connexion ont été ajoutés\u{A0}:
+
+            {{#identities}}
+            - {{.}}
+            {{/identities}}
+
+            Pour garder les vôtres et supprimer les autres, ouvrez ce lien\u{A0}:
+
+            {{link}}
+
+            Le lien fonctionne une seule fois{{#until}}, jusqu'au
+            {{.}}{{/until}}.
+
+            Si ce n'était pas vous, quelqu'un d'autre peut lire votre courrier. Changez
+            le mot de passe de votre messagerie, puis demandez-en un nouveau ici.
+            """,
+        html: """
+            <p>Bonjour,</p>
+            <p>Le mot de passe de votre compte {{application}} vient d'être réinitialisé, et tous les appareils ont été
+            déconnectés.</p>
+            <p>Depuis le mot de passe précédent, ces moyens de connexion ont été ajoutés\u{A0}:</p>
+            <ul>
+            {{#identities}}
+            <li>{{.}}</li>
+            {{/identities}}
+            </ul>
+            <p><a href="{{link}}">Garder les vôtres et supprimer les autres</a></p>
+            <p>Ou copiez ce lien dans votre navigateur\u{A0}:<br>{{link}}</p>
+            <p>Le lien fonctionne une seule fois{{#until}}, jusqu'au {{.}}{{/until}}.</p>
+            <p><strong>Si ce n'était pas vous, quelqu'un d'autre peut lire votre courrier.</strong> Changez le mot de passe de
+            votre messagerie, puis demandez-en un nouveau ici.</p>
+            """)
 }

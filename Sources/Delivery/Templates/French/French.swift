@@ -11,6 +11,7 @@ extension MessageTemplates {
             case .registrationOfTakenAddress: French.registrationOfTakenAddress
             case .resetPassword: French.resetPassword
             case .passwordChanged: French.passwordChanged
+            case .passwordReset: French.passwordReset
             case .signInCode: French.signInCode
             case .accountDeleted: French.accountDeleted
             case .accountRestored: French.accountRestored

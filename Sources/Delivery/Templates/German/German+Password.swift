@@ -55,4 +55,44 @@ extension German {
             {{#application}}Ihr Passwort bei {{application}} wurde geändert.{{/application}}\
             {{^application}}Ihr Passwort wurde geändert.{{/application}} Waren Sie das nicht, fordern Sie ein neues an.
             """)
+
+    static let passwordReset = TemplateSource(
+        subject: "Ihr Passwort für {{application}} wurde zurückgesetzt",
+        text: """
+            Guten Tag,
+
+            das Passwort Ihres Kontos bei {{application}} wurde soeben zurückgesetzt,
+            und alle Geräte wurden abgemeldet.
+
+            Seit das Passwort zuletzt gesetzt wurde, kamen diese Anmeldewege hinzu:
+
+            {{#identities}}
+            - {{.}}
+            {{/identities}}
+
+            Um Ihre zu behalten und die anderen zu entfernen, öffnen Sie diesen Link:
+
+            {{link}}
+
+            Der Link funktioniert einmal{{#until}}, bis zum
+            {{.}}{{/until}}.
+
+            Wenn Sie das nicht waren, liest jemand anderes Ihre E-Mails mit. Ändern Sie
+            das Passwort Ihres Postfachs und fordern Sie danach hier ein neues an.
+            """,
+        html: """
+            <p>Guten Tag,</p>
+            <p>das Passwort Ihres Kontos bei {{application}} wurde soeben zurückgesetzt, und alle Geräte wurden abgemeldet.</p>
+            <p>Seit das Passwort zuletzt gesetzt wurde, kamen diese Anmeldewege hinzu:</p>
+            <ul>
+            {{#identities}}
+            <li>{{.}}</li>
+            {{/identities}}
+            </ul>
+            <p><a href="{{link}}">Eigene behalten und andere entfernen</a></p>
+            <p>Oder kopieren Sie diesen Link in Ihren Browser:<br>{{link}}</p>
+            <p>Der Link funktioniert einmal{{#until}}, bis zum {{.}}{{/until}}.</p>
+            <p><strong>Wenn Sie das nicht waren, liest jemand anderes Ihre E-Mails mit.</strong> Ändern Sie das Passwort Ihres
+            Postfachs und fordern Sie danach hier ein neues an.</p>
+            """)
 }

@@ -11,6 +11,7 @@ extension MessageTemplates {
             case .registrationOfTakenAddress: German.registrationOfTakenAddress
             case .resetPassword: German.resetPassword
             case .passwordChanged: German.passwordChanged
+            case .passwordReset: German.passwordReset
             case .signInCode: German.signInCode
             case .accountDeleted: German.accountDeleted
             case .accountRestored: German.accountRestored

@@ -53,4 +53,44 @@ extension Spanish {
             {{#application}}La clave de su cuenta de {{application}} ha cambiado.{{/application}}\
             {{^application}}La clave de su cuenta ha cambiado.{{/application}} Si no ha sido usted, pida otra nueva.
             """)
+
+    static let passwordReset = TemplateSource(
+        subject: "Su contraseña de {{application}} se ha restablecido",
+        text: """
+            Hola:
+
+            La contraseña de su cuenta en {{application}} acaba de restablecerse, y se
+            han cerrado todas las sesiones.
+
+            Desde la contraseña anterior se añadieron estas formas de iniciar sesión:
+
+            {{#identities}}
+            - {{.}}
+            {{/identities}}
+
+            Para conservar las suyas y quitar las demás, abra este enlace:
+
+            {{link}}
+
+            El enlace funciona una sola vez{{#until}}, hasta el
+            {{.}}{{/until}}.
+
+            Si no ha sido usted, otra persona puede leer su correo. Cambie la contraseña
+            de su correo y después pida aquí una nueva.
+            """,
+        html: """
+            <p>Hola:</p>
+            <p>La contraseña de su cuenta en {{application}} acaba de restablecerse, y se han cerrado todas las sesiones.</p>
+            <p>Desde la contraseña anterior se añadieron estas formas de iniciar sesión:</p>
+            <ul>
+            {{#identities}}
+            <li>{{.}}</li>
+            {{/identities}}
+            </ul>
+            <p><a href="{{link}}">Conservar las suyas y quitar las demás</a></p>
+            <p>O copie este enlace en su navegador:<br>{{link}}</p>
+            <p>El enlace funciona una sola vez{{#until}}, hasta el {{.}}{{/until}}.</p>
+            <p><strong>Si no ha sido usted, otra persona puede leer su correo.</strong> Cambie la contraseña de su correo y
+            después pida aquí una nueva.</p>
+            """)
 }

@@ -11,6 +11,7 @@ extension MessageTemplates {
             case .registrationOfTakenAddress: Spanish.registrationOfTakenAddress
             case .resetPassword: Spanish.resetPassword
             case .passwordChanged: Spanish.passwordChanged
+            case .passwordReset: Spanish.passwordReset
             case .signInCode: Spanish.signInCode
             case .accountDeleted: Spanish.accountDeleted
             case .accountRestored: Spanish.accountRestored

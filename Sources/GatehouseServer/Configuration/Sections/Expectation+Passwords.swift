@@ -6,6 +6,8 @@ extension Expectation<Configuration.Passwords> {
             Configuration.Passwords(
                 argon2: table.read("argon2", .argon2, default: .standard),
                 minimumLength: table.read("minimumLength", .integer(8...128), default: 8),
+                quarantine: table.read(
+                    "quarantine", .duration(.zero ... .configuredMaximum), default: .seconds(7 * 86_400)),
                 pepper: table.optional("pepper", .pepper))
         }
     }

@@ -1,0 +1,130 @@
+internal import Foundation
+internal import ProviderKit
+
+/// Gives an account a new password for a person who has just proven the mailbox, and takes from everybody else what
+/// they have of the account.
+package struct PasswordReplacement: Sendable {
+    private let signIn: SignIn
+    private let tokens: SessionTokens
+    /// How long before it an identity must have been linked to be trusted without another sign-in; zero trusts all.
+    private let quarantine: Duration
+
+    package init(signIn: SignIn, tokens: SessionTokens, quarantine: Duration) {
+        self.signIn = signIn
+        self.tokens = tokens
+        self.quarantine = quarantine
+    }
+
+    /// The caller has locked the accounts that the evidence leads to.
+    ///
+    /// - Returns: an account in its grace period; its restore sets the password.
+    func replace(
+        by opening: SessionOpening, of subject: PasswordSubject, with hash: PasswordHash, in application: Application,
+        store: any AccountsStore
+    ) async throws -> AccountInGracePeriod? {
+        let provider = try application.providers.named(opening.provider)
+        let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
+        switch verdict.outcome {
+        case .enter(.known):
+            // The identity needs no session: a reset signs nobody in.
+            break
+        case .deleted(let uid, _, _):
+            try await putOut(of: uid, proving: subject, by: opening, store: store)
+            var opening = opening
+            opening.newPassword = hash
+            let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
+            guard case .deleted(let leaving) = outcome else { throw StoreConflict() }
+            try await forgetStrangers(at: subject.address, owner: uid, application: application.id, store: store)
+            return leaving
+        default:
+            // The proof joins or opens an account, or is refused.
+            let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
+            guard case .opened = outcome else {
+                _ = try await signIn.finish(outcome, in: application)
+                throw StoreConflict()
+            }
+        }
+        try await set(hash, by: opening, of: subject, in: application, store: store)
+        return nil
+    }
+
+    private func set(
+        _ hash: PasswordHash, by opening: SessionOpening, of subject: PasswordSubject, in application: Application,
+        store: any AccountsStore
+    ) async throws {
+        let identity = try await store.lockedIdentity(of: opening)
+        let setBefore = try await store.passwordChangedAt(of: identity.id, application: application.id)
+        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application.id)
+        // Somebody who got in may have set these.
+        let others = try await store.passwordIdentities(
+            of: identity.uid, provider: opening.provider, preferring: nil, application: application.id)
+        for other in others where other.id != identity.id && other.hash != nil {
+            try await store.setPassword(hash, of: other.id, replacing: other.hash, application: application.id)
+        }
+        try await putOut(of: identity.uid, proving: subject, by: opening, store: store)
+        try await store.clearFailures(
+            tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application.id)
+        try await notify(identity, of: subject, by: opening, since: setBefore, in: application, store: store)
+        try await forgetStrangers(
+            at: subject.address, owner: identity.uid, application: application.id, store: store)
+    }
+
+    /// Ends what others claim with the proven address; the account is locked by then, as everywhere.
+    private func forgetStrangers(
+        at address: EmailAddress, owner: UUID, application: Int32, store: any AccountsStore
+    ) async throws {
+        try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application)
+        try await store.discardDecoys(of: address, application: application)
+    }
+
+    /// Ends sessions in a statement of its own, after what they may have begun.
+    private func putOut(
+        of uid: UUID, proving subject: PasswordSubject, by opening: SessionOpening, store: any AccountsStore
+    ) async throws {
+        let application = opening.application
+        try await store.endPending(of: uid, application: application)
+        try await store.quarantine(
+            identitiesOf: uid, linkedWithin: quarantine, butNot: subject, provider: opening.provider,
+            application: application)
+        _ = try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
+    }
+
+    /// The mail to the proven address names what was linked since the password was set, and leads to the review of it.
+    ///
+    /// The link goes to no other address of the account: one of them may be the intruder's.
+    private func notify(
+        _ identity: KnownIdentity, of subject: PasswordSubject, by opening: SessionOpening, since setBefore: Date?,
+        in application: Application, store: any AccountsStore
+    ) async throws {
+        let linked = try await store.identities(of: identity.uid, application: application.id).filter {
+            $0.id != identity.id && !$0.isGuest && ($0.isQuarantined || setBefore.map($0.linkedAt.isAfter) ?? true)
+        }
+        guard !linked.isEmpty else {
+            return try await store.notify(ownerOf: identity.uid, .passwordChanged, application: application.id)
+        }
+        let token = tokens.opaque.make()
+        let proof = NewProof.review(token, of: identity.uid, provider: opening.provider, subject: subject)
+        try await store.issue(proof, application: application.id)
+        let languages = try await store.languages(of: identity.uid, application: application.id)
+        let others = try await store.noticeAddresses(of: identity.uid, application: application.id)
+            .filter { $0 != .email(subject.address) }
+        let messages = others.map { Message(.passwordChanged, notifying: $0, provider: nil, locale: languages) }
+        let review = Message(
+            .passwordReset, to: subject.address, link: "\(application.issuer)/review?token=\(token.text)",
+            until: proof.expiry(from: tokens.time.now()),
+            identities: linked.map { $0.name(in: application) }, locale: languages)
+        try await store.enqueue(messages + [review], about: identity.uid, application: application.id)
+    }
+}
+
+extension Date {
+    fileprivate func isAfter(_ other: Date) -> Bool { self > other }
+}
+
+extension IdentityRecord {
+    /// What its owner knows it by: the provider's name and an address, and no text that anybody could choose freely.
+    package func name(in application: Application) -> String {
+        let provider = application.providers.displayName(of: self.provider)
+        return (email?.value ?? phone?.value).map { "\(provider) (\($0))" } ?? provider
+    }
+}

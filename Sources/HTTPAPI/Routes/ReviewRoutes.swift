@@ -1,0 +1,87 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+
+/// The review of an account's identities after a password reset: a call for apps, and the server's own page.
+struct ReviewRoutes {
+    let useCases: UseCases
+
+    var endpoints: [Endpoint] { [review] }
+
+    var pages: [Endpoint] { [page, form] }
+
+    private var review: Endpoint {
+        .post(
+            "/auth/identities/review", "Keeps and removes identities with the token that a password reset mailed",
+            takes: ReviewBody.self, errors: [.invalidToken, .lastUsableIdentity]
+        ) { call, body in
+            try await useCases.identityReview.review(
+                body.token, keeping: body.ids(body.keep, "keep"), removing: body.ids(body.remove, "remove"),
+                in: call.application.application)
+            return [:]
+        }
+    }
+
+    private var page: Endpoint {
+        .raw("/review", "Shows the identities of an account whose password was reset") { call in
+            try await answering(call) {
+                let token = try FormFields(call.query)["token"] ?? ""
+                let application = call.application.application
+                let identities = try await useCases.identityReview.identities(for: token, in: application)
+                return .review(
+                    identities.map { ($0.id.text, $0.name(in: application), $0.linkedAt, $0.isQuarantined) },
+                    token: token, pathPrefix: call.pathPrefix)
+            }
+        }
+    }
+
+    /// The form of that page: a token and, by its id, `keep` or `remove` for each identity that was decided on.
+    private var form: Endpoint {
+        Endpoint(
+            method: .post, path: "/review", summary: "Keeps and removes identities when its button is pressed",
+            access: .open, isForBrowsers: true, answer: .init(status: .ok, body: nil, description: "A page"),
+            errors: [.invalidToken, .lastUsableIdentity]
+        ) { call, buffer in
+            try await answering(call) {
+                let fields = try FormFields(String(buffer: buffer)).values
+                let ids = { (choice: String) in fields.filter { $0.value == choice }.keys.compactMap(UUID.init) }
+                try await useCases.identityReview.review(
+                    fields["token"] ?? "", keeping: ids("keep"), removing: ids("remove"),
+                    in: call.application.application)
+                return .reviewed
+            }
+        }
+    }
+
+    /// A person reads a page, whatever is wrong.
+    private func answering(_ call: Call, _ body: () async throws -> Page) async throws -> Response {
+        do {
+            return .page(try await body())
+        } catch {
+            let known = APIError(any: error)
+            if known == nil { call.log.error("Request failed", metadata: ["error": "\(error)"]) }
+            return .page(.reviewError(known), status: .init(code: known?.code.status ?? 500))
+        }
+    }
+}
+
+struct ReviewBody: Codable, Sendable {
+    let token: String
+    /// Ids of identities whose quarantine ends.
+    let keep: [String]?
+    /// Ids of identities that are removed.
+    let remove: [String]?
+
+    /// - Throws: `AccountsError.invalidParameter` for what is no id.
+    func ids(_ texts: [String]?, _ field: String) throws -> [UUID] {
+        try (texts ?? []).map { text in
+            guard let id = UUID(uuidString: text) else {
+                throw AccountsError.invalidParameter(field, reason: "names an identity that is not the account's")
+            }
+            return id
+        }
+    }
+}

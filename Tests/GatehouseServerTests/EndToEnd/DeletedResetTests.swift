@@ -1,0 +1,57 @@
+import Accounts
+import Delivery
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// A reset of an account that is being deleted takes effect with its restore.
+struct DeletedResetTests {
+    private func restoreToken(_ answer: APIClient.Answer) throws -> String {
+        expectError(answer, 403, "ACCOUNT_DELETED")
+        return try #require(answer.json["error"]["details"]["restoreToken"].string, "\(answer.text)")
+    }
+
+    private func restore(_ client: APIClient, _ token: String) async throws -> APIClient.Answer {
+        try await client.post("/auth/account/restore", ["restoreToken": .string(token)])
+    }
+
+    @Test func `the restore sets the new password, and nobody else restores`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, _) = try await client.victim(at: server, of: "eve")
+            try await client.deleteAccount(person)
+            let stolen = try restoreToken(try await client.present(.somebody("eve")))
+            let token = try restoreToken(try await client.resetPassword(of: person.email, at: server))
+            expectError(try await restore(client, stolen), 401, "INVALID_TOKEN")
+            try expectQuarantined(try await client.present(.somebody("eve")))
+            expectError(try await client.login(person.email), 403, "ACCOUNT_DELETED", "not yet")
+            expectError(try await client.login(person.email, APIClient.otherPassword), 401, "INVALID_CREDENTIALS")
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE password_hash IS NOT NULL") == 1)
+
+            // The sign-in with the old password got a restore token of its own: that leaves the password.
+            let restored = try await restore(client, token)
+            #expect(restored.status == 200 && restored["user"]["id"].string == person.uid, "\(restored.text)")
+            #expect(restored["auth"]["provider"] == "email")
+            #expect(try await client.get("/auth/me", bearer: restored["accessToken"].string).status == 200)
+            expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS")
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+            try expectQuarantined(try await client.present(.somebody("eve")))
+            _ = try await client.reviewToken(of: person.email, at: server)
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'restore'") == 0)
+        }
+    }
+
+    @Test func `an address that is no identity yet becomes one with the restore`() async throws {
+        try await TestServer.linking { server, client in
+            let address = APIClient.newAddress()
+            let person = try await client.newcomer("ada", email: address)
+            try await client.deleteAccount(person)
+            let token = try restoreToken(try await client.resetPassword(of: address, at: server))
+            let restored = try await restore(client, token)
+            #expect(restored.status == 200 && restored["user"]["id"].string == person.uid, "\(restored.text)")
+            #expect(try await client.login(address, APIClient.otherPassword)["user"]["id"].string == person.uid)
+            #expect(try await client.present(.somebody("ada"))["user"]["id"].string == person.uid, "proves the mailbox")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Accounts
+import Delivery
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// What the mail of a reset leads to.
+struct IdentityReviewTests {
+    @Test func `the mail names what was linked, and keeping it lifts the quarantine`() async throws {
+        try await TestServer.linking { server, client in
+            let address = APIClient.newAddress()
+            let (person, identity) = try await client.victim(at: server, of: "eve", email: address)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let token = try await client.reviewToken(of: person.email, at: server)
+            let mail = try #require(server.inbox.messages().first { $0.text.contains(token) })
+            #expect(mail.to == person.email && mail.text.contains("Scripted (\(address))"), "\(mail.text)")
+            let others = try await client.mails(to: address, at: server, count: 1)
+            #expect(others.allSatisfy { !$0.text.contains("token=") }, "that mailbox may be the intruder's")
+
+            for wrong in ["", String(repeating: "A", count: 43), token + "x", person.refreshToken] {
+                expectError(try await client.review(wrong, keep: [identity]), 401, "INVALID_TOKEN", wrong)
+            }
+            let foreign = try await client.victim(at: server, of: "somebody").identity
+            for ids in [[foreign], [identity, foreign], [identity, "x"], [UUID().uuidString]] {
+                expectError(try await client.review(token, keep: ids), 400, "INVALID_PARAMETER", "\(ids)")
+                expectError(try await client.review(token, remove: ids), 400, "INVALID_PARAMETER", "\(ids)")
+            }
+            expectError(
+                try await client.review(token, keep: [identity], remove: [identity]), 400, "INVALID_PARAMETER")
+            try expectQuarantined(try await client.present(.somebody("eve")), "nothing was used up or changed")
+
+            let kept = try await client.review(token, keep: [identity])
+            #expect(kept.status == 204 && kept.body.isEmpty, "\(kept.text)")
+            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == person.uid)
+            expectError(try await client.review(token, keep: [identity]), 401, "INVALID_TOKEN")
+        }
+    }
+
+    @Test func `removing unlinks as the owner would`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, identity) = try await client.victim(at: server, of: "eve")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let token = try await client.reviewToken(of: person.email, at: server)
+            let bearer = try await client.bearer(of: person)
+            let own = try await client.identityID(of: "email", bearer: bearer)
+            expectError(try await client.review(token, remove: [identity, own]), 409, "LAST_USABLE_IDENTITY")
+            expectError(try await client.review(token, remove: [own]), 409, "LAST_USABLE_IDENTITY")
+            #expect(try await client.review(token, remove: [identity]).status == 204)
+            #expect(try await client.identities(bearer: bearer).map { $0["provider"] } == ["email"])
+            #expect(
+                try await client.mails(to: person.email, at: server, count: 5).contains {
+                    $0.subject?.contains("no longer opens") == true
+                })
+            #expect(try await client.present(.somebody("eve"))["isNewAccount"] == true)
+        }
+    }
+
+    @Test func `of many reviews at once one is carried out`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, identity) = try await client.victim(at: server, of: "eve")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let token = try await client.reviewToken(of: person.email, at: server)
+            let answers = try await atOnce(10) { try await client.review(token, keep: [identity]) }
+            #expect(answers.count { $0.status == 204 } == 1, "\(answers.map(\.text))")
+            #expect(answers.count { $0.code == "INVALID_TOKEN" } == 9)
+        }
+    }
+
+    @Test func `a token works for a week, and until the next reset`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, identity) = try await client.victim(at: server, of: "eve")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let first = try await client.reviewToken(of: person.email, at: server)
+            let life: StaticString = """
+                SELECT count(*) FROM proofs WHERE kind = 'review' AND uid = $1
+                   AND expires_at - created_at = interval '7 days'
+                """
+            #expect(try await server.count(life, [.uuid(UUID(uuidString: person.uid))]) == 1)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let second = try await client.reviewToken(of: person.email, at: server, other: [first])
+            expectError(try await client.review(first, keep: [identity]), 401, "INVALID_TOKEN")
+            try await server.execute("UPDATE proofs SET expires_at = now() WHERE kind = 'review'")
+            expectError(try await client.review(second, keep: [identity]), 401, "INVALID_TOKEN")
+        }
+    }
+
+    @Test func `without anything linked since, the mail leads nowhere`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, identity) = try await client.victim(at: server, of: "ada")
+            try await server.execute(
+                "UPDATE identities SET created_at = now() - interval '30 days' WHERE id = $1",
+                [.uuid(UUID(uuidString: identity))])
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            _ = try await client.mails(to: person.email, at: server, count: 4)
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'review'") == 0)
+        }
+    }
+
+    @Test func `the server's own page changes nothing before its button is pressed`() async throws {
+        try await TestServer.linking { server, client in
+            let address = APIClient.newAddress()
+            let (person, identity) = try await client.victim(at: server, of: "eve", email: address)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let token = try await client.reviewToken(of: person.email, at: server)
+            for method in [HTTPMethod.GET, .HEAD, .GET] {
+                let page = try await client.send(method, "/review?token=\(token)")
+                #expect(page.status == 200, "\(page.text)")
+                guard method == .GET else { continue }
+                #expect(page.text.contains("Scripted (\(address))") && page.text.contains("name=\"\(identity)\""))
+                #expect(page.text.contains("<form method=\"post\" action=\"/review\">"))
+                #expect(!page.text.contains("<script"))
+                let policy = page.headers.first(name: "content-security-policy")
+                #expect(policy?.contains("form-action 'self'") == true)
+            }
+            try expectQuarantined(try await client.present(.somebody("eve")))
+            func press(_ fields: String) async throws -> APIClient.Answer {
+                try await client.send(
+                    .POST, "/review", raw: Array(fields.utf8),
+                    headers: ["content-type": "application/x-www-form-urlencoded", "origin": "null"])
+            }
+            #expect(try await press("token=\(token)&\(UUID().uuidString)=keep").status == 400)
+            #expect(try await press("token=x&\(identity)=keep").status == 401)
+            let saved = try await press("token=\(token)&\(identity)=keep")
+            #expect(saved.status == 200 && saved.text.contains("saved"), "\(saved.text)")
+            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == person.uid)
+            #expect(try await client.send(.GET, "/review?token=\(token)").status == 401)
+            #expect(try await press("token=\(token)&\(identity)=keep").status == 401)
+        }
+    }
+}

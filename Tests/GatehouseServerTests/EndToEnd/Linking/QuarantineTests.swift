@@ -1,0 +1,239 @@
+import Accounts
+import Delivery
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// A password reset puts out people who got into the account before it.
+struct QuarantineTests {
+    private static let uris = "redirectURIs: [\"demo://oauth/callback\"]"
+
+    @Test func `an identity linked before a reset opens nothing until another sign-in carries its ticket`()
+        async throws
+    {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            let (person, _) = try await client.victim(at: server, of: "eve")
+            let stranger = try await client.newcomer("stranger")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+
+            let proof = try VerifiedIdentity.somebody("eve").proof
+            try expectQuarantined(try await client.present(.somebody("eve")), "directly")
+            try expectQuarantined(
+                try await client.post("/auth/oauth/scripted/token", ["idToken": .string(proof)]), "native")
+            let redirect = RedirectClient(api: client)
+            let code = try await redirect.arrive(redirect.begin(), with: .somebody("eve")).query("code")
+            try expectQuarantined(try await redirect.redeem(code), "by redirect")
+            try expectQuarantined(
+                try await client.link(.somebody("eve"), bearer: stranger.accessToken), "for another account")
+            let guest = try await client.guest()
+            for choice in ["switch", "merge"] {
+                try expectQuarantined(
+                    try await client.link(.somebody("eve"), bearer: guest.accessToken, onConflict: choice), choice)
+            }
+            let bearer = try await client.bearer(of: person)
+            try expectQuarantined(
+                try await client.reauthenticate(.somebody("eve"), bearer: bearer), "authenticating anew")
+            let ticket = try expectQuarantined(try await client.link(.somebody("eve"), bearer: bearer), "linked again")
+            #expect(try await quarantined(client, bearer) == ["scripted"])
+
+            let other = try await client.post(
+                "/auth/scripted", ["proof": .string(VerifiedIdentity.somebody("stranger").proof), "ticket": ticket])
+            #expect(other.status == 200, "another account's sign-in: \(other.text)")
+            try expectQuarantined(try await client.present(.somebody("eve")), "which lifts nothing")
+            let login = try await client.post(
+                "/auth/login",
+                [
+                    "email": .string(person.email), "password": .string(APIClient.otherPassword), "ticket": ticket,
+                ])
+            #expect(login.status == 200, "\(login.text)")
+            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == person.uid)
+            #expect(try await quarantined(client, bearer) == [])
+        }
+    }
+
+    private func quarantined(_ client: APIClient, _ bearer: String) async throws -> [String] {
+        try await client.identities(bearer: bearer).filter { $0["quarantined"] == true }
+            .compactMap { $0["provider"].string }
+    }
+
+    @Test func `an address that only a quarantined identity shows leads nowhere either`() async throws {
+        try await TestServer.linking(providers: "other: { kind: scripted }") { server, client in
+            let address = APIClient.newAddress()
+            let (person, _) = try await client.victim(at: server, of: "eve", email: address)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let code = try await client.challenge("email", address, at: server)
+            try expectQuarantined(try await client.post("/auth/email/otp/verify", .object(code)), "by code")
+            try expectQuarantined(try await client.resetPassword(of: address, at: server), "by a reset of its own")
+            let body: JSONValue = [
+                "provider": "other", "proof": .string(try VerifiedIdentity.somebody("x", email: address).proof),
+            ]
+            try expectQuarantined(try await client.post("/auth/scripted", body), "vouched for by another provider")
+            let stranger = try await client.post(
+                "/auth/scripted",
+                ["provider": "other", "proof": .string(try VerifiedIdentity.somebody("stranger").proof)])
+            let bearer = try #require(stranger["accessToken"].string, "\(stranger.text)")
+            let linking = try await client.challenge("email", address, at: server, bearer: bearer)
+            let ticket = try expectQuarantined(
+                try await client.post("/auth/identities/email", .object(linking), bearer: bearer), "for another")
+            let login = try await client.post(
+                "/auth/login",
+                ["email": .string(person.email), "password": .string(APIClient.otherPassword), "ticket": ticket])
+            #expect(login.status == 200, "\(login.text)")
+            let again = try await client.challenge("email", address, at: server)
+            let opened = try await client.post("/auth/email/otp/verify", .object(again))
+            #expect(opened["user"]["id"].string == person.uid, "\(opened.text)")
+        }
+    }
+
+    @Test(arguments: ["7d", "0"])
+    func `what was linked earlier, or proves the mailbox, stays`(quarantine: String) async throws {
+        try await TestServer.with(
+            application: "", providers: "scripted: {}\nphone: { enabled: true }\nother: { kind: scripted }",
+            passwords: "\(TestServer.quickArgon2), quarantine: \(quarantine)"
+        ) { server in
+            let client = APIClient(server)
+            let (person, old) = try await client.victim(at: server, of: "old")
+            try await server.execute(
+                "UPDATE identities SET created_at = now() - interval '8 days' WHERE id = $1",
+                [.uuid(UUID(uuidString: old))])
+            for (provider, email) in [("scripted", nil), ("other", person.email)] {
+                let linked = try await client.link(
+                    .somebody("new", email: email), bearer: person.accessToken, provider: provider)
+                #expect(linked.status == 200, "\(linked.text)")
+            }
+            // An identity of long ago whose number is another one since.
+            let code = try await client.challenge("phone", "+33612345678", at: server, bearer: person.accessToken)
+            #expect(
+                try await client.post("/auth/identities/phone", .object(code), bearer: person.accessToken).status == 200
+            )
+            try await server.execute(
+                "UPDATE identities SET created_at = now() - interval '8 days' WHERE provider = 'phone'")
+            let phone = try await client.identityID(of: "phone", bearer: person.accessToken)
+            let asked = try await client.post(
+                "/auth/identities/\(phone)/address", ["phone": "+33612345679"], bearer: person.accessToken)
+            let body: JSONValue = [
+                "challengeId": asked["challengeId"],
+                "code": .string(try await client.sentCode(to: "+33612345679", at: server)),
+            ]
+            let changed = try await client.post(
+                "/auth/identities/\(phone)/address/verify", body, bearer: person.accessToken)
+            #expect(changed.status == 200 && changed["quarantined"] == false, "\(changed.text)")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+
+            let held = try await client.identities(bearer: client.bearer(of: person)).filter {
+                $0["quarantined"] == true
+            }
+            let expected: Set<String> = quarantine == "0" ? [] : ["new", "+33612345679"]
+            #expect(Set(held.compactMap { $0["providerUid"].string }) == expected)
+            #expect(try await client.present(.somebody("old"), to: "scripted")["user"]["id"].string == person.uid)
+        }
+    }
+
+    @Test func `what a merge brought along counts from the merge`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            _ = try await client.newcomer("eve")
+            try await server.execute("UPDATE identities SET created_at = created_at - interval '30 days'")
+            let merged = try await client.merge(
+                client.ticket(.somebody("eve"), bearer: person.accessToken), bearer: person.accessToken,
+                survivor: "current")
+            #expect(merged.status == 200, "\(merged.text)")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            try expectQuarantined(try await client.present(.somebody("eve")))
+        }
+    }
+
+    @Test func `a quarantine locks no owner out`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, _) = try await client.victim(at: server, of: "ada")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let bearer = try await client.bearer(of: person)
+            let email = try await client.identityID(of: "email", bearer: bearer)
+            expectError(
+                try await client.delete("/auth/identities/\(email)", bearer: bearer), 409, "LAST_USABLE_IDENTITY")
+            // As if the application had given up passwords since.
+            let configuration = try Configuration.parse(
+                TestServer.yaml(providers: "scripted: {}", email: "enabled: false"), file: "test.yaml",
+                environment: ["DATABASE_URL": server.databaseURL], installed: TestServer.providers)
+            try await server.server.take(over: configuration, sections: [.applications])
+            let signedIn = try await client.present(.somebody("ada"))
+            #expect(signedIn["user"]["id"].string == person.uid, "nothing else could sign in: \(signedIn.text)")
+        }
+    }
+
+    @Test func `of a sign-in and a reset at once no session is left`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, _) = try await client.victim(at: server, of: "eve")
+            var reviews: Set<String> = []
+            for _ in 1...5 {
+                let token = try await client.forget(at: server, person.email)
+                async let intruder = atOnce(8) { try await client.present(.somebody("eve")) }
+                #expect(try await client.reset(token, to: APIClient.otherPassword).status == 204)
+                for answer in try await intruder where answer.status != 200 { try expectQuarantined(answer) }
+                #expect(try await server.liveSessions(of: person.uid) == 0)
+                // Its link must not be taken for the next reset's.
+                reviews.insert(try await client.reviewToken(of: person.email, at: server, other: reviews))
+                try await server.execute("UPDATE identities SET quarantined_at = NULL")
+            }
+        }
+    }
+
+    @Test func `a reset ends what the account has under way`() async throws {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            let (person, _) = try await client.victim(at: server, of: "eve")
+            let (bearer, other) = (person.accessToken, try await client.newcomer("other"))
+            _ = try await client.ticket(.somebody("other"), bearer: bearer)
+            let email = try await client.identityID(of: "email", bearer: bearer)
+            let calls: [(String, JSONValue)] = [
+                ("/auth/identities/\(email)/address", ["email": .string(APIClient.newAddress())]),
+                (
+                    "/auth/identities/email",
+                    ["email": .string(APIClient.newAddress()), "password": .string(APIClient.thirdPassword)]
+                ),
+                (
+                    "/auth/identities/scripted/authorize",
+                    [
+                        "redirect_uri": "demo://oauth/callback",
+                        "code_challenge": .string(CodeChallenge.s256(of: String(repeating: "v", count: 43))),
+                    ]
+                ),
+                ("/auth/email/otp", ["email": .string(APIClient.newAddress())]),
+            ]
+            for (path, body) in calls {
+                let answer = try await client.post(path, body, bearer: bearer)
+                #expect((200...202).contains(answer.status), "\(path): \(answer.text)")
+            }
+            _ = try await client.ticket(.somebody("eve"), bearer: other.accessToken)
+            let token = try await client.forget(at: server, person.email)
+            let pending: StaticString = """
+                SELECT (SELECT count(*) FROM proofs WHERE kind NOT IN ('password-reset', 'review'))
+                     + (SELECT count(*) FROM registrations) + (SELECT count(*) FROM redirect_flows)
+                """
+            #expect(try await server.count(pending) == 7)
+            #expect(try await client.reset(token, to: APIClient.otherPassword).status == 204)
+            #expect(try await server.count(pending) == 0)
+        }
+    }
+
+    @Test func `a reset sets every password of the account`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let address = APIClient.newAddress()
+            _ = try await client.post(
+                "/auth/identities/email",
+                ["email": .string(address), "password": .string(APIClient.thirdPassword)], bearer: person.accessToken)
+            let token = try await client.mailedToken(to: address, at: server)
+            let linked = try await client.post(
+                "/auth/verify-email", ["token": .string(token)], bearer: person.accessToken)
+            #expect(linked.status == 200, "\(linked.text)")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            expectError(try await client.login(address, APIClient.thirdPassword), 401, "INVALID_CREDENTIALS")
+            try expectQuarantined(try await client.login(address, APIClient.otherPassword))
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+        }
+    }
+}
