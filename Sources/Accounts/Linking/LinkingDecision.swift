@@ -138,16 +138,18 @@ extension LinkingState {
 
     /// The refusal of evidence that leads to an account by nothing but a quarantined identity.
     ///
-    /// It comes before everything that the account's status would say: such evidence gets neither a restore token nor a
-    /// ticket to merge.
+    /// It comes before the verdict on an account that is being deleted: such evidence gets neither a restore token nor
+    /// a ticket to merge. A disabled account opens for nobody, so that a second proof would change nothing.
     fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
-        if let identity { return identity.needsSecondProof ? identity.secondProof(evidence) : nil }
+        if let identity {
+            return identity.needsSecondProof && !identity.status.isDisabled ? identity.secondProof(evidence) : nil
+        }
         // Evidence of an address leads to its owner by joining, or by meeting it.
         guard asking == nil ? policy.automatic == .verified : policy.provesAddress else { return nil }
         let owners = owners(provenBy: evidence).filter { $0.uid != asking?.uid }
-        guard let owner = owners.first, owners.allSatisfy({ $0.needsSecondProof && $0.uid == owner.uid }) else {
-            return nil
-        }
+        guard let owner = owners.first, owners.allSatisfy({ $0.needsSecondProof && $0.uid == owner.uid }),
+            !owner.status.isDisabled
+        else { return nil }
         return .secondProof(of: owner.uid, subject: owner.address.value)
     }
 

@@ -13,6 +13,11 @@ package enum AccountStatus: Sendable, Equatable {
 
     /// Nobody has asked for its deletion yet.
     package var isStaying: Bool { self == .live || self == .disabled(isLeaving: false) }
+
+    /// By an admin.
+    package var isDisabled: Bool {
+        if case .disabled = self { true } else { false }
+    }
 }
 
 /// An identity that the database knows, and the account it opens.

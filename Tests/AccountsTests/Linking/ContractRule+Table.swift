@@ -23,13 +23,13 @@ extension ContractRule {
 
     private static let quarantines = [
         ContractRule("a quarantined identity signs in, links and merges nothing without another sign-in") {
-            $0.isQuarantined && $0.a != nil
+            $0.isQuarantined && $0.a != nil && !$0.leads(to: .disabled)
         } then: {
             LinkingVerdict(
                 .identityQuarantined, .secondProof(of: $0.a ?? UUID(), subject: $0.evidence.providerUid))
         },
         ContractRule("nor does an address that only quarantined identities of its account show") {
-            $0.quarantinedOwner != nil
+            $0.quarantinedOwner != nil && !$0.leads(to: .disabled)
         } then: {
             LinkingVerdict(
                 .identityQuarantined,
