@@ -60,6 +60,14 @@ package enum PasswordWeakness: String, Sendable, CaseIterable {
     case tooShort, tooLong, tooGuessable
 }
 
+/// What a new password must be before its strength is estimated.
+package enum PasswordRules {
+    /// Counted in code points of the normalised password; an installation may demand more.
+    package static let lengths = 8...256
+    /// A password of fewer different characters is guessed soon, however long it is.
+    package static let differentCharacters = 5
+}
+
 package protocol PasswordPolicy: Sendable {
     /// Nothing for a password that may be used; one that holds the person's own name or address is guessable.
     func weaknesses(of password: String, personalWords: [String]) async -> [PasswordWeakness]

@@ -1,3 +1,4 @@
+import Accounts
 import Crypto
 import Foundation
 
@@ -24,7 +25,7 @@ struct PasswordSecret: Sendable {
 
 extension String {
     /// The longest password, counted in code points of its normalised form.
-    static let maximumPasswordLength = 256
+    static let maximumPasswordLength = PasswordRules.lengths.upperBound
 
     /// One form of what was typed, whichever keyboard it was typed on: Apple's systems give `é` as two code points
     /// where others give one, and a no-break space is one slip of a finger from a space.

@@ -13,8 +13,8 @@ package struct StrengthPolicy: PasswordPolicy {
 
     /// - Parameter minimumLength: in code points of the normalised password, at least 8.
     /// - Throws: `PasswordsError.invalidSetting`.
-    package init(minimumLength: Int = 8) throws {
-        guard (8...128).contains(minimumLength) else {
+    package init(minimumLength: Int = PasswordRules.lengths.lowerBound) throws {
+        guard (PasswordRules.lengths.lowerBound...128).contains(minimumLength) else {
             throw PasswordsError.invalidSetting(field: "minimumLength", reason: "must be between 8 and 128")
         }
         self.minimumLength = minimumLength
@@ -30,7 +30,9 @@ package struct StrengthPolicy: PasswordPolicy {
         if length > String.maximumPasswordLength {
             weaknesses.append(.tooLong)
         }
-        if await isGuessable(password, words: PersonalWords.dictionary(of: personalWords)) {
+        if Set(password.unicodeScalars).count < PasswordRules.differentCharacters {
+            weaknesses.append(.tooGuessable)
+        } else if await isGuessable(password, words: PersonalWords.dictionary(of: personalWords)) {
             weaknesses.append(.tooGuessable)
         }
         return weaknesses
