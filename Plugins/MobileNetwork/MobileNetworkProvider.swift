@@ -11,6 +11,20 @@ public struct MobileNetworkProvider: DirectProvider {
     public struct Credential: Decodable, Sendable {
         /// Signed by the operator.
         public let assertion: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case assertion
+        }
+
+        /// Only a phone behind a gateway may leave the assertion out: for every other client it is required.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            do {
+                assertion = try container.decode(String.self, forKey: .assertion)
+            } catch DecodingError.keyNotFound, DecodingError.valueNotFound {
+                assertion = nil
+            }
+        }
     }
 
     /// From assertions.

@@ -1,13 +1,23 @@
 #include "CPhoneNumber.h"
 
 #include <cstring>
+#include <map>
 #include <string>
 
+#include <phonenumbers/phonemetadata.pb.h>
 #include <phonenumbers/phonenumber.pb.h>
 #include <phonenumbers/phonenumberutil.h>
 
 using i18n::phonenumbers::PhoneNumber;
 using i18n::phonenumbers::PhoneNumberUtil;
+
+// Exported by the library, whose header metadata.h is not installed.
+namespace i18n {
+namespace phonenumbers {
+int metadata_size();
+const void *metadata_get();
+}  // namespace phonenumbers
+}  // namespace i18n
 
 namespace {
 
@@ -47,7 +57,40 @@ bool read(const std::string &given, phone_number *result) {
     return false;
 }
 
+// `\d` would match the digits of every script.
+std::string with_ascii_digits(std::string pattern) {
+    for (size_t at = 0; (at = pattern.find("\\d", at)) != std::string::npos; at += 5) pattern.replace(at, 2, "[0-9]");
+    return pattern;
+}
+
+std::string mobile_pattern() {
+    i18n::phonenumbers::PhoneMetadataCollection metadata;
+    if (!metadata.ParseFromArray(i18n::phonenumbers::metadata_get(), i18n::phonenumbers::metadata_size())) return "";
+    // Countries may share a code.
+    std::map<int, std::string> patterns;
+    for (const auto &country : metadata.metadata()) {
+        const std::string &pattern = country.mobile().national_number_pattern();
+        if (pattern.empty() || pattern == "NA") continue;
+        std::string &all = patterns[country.country_code()];
+        all += (all.empty() ? "" : "|") + with_ascii_digits(pattern);
+    }
+    std::string result;
+    for (const auto &entry : patterns) {
+        result += (result.empty() ? "" : "|") + std::to_string(entry.first) + "(?:" + entry.second + ")";
+    }
+    return result.empty() ? "" : "^\\+(?:" + result + ")$";
+}
+
 }  // namespace
+
+extern "C" size_t phone_number_mobile_pattern(char *buffer, size_t capacity) {
+    try {
+        const std::string pattern = mobile_pattern();
+        return copy(pattern, buffer, capacity) ? pattern.size() : 0;
+    } catch (...) {
+        return 0;
+    }
+}
 
 extern "C" int phone_number_read(const char *text, size_t length, phone_number *number) {
     try {

@@ -109,3 +109,24 @@ import Testing
         #expect(PhoneNumber(number)?.range == range)
     }
 }
+
+/// The regular expression that the OpenAPI document shows.
+@Suite struct PhonePatternTests {
+    @Test(arguments: [
+        "+33612345678", "+4915112345678", "+491711234567", "+34612345678", "+14155552671", "+15142345678",
+        "+447400123456", "+5491123456789", "+77011234567",
+    ])
+    func matchesMobileNumbers(number: String) throws {
+        let pattern = try Regex(PhoneNumber.pattern)
+        #expect(PhoneNumber(number)?.value == number)
+        #expect(number.contains(pattern))
+    }
+
+    @Test(arguments: [
+        "0612345678", "+33 6 12 34 56 78", "+33123456789", "+390612345678", "+80012345678", "+336123456789",
+    ])
+    func refusesOthers(number: String) throws {
+        let pattern = try Regex(PhoneNumber.pattern)
+        #expect(!number.contains(pattern))
+    }
+}

@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// What people see and change of their own account.
 package struct Profile: Sendable {
-    /// Longest display name, in bytes of UTF-8.
+    /// Longest display name, in code points.
     package static let longestName = 256
     /// Largest metadata, in bytes of JSON.
     package static let largestMetadata = 16 * 1024
@@ -45,8 +45,8 @@ package struct Profile: Sendable {
     }
 
     static func check(displayName: String) throws(AccountsError) {
-        guard !displayName.isEmpty, displayName.utf8.count <= longestName else {
-            throw .invalidParameter("displayName", reason: "is empty or longer than \(longestName) bytes")
+        guard !displayName.isEmpty, displayName.unicodeScalars.count <= longestName else {
+            throw .invalidParameter("displayName", reason: "is empty or longer than \(longestName) characters")
         }
     }
 }

@@ -134,6 +134,13 @@ package struct ProviderRegistry: Sendable {
         return try usable(named)
     }
 
+    /// - Throws: `AccountsError.unsupportedProvider` unless a provider of that name, in use or off, has pages of its own.
+    package func requireRedirecting(_ name: String) throws(AccountsError) {
+        guard configured.contains(where: { $0.name == name && $0.provider is any RedirectProvider }) else {
+            throw .unsupportedProvider(name)
+        }
+    }
+
     /// Whether the identity could sign in now.
     package func canSignIn(with identity: IdentityRecord) -> Bool {
         configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false

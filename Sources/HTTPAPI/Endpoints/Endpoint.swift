@@ -22,7 +22,7 @@ struct Endpoint: Sendable {
     let summary: String
     let access: Access
     var body: (any (Decodable & Sendable).Type)?
-    /// What the query may say, beside the path and the body.
+    /// What the query, or the body of an endpoint for browsers, may say.
     var query: [Parameter] = []
     /// The limit by client that each call counts toward, before the bearer is checked; `general` where it names none,
     /// unless a bearer reads.
@@ -53,12 +53,15 @@ struct Endpoint: Sendable {
         let name: String
         var isRequired = false
         let help: String
+        var schema = JSONSchema.string
     }
 
     struct Answer: Sendable {
         var status: HTTPResponse.Status
         var body: (any (Decodable & Sendable).Type)?
         var description: String
+        /// The media type of content that no schema describes.
+        var contentType: String?
         /// Header fields that a client needs, each with a sentence.
         var headers: [String: String] = [:]
     }
@@ -144,13 +147,14 @@ extension Endpoint {
         }
     }
 
-    /// An endpoint outside the API's base, which answers with ready bytes.
+    /// An endpoint outside the API's base, which answers with ready bytes of that type.
     static func raw(
-        _ path: String, _ summary: String, _ handler: @escaping @Sendable (Call) async throws -> Response
+        _ path: String, _ summary: String, type: String = "application/json",
+        _ handler: @escaping @Sendable (Call) async throws -> Response
     ) -> Endpoint {
         Endpoint(
             method: .get, path: path, summary: summary, access: .open,
-            answer: .init(status: .ok, body: nil, description: summary), errors: []
+            answer: .init(status: .ok, body: nil, description: summary, contentType: type), errors: []
         ) { call, _ in
             try await handler(call)
         }

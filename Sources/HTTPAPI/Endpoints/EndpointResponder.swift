@@ -108,7 +108,7 @@ struct EndpointResponder: HTTPResponder {
 }
 
 extension Endpoint {
-    fileprivate var bodyForm: RequestBody.Form? {
+    var bodyForm: RequestBody.Form? {
         guard isForBrowsers else { return body == nil ? nil : .json }
         return method == .get ? nil : .form
     }

@@ -13,12 +13,18 @@ struct JSONSchema: Sendable, Equatable {
 
     var kinds: Set<Kind>
     var format: String?
+    /// A regular expression that a text matches (ECMA-262).
+    var pattern: String?
+    /// In characters: code points, as JSON Schema counts them.
+    var length: ClosedRange<Int>?
     var description: String?
     var properties: [String: JSONSchema] = [:]
     var required: Set<String> = []
     @Indirect var items: JSONSchema?
     /// The schema of members that have no fixed name.
     @Indirect var additionalProperties: JSONSchema?
+    /// The schema of every member's name.
+    @Indirect var propertyNames: JSONSchema?
     /// The only values there are; empty means all of the kind.
     var values: [JSONValue] = []
     var anyOf: [JSONSchema] = []
@@ -31,12 +37,18 @@ struct JSONSchema: Sendable, Equatable {
     /// Why the probe of a type ended early; not written, as what it saw until then is.
     var gap: String?
 
-    init(_ kinds: Kind..., format: String? = nil, description: String? = nil) {
+    init(
+        _ kinds: Kind..., format: String? = nil, pattern: String? = nil, length: ClosedRange<Int>? = nil,
+        description: String? = nil
+    ) {
         self.kinds = Set(kinds)
         self.format = format
+        self.pattern = pattern
+        self.length = length
         self.description = description
         _items = Indirect(wrappedValue: nil)
         _additionalProperties = Indirect(wrappedValue: nil)
+        _propertyNames = Indirect(wrappedValue: nil)
     }
 
     static let any = JSONSchema()
@@ -115,11 +127,15 @@ extension JSONSchema: Encodable {
         var json: [String: JSONValue] = [:]
         json["type"] = kindsJSON
         json["format"] = format.map { .string($0) }
+        json["pattern"] = pattern.map { .string($0) }
+        json["minLength"] = length.flatMap { $0.lowerBound == 0 ? nil : .integer(Int64($0.lowerBound)) }
+        json["maxLength"] = length.flatMap { $0.upperBound == .max ? nil : .integer(Int64($0.upperBound)) }
         json["description"] = description.map { .string($0) }
         json["properties"] = properties.isEmpty ? nil : .object(properties.mapValues(write))
         json["required"] = required.isEmpty ? nil : .array(required.sorted().map { .string($0) })
         json["items"] = items.map(write)
         json["additionalProperties"] = additionalProperties.map(write)
+        json["propertyNames"] = propertyNames.map(write)
         json["anyOf"] = anyOf.isEmpty ? nil : .array(anyOf.map(write))
         json["examples"] = examples.isEmpty ? nil : .array(examples)
         if !values.isEmpty {

@@ -18,22 +18,29 @@ struct OperationDescription: Sendable {
     let tag: String
     let access: Access
     let body: JSONSchema?
+    /// The body's media type.
+    let bodyType: String
     let parameters: [Parameter]
     let answers: [Answer]
     let errors: [ErrorDescription]
+    /// Errors come as pages for browsers too.
+    let answersPages: Bool
 
-    /// An operation; `body` is the type that the request's JSON is decoded as.
+    /// An operation; `body` is the type that the request's JSON is decoded as, `form` the fields of one that takes a form.
     init(
         method: String, path: String, summary: String, tag: String, access: Access, body: (any Decodable.Type)? = nil,
-        parameters: [Parameter] = [], answers: [Answer], errors: [ErrorDescription] = []
+        form: [Parameter] = [], parameters: [Parameter] = [], answers: [Answer], errors: [ErrorDescription] = [],
+        answersPages: Bool = false
     ) {
         self.method = method
         self.path = path
         self.summary = summary
         self.tag = tag
         self.access = access
-        self.body = body.map { JSONSchema(probing: $0) }
+        self.body = form.isEmpty ? body.map { JSONSchema(probing: $0).sent } : .form(form)
+        bodyType = form.isEmpty ? "application/json" : "application/x-www-form-urlencoded"
         self.parameters = parameters
+        self.answersPages = answersPages
         self.answers = answers
         self.errors = errors
     }
@@ -116,6 +123,14 @@ extension OperationDescription {
             self.code = code
             self.details = details
         }
+    }
+}
+
+extension JSONSchema {
+    fileprivate static func form(_ fields: [OperationDescription.Parameter]) -> JSONSchema {
+        .object(
+            Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.schema) }),
+            required: Set(fields.filter(\.isRequired).map(\.name)))
     }
 }
 

@@ -18,7 +18,7 @@ struct OperationWriter {
         }
         let parameters = operation.pathParameters.map(pathParameter) + operation.parameters.map(parameter)
         json["parameters"] = parameters.isEmpty ? nil : .array(parameters)
-        json["requestBody"] = operation.body.map(requestBody)
+        json["requestBody"] = operation.body.map { requestBody($0, type: operation.bodyType) }
         return .object(json)
     }
 
@@ -33,17 +33,20 @@ struct OperationWriter {
     }
 
     /// An empty body is taken as `{}`, so it is needed only where a field is.
-    private func requestBody(_ schema: JSONSchema) -> JSONValue {
+    private func requestBody(_ schema: JSONSchema, type: String) -> JSONValue {
         .object([
             "required": .bool(!schema.required.isEmpty),
-            "content": content("application/json", components.json(of: schema)),
+            "content": .object([type: mediaType([components.json(of: schema)])]),
         ])
     }
 
+    private static let identifiers: Set = ["id", "receipt"]
+
     private func pathParameter(_ name: String) -> JSONValue {
-        .object([
+        let schema = Self.identifiers.contains(name) ? .uuid : JSONSchema(.string, length: 1...Int.max)
+        return .object([
             "name": .string(name), "in": .string("path"), "required": .bool(true),
-            "schema": components.json(of: .string),
+            "schema": components.json(of: schema),
         ])
     }
 
@@ -54,56 +57,62 @@ struct OperationWriter {
             "schema": components.json(of: parameter.schema),
         ])
     }
-
-    private func content(_ type: String, _ schema: JSONValue?) -> JSONValue {
-        .object([type: .object(schema.map { ["schema": $0] } ?? [:])])
-    }
 }
 
 // MARK: - Responses
 
 extension OperationWriter {
     private func responses(of operation: OperationDescription) -> [String: JSONValue] {
-        let errors = Dictionary(grouping: operation.errors, by: \.status).map { status, errors in
-            (String(status), response(status: status, errors: errors))
+        let answers = Dictionary(grouping: operation.answers, by: \.status)
+        let errors = Dictionary(grouping: operation.errors, by: \.status)
+        return Set(answers.keys).union(errors.keys).reduce(into: [:]) { responses, status in
+            responses[String(status)] = response(
+                status: status, answers: answers[status] ?? [], errors: errors[status] ?? [],
+                asPagesToo: operation.answersPages)
         }
-        let answers = Dictionary(grouping: operation.answers, by: \.status).map { status, answers in
-            (String(status), response(answers))
-        }
-        return Dictionary(errors + answers) { _, answer in answer }
     }
 
-    /// All answers of one status: what the request asks for decides which of them comes.
-    private func response(_ answers: [OperationDescription.Answer]) -> JSONValue {
+    /// All answers and errors of one status: what the request asks for decides which of them comes.
+    private func response(
+        status: Int, answers: [OperationDescription.Answer], errors: [OperationDescription.ErrorDescription],
+        asPagesToo: Bool
+    ) -> JSONValue {
+        let codes = Set(errors.map(\.code)).sorted()
+        let words = answers.map(\.description) + [codes.map { "`\($0)`" }.joined(separator: ", ")]
+        var schemas: [String: [JSONValue]] = [:]
+        for answer in answers {
+            guard let type = answer.contentType else { continue }
+            schemas[type, default: []] += answer.schema.map { [components.json(of: $0)] } ?? []
+        }
+        var help = answers.reduce(into: [:]) { $0.merge($1.headers) { first, _ in first } }
+        if !errors.isEmpty {
+            schemas["application/json", default: []].append(envelope(of: errors, codes: codes))
+            if asPagesToo { schemas["text/html"] = [] }
+            if status == 429 || status == 503 { help["Retry-After"] = "Seconds to wait before trying again." }
+        }
         var json: [String: JSONValue] = [
-            "description": .string(answers.map(\.description).joined(separator: "; or "))
+            "description": .string(words.filter { !$0.isEmpty }.joined(separator: "; or "))
         ]
-        let schemas = answers.compactMap { $0.schema.map(components.json(of:)) }
-        let schema: JSONValue? = schemas.count > 1 ? .object(["anyOf": .array(schemas)]) : schemas.first
-        json["content"] = answers.lazy.compactMap(\.contentType).first.map { content($0, schema) }
-        json["headers"] = headers(answers.reduce(into: [:]) { $0.merge($1.headers) { first, _ in first } })
+        json["content"] = schemas.isEmpty ? nil : .object(schemas.mapValues(mediaType))
+        json["headers"] = headers(help)
         return .object(json)
     }
 
-    /// All errors of one status: the envelope, with the codes that this operation puts into it.
-    private func response(status: Int, errors: [OperationDescription.ErrorDescription]) -> JSONValue {
-        let codes = Set(errors.map(\.code)).sorted()
+    private func mediaType(_ schemas: [JSONValue]) -> JSONValue {
+        guard let first = schemas.first else { return .object([:]) }
+        return .object(["schema": schemas.count == 1 ? first : .object(["anyOf": .array(schemas)])])
+    }
+
+    /// The error envelope, with the codes that this operation puts into it.
+    private func envelope(of errors: [OperationDescription.ErrorDescription], codes: [String]) -> JSONValue {
         var code = JSONSchema.object(["code": .enumeration(codes)], required: [])
         code.properties["details"] = details(of: errors)
-        let envelope = JSONValue.object([
+        return .object([
             "allOf": .array([
                 components.json(of: errorEnvelope),
                 components.json(of: .object(["error": code], required: [])),
             ])
         ])
-        var json: [String: JSONValue] = [
-            "description": .string(codes.map { "`\($0)`" }.joined(separator: ", ")),
-            "content": content("application/json", envelope),
-        ]
-        if status == 429 || status == 503 {
-            json["headers"] = headers(["Retry-After": "Seconds to wait before trying again."])
-        }
-        return .object(json)
     }
 
     /// `nil` where no error has details.

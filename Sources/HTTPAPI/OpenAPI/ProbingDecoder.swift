@@ -66,6 +66,9 @@ extension ProbingDecoder {
         if record.isObject {
             schema.name = name
         }
+        if let type = type as? any DocumentedFields.Type {
+            schema = schema.refined(by: type)
+        }
         if case .failure(let error) = value {
             schema.gap = "\(name.short): \(error)"
         }

@@ -33,3 +33,11 @@ struct ErasureAnswer: Codable, Sendable {
         certificate = erasure.certificate
     }
 }
+
+extension ErasureAnswer: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["status": .enumeration(["scheduled", "restored", "erased"])] }
+}
+
+extension ErasureAnswer.Processor: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["status": .enumeration(["pending", "acknowledged", "unreachable"])] }
+}

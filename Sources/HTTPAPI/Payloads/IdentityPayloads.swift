@@ -70,3 +70,21 @@ struct AuthorizationBody: Codable, Sendable {
             isBrowserDriven: false)
     }
 }
+
+extension IdentityPayload: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["id": .uuid] }
+}
+
+extension AddressBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["email": .email, "phone": .phone] }
+}
+
+extension AuthorizationBody: DocumentedFields {
+    static var fields: [String: JSONSchema] {
+        [
+            "code_challenge": .codeChallenge,
+            "code_challenge_method": .enumeration(["S256"]),
+        ]
+    }
+    static var requiredFields: Set<String> { ["redirect_uri"] }
+}

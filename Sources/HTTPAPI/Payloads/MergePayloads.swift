@@ -106,3 +106,19 @@ struct MergeAnswer: Codable, Sendable {
         try container.encode(merge, forKey: .merge)
     }
 }
+
+extension MergePayload: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["id": .uuid, "survivor": .uuid, "absorbed": .uuid] }
+}
+
+extension MergePlanPayload: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["survivor": .uuid, "absorbed": .uuid] }
+}
+
+extension MergePlanPayload.Drop: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["kind": .enumeration(["identity", "sessions"])] }
+}
+
+extension MergeAnswer: DocumentedFields {
+    static var fields: [String: JSONSchema] { SessionAnswer.fields }
+}

@@ -48,3 +48,27 @@ func requireBoth(_ email: String?, _ password: String?) throws(AccountsError) ->
     guard let email, let password, !email.isEmpty, !password.isEmpty else { throw .missingEmailOrPassword }
     return (email, password)
 }
+
+extension LoginBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["email": .email, "password": .filledText] }
+    static var requiredFields: Set<String> { ["email", "password"] }
+}
+
+extension RegistrationBody: DocumentedFields {
+    static var fields: [String: JSONSchema] {
+        ["email": .email, "password": .newPassword, "displayName": .displayName]
+    }
+    static var requiredFields: Set<String> { ["email", "password"] }
+}
+
+extension EmailBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["email": .email] }
+}
+
+extension NewPasswordBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["newPassword": .newPassword] }
+}
+
+extension PasswordChangeBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["password": .newPassword] }
+}

@@ -38,3 +38,17 @@ struct Ticketed<Proof: Decodable & Sendable>: Decodable, Sendable {
         ticket = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .ticket)
     }
 }
+
+extension ProofBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["email": .email] }
+}
+
+/// The body of `reauthenticate`, where no path names the provider.
+struct NamedProofBody: Decodable, Sendable, DocumentedFields {
+    static var fields: [String: JSONSchema] { ProofBody.fields }
+    static var requiredFields: Set<String> { ["provider"] }
+
+    init(from decoder: any Decoder) throws {
+        _ = try ProofBody(from: decoder)
+    }
+}

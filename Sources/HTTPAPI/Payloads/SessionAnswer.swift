@@ -147,3 +147,15 @@ extension TokenAnswer: DirectlyWritten {
         object.add(CodingKeys.refreshToken, refreshToken)
     }
 }
+
+extension SessionAnswer: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["tokenType": .enumeration(["Bearer"])] }
+}
+
+extension TokenAnswer: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["tokenType": .enumeration(["Bearer"])] }
+}
+
+extension AuthPayload: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["uid": .uuid] }
+}

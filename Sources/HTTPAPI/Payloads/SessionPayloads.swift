@@ -55,3 +55,11 @@ struct ProviderList: Codable, Sendable {
         }
     }
 }
+
+extension SessionList.Entry: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["id": .uuid] }
+}
+
+extension ProviderList.Entry: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["flow": .enumeration(["direct", "challenge", "redirect"])] }
+}

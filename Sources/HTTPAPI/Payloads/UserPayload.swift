@@ -56,3 +56,11 @@ struct UserChanges: Codable, Sendable {
 extension UserChanges: MemberLimited {
     static let limit = JSONText.MemberLimit(name: "metadata", bytes: Profile.largestMetadata)
 }
+
+extension UserPayload: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["id": .uuid] }
+}
+
+extension UserChanges: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["displayName": .displayName, "metadata": .metadata] }
+}

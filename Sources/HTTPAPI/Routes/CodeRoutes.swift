@@ -68,3 +68,7 @@ private struct CodeTargetBody<P: ChallengeProvider>: Decodable, Sendable {
         provider = try container.decodeIfPresent(String.self, forKey: Field(stringValue: "provider"))
     }
 }
+
+extension CodeTargetBody: DocumentedFields {
+    static var fields: [String: JSONSchema] { ["email": .email, "phone": .phone] }
+}

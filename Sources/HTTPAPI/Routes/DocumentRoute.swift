@@ -42,9 +42,16 @@ extension Endpoint {
     var operation: OperationDescription {
         OperationDescription(
             method: method.rawValue, path: path, summary: summary, tag: tag, access: access.description, body: body,
-            parameters: query.map { .init($0.name, required: $0.isRequired, help: $0.help) },
+            form: takesForm ? parameters : [], parameters: takesForm ? [] : parameters,
             answers: ([answer] + otherAnswers).map(\.documented),
-            errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue, details: $0.details) })
+            errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue, details: $0.details) },
+            answersPages: isForBrowsers)
+    }
+
+    private var takesForm: Bool { bodyForm == .form }
+
+    private var parameters: [OperationDescription.Parameter] {
+        query.map { .init($0.name, required: $0.isRequired, help: $0.help, schema: $0.schema) }
     }
 
     /// Its own, and those of the checks that come before its handler.
@@ -54,7 +61,7 @@ extension Endpoint {
         ]
         let ofAPI: [ErrorCode] = path.hasPrefix(base) ? [.unauthorizedRequestOrigin] : []
         let ofBody: [ErrorCode] =
-            body == nil ? [] : [.missingParameter, .payloadTooLarge, .unsupportedMediaType]
+            bodyForm == nil ? [] : [.missingParameter, .payloadTooLarge, .unsupportedMediaType]
         let ofBearer: [ErrorCode] =
             switch access {
             case .open: []
@@ -75,7 +82,9 @@ extension Endpoint.Answer {
     fileprivate var documented: OperationDescription.Answer {
         body.map {
             OperationDescription.Answer(status: status.code, description: description, of: $0, headers: headers)
-        } ?? OperationDescription.Answer(status: status.code, description: description, headers: headers)
+        }
+            ?? OperationDescription.Answer(
+                status: status.code, description: description, contentType: contentType, headers: headers)
     }
 }
 

@@ -28,6 +28,14 @@ struct HealthRoutes {
     }
 
     private var ready: Endpoint {
+        var endpoint = readiness
+        endpoint.otherAnswers = [
+            .init(status: .serviceUnavailable, body: Status.self, description: "It is not, or they are not")
+        ]
+        return endpoint
+    }
+
+    private var readiness: Endpoint {
         .raw("/health/ready", "The database is reachable and its migrations are current") { _ in
             await health.isReady()
                 ? .json(Status(status: "ready"))
@@ -36,7 +44,7 @@ struct HealthRoutes {
     }
 
     private var metricsPage: Endpoint {
-        .raw("/metrics", "Figures in Prometheus' text format") { _ in
+        .raw("/metrics", "Figures in Prometheus' text format", type: "text/plain") { _ in
             var page = MetricsPage()
             metrics.write(to: &page)
             for gauge in gauges { page.add(gauge) }

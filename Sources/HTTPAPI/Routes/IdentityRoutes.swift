@@ -82,7 +82,7 @@ struct IdentityRoutes {
         Endpoint(
             method: .post, path: base + "/auth/reauthenticate",
             summary: "Opens a session with a fresh proof of one of the account's own identities", access: .bearer,
-            body: ProofBody.self, limit: .login,
+            body: NamedProofBody.self, limit: .login,
             limitedProvider: { _, body in Self.hasPassword(body) ? nil : Self.fields(body)?.provider },
             isLimited: Self.hasPassword, hashesPassword: Self.hasPassword,
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),

@@ -49,7 +49,7 @@ struct PasswordRoutes {
             limit: .login, takes: LoginBody.self, answers: SessionAnswer.self,
             errors: [
                 .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
-                .accountDisabled, .accountDeleted, .providerDisabled,
+                .accountDisabled, .accountDeleted, .providerDisabled, .invalidToken, .secondProofRequired,
             ]
         ) { call, body in
             let (email, password) = try requireBoth(body.email, body.password)

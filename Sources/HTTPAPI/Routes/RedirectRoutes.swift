@@ -20,16 +20,23 @@ struct RedirectRoutes {
             summary: "Sends a person to a provider's pages; with a bearer, to prove anew who they are",
             access: .optionalBearer,
             query: [
-                .init(name: "redirect_uri", isRequired: true, help: "Where the flow ends; one of the registered URIs."),
-                .init(name: "code_challenge", help: "The app's proof key, unless the URI is registered without one."),
-                .init(name: "code_challenge_method", help: "S256."),
+                .init(
+                    name: "redirect_uri", isRequired: true, help: "Where the flow ends; one of the registered URIs.",
+                    schema: .filledText),
+                .init(
+                    name: "code_challenge", help: "The app's proof key, unless the URI is registered without one.",
+                    schema: .codeChallenge),
+                .init(name: "code_challenge_method", help: "S256.", schema: .enumeration(["S256"])),
                 .init(name: "state", help: "Comes back unchanged; one is made where it is absent."),
-                .init(name: "mode", help: "redirect (the default), or json for an app that opens the browser itself."),
+                .init(
+                    name: "mode", help: "redirect (the default), or json for an app that opens the browser itself.",
+                    schema: .enumeration(["redirect", "json"])),
             ],
             limit: .redirect, answersHEAD: false,
             answer: .init(
-                status: .found, body: nil, description: "To the provider; with mode=json, 200 and {\"url\",\"state\"}",
+                status: .found, body: nil, description: "To the provider",
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
+            otherAnswers: [.init(status: .ok, body: DepartureAnswer.self, description: "With mode=json")],
             errors: [
                 .missingParameter, .invalidParameter, .unauthorizedRequestOrigin, .unsupportedProvider,
                 .providerDisabled, .providerUnavailable,
@@ -59,14 +66,22 @@ struct RedirectRoutes {
     private func callback(_ method: HTTPRequest.Method) -> Endpoint {
         Endpoint(
             method: method, path: base + "/auth/oauth/{provider}/callback",
-            summary: "Takes a person back from a provider's pages", access: .open, isForBrowsers: true,
-            answersHEAD: false,
+            summary: "Takes a person back from a provider's pages", access: .open,
+            query: [
+                .init(
+                    name: "state", isRequired: true, help: "The state that the server sent to the provider.",
+                    schema: .filledText),
+                .init(name: "code", help: "The provider's authorization code."),
+                .init(name: "error", help: "Why there is no code."),
+            ],
+            isForBrowsers: true, answersHEAD: false,
             answer: .init(
                 status: .found, body: nil, description: "To the app's redirect URI, with a code or an error",
                 headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
-            errors: []
+            errors: [.unsupportedProvider, .invalidState, .invalidParameter]
         ) { call, body in
             do {
+                try call.application.application.providers.requireRedirecting(call.provider)
                 let fields = try FormFields(method == .get ? call.query : String(buffer: body))
                 let arrival = try await useCases.redirects.answer(
                     RedirectCallback(parameters: fields.values), from: call.provider, cookie: call.cookie,

@@ -34,6 +34,15 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         guard value.utf8.count <= 16 else { return nil }
     }
 
+    /// A regular expression (ECMA-262) of the mobile numbers that libphonenumber knows, in the form that is stored.
+    package static let pattern: String = {
+        let capacity = 1 << 17
+        let pattern = String(unsafeUninitializedCapacity: capacity) { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { phone_number_mobile_pattern($0.baseAddress, capacity) }
+        }
+        return pattern.isEmpty ? #"^\+[1-9][0-9]{6,14}$"# : pattern
+    }()
+
     /// Country code and the first three digits after it, as in `+33612`: about a carrier's range.
     package var range: String {
         String(value.prefix(1 + countryCodeLength + 3))

@@ -74,8 +74,7 @@ struct OpenAPIDocumentTests {
         }
         #expect(
             known == [
-                "Error", "ProbedContainers", "ProbedErrorContent", "ProbedFlattened", "ProbedInner", "ProbedOptionals",
-                "ProbedTree",
+                "Error", "JSON", "ProbedContainers", "ProbedErrorContent", "ProbedInner", "ProbedTree",
             ])
     }
 

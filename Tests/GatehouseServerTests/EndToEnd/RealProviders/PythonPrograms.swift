@@ -25,6 +25,10 @@ struct PythonPrograms: Sendable {
     /// `aiosmtpd`, on the same terms.
     static func mailServer() async throws -> PythonPrograms { try await ready(mailServers) }
 
+    /// Schemathesis, on the same terms.
+    static func schemathesis() async throws -> PythonPrograms { try await ready(schemaTesters) }
+
+    private static let schemaTesters = Task { await find(.schemaTesters) }
     private static let providers = Task { await find(.openIDProviders) }
     private static let mailServers = Task { await find(.mailServers) }
 
@@ -94,6 +98,37 @@ extension PythonPrograms.Selection {
         constraints: """
             atpublic==9.0.0
             attrs==26.1.0
+            """)
+
+    static let schemaTesters = Self(
+        name: "schema-testers", packages: ["schemathesis==4.32.5"],
+        constraints: """
+            anyio==4.16.0
+            certifi==2026.10.18
+            charset-normalizer==3.5.2
+            click==8.5.1
+            graphql-core==3.3.2
+            harfile==0.6.0
+            hypothesis==6.170.15
+            hypothesis-graphql==0.13.5
+            idna==3.20
+            iniconfig==2.3.1
+            jsonschema_rs==0.60.3
+            markdown-it-py==4.3.0
+            MarkupSafe==3.0.4
+            mdurl==0.1.2
+            packaging==26.3
+            pluggy==1.7.0
+            Pygments==2.21.0
+            pyrate-limiter==4.5.1
+            pytest==9.2.0
+            PyYAML==6.0.3
+            requests==2.34.2
+            rich==15.0.0
+            sortedcontainers==2.4.0
+            typing_extensions==4.16.0
+            urllib3==2.8.0
+            Werkzeug==3.1.9
             """)
 
     static let openIDProviders = Self(

@@ -1,0 +1,72 @@
+import Foundation
+import GatehouseTesting
+import ProviderKit
+import Testing
+
+/// The document against the server, by Schemathesis: with every check, a hundred requests for each operation, valid and
+/// invalid ones, and sequences of them.
+@Suite struct SchemathesisTests {
+    /// Signs every request with a guest's token, another guest's each second: requests end sessions and delete accounts.
+    private static let hooks = """
+        import requests
+        import schemathesis
+
+        @schemathesis.auth(refresh_interval=1)
+        class Guest:
+            def get(self, case, context):
+                url = case.operation.schema.get_base_url().rstrip("/").removesuffix("/.")
+                answer = requests.post(url + "/api/v1/auth/anonymous", timeout=30)
+                return answer.json()["accessToken"]
+
+            def set(self, case, data, context):
+                case.headers = case.headers or {}
+                case.headers["Authorization"] = f"Bearer {data}"
+        """
+
+    /// A state that the server did not make is 400, which no schema can tell.
+    private static let settings = """
+        [[operations]]
+        include-path = "/api/v1/auth/oauth/{provider}/callback"
+
+        [operations.checks.positive_data_acceptance]
+        expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429"]
+        """
+
+    private static let options = [
+        "--checks", "all", "--max-examples", "100", "--generation-deterministic", "--continue-on-failure", "--no-color",
+        "--warnings", "off",
+    ]
+
+    /// Every kind of provider; nothing answers where those send requests of their own.
+    private static let providers = """
+        phone: { enabled: true }
+        apple: { clientIDs: [net.example.app], baseURL: "http://127.0.0.1:1" }
+        google: { kind: oidc, issuer: "http://127.0.0.1:1", clientID: client, clientSecret: secret }
+        corp: { kind: oauth2, authorizationEndpoint: "http://127.0.0.1:1/a", tokenEndpoint: "http://127.0.0.1:1/t", \
+        userInfoEndpoint: "http://127.0.0.1:1/u", clientID: client, clientSecret: secret, scopes: [email], \
+        claims: { providerUid: id } }
+        custom: { kind: custom-token, issuer: "https://legacy.example", audience: demo, algorithms: [ES256], \
+        jwksURL: "http://127.0.0.1:1/keys" }
+        carrier: { kind: mobile-network, gateways: [127.0.0.1], header: X-MSISDN }
+        """
+
+    @Test(arguments: [false, true])
+    func `Schemathesis finds nothing`(asGuest: Bool) async throws {
+        let programs = try await PythonPrograms.schemathesis()
+        let redirects = #"redirectURIs: ["demo://callback"]"#
+        try await TestServer.with(application: redirects, providers: Self.providers) { server in
+            try await ProcessDirectory.with { directory in
+                try directory.write(Self.hooks, to: "hooks.py")
+                try directory.write(Self.settings, to: "schemathesis.toml")
+                try await GatehouseProcess.with(
+                    [programs.path("st"), "run", server.url + "/openapi.json"] + Self.options,
+                    program: programs.python, in: directory,
+                    environment: asGuest ? ["SCHEMATHESIS_HOOKS": "hooks"] : [:]
+                ) { process in
+                    let status = try await process.end(within: .seconds(900))
+                    #expect(status == 0, "\(process.output.suffix(20_000))\(process.errors)")
+                }
+            }
+        }
+    }
+}
