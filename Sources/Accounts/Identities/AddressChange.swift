@@ -32,7 +32,7 @@ package struct AddressChange: Sendable {
         guard let identity = identities.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
         let configured = try application.providers.named(identity.provider)
         guard let provider = configured.provider as? any ChallengeProvider else {
-            throw AccountsError.invalidParameter("id", reason: "is an identity that is no address")
+            throw AccountsError.identityNotFound
         }
         let field = type(of: provider).targetField
         guard let text = typed(field) else { throw AccountsError.missingParameter(field) }
