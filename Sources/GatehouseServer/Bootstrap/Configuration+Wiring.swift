@@ -113,7 +113,7 @@ extension Configuration.Server {
     private static func connection(bodyDeadline: TimeAmount) -> HTTP1Channel.Configuration {
         .init(
             additionalChannelHandlers: [BodyDeadlineHandler(limit: bodyDeadline), PresenceHandler()],
-            idleTimeout: idleTimeout, httpDecoderConfiguration: .init(maxHeaderFieldSize: 16 * 1024))
+            idleTimeout: idleTimeout, httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
     }
 
     private static let idleTimeout: TimeAmount = .seconds(60)

@@ -101,7 +101,7 @@ struct EndpointResponder: HTTPResponder {
     /// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).
     private static func bearer(in header: String) -> String? {
         let scheme = header.utf8.prefix { $0 != UInt8(ascii: " ") }
-        let token = header.utf8[scheme.endIndex...].drop { $0 == UInt8(ascii: " ") }
+        let token = header.utf8[scheme.endIndex...].dropFirst()
         guard Substring(scheme).hasSameBytes(ignoringCaseAs: "bearer"), !token.isEmpty else { return nil }
         return String(Substring(token))
     }

@@ -149,7 +149,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a deleted account keeps its address and its password`() async throws {
+    @Test func `a deleted account keeps its address, and takes the password of a reset with the restore`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -164,7 +164,8 @@ struct AccountTests {
             let restore = try #require(reset["error"]["details"]["restoreToken"].string)
             #expect(
                 try await client.post("/auth/account/restore", ["restoreToken": .string(restore)]).status == 200)
-            #expect(try await client.login(person.email).status == 200)
+            expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS")
+            #expect(try await client.login(person.email, APIClient.thirdPassword).status == 200)
         }
     }
 

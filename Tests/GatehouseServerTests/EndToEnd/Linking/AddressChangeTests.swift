@@ -128,7 +128,7 @@ struct AddressChangeTests {
             }
             expectError(try await begin(foreign, ["email": "a@example.com"]), 404, "IDENTITY_NOT_FOUND")
             expectError(try await begin("x", ["email": "a@example.com"]), 404, "IDENTITY_NOT_FOUND")
-            expectError(try await begin(foreign, ["email": "a@example.com"], eve), 400, "INVALID_PARAMETER")
+            expectError(try await begin(foreign, ["email": "a@example.com"], eve), 404, "IDENTITY_NOT_FOUND")
             expectError(try await begin(id, [:]), 400, "MISSING_PARAMETER")
             expectError(try await begin(id, ["phone": "+33612345678"]), 400, "MISSING_PARAMETER")
             expectError(try await begin(id, ["email": "nonsense"]), 400, "INVALID_PARAMETER")
