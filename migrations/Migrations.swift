@@ -20,11 +20,11 @@ package enum Migrations {
         Migration(version: 11, name: "distribution", sql: text(PackageResources._011_distribution_sql)),
         Migration(version: 12, name: "erasure queue", sql: text(PackageResources._012_erasure_queue_sql)),
         Migration(version: 13, name: "audit clock", sql: text(PackageResources._013_audit_clock_sql)),
-        Migration(version: 15, name: "fresh flows", sql: text(PackageResources._015_fresh_flows_sql)),
-        Migration(version: 16, name: "quarantine", sql: text(PackageResources._016_quarantine_sql)),
-        Migration(version: 17, name: "limits", sql: text(PackageResources._017_limits_sql)),
-        Migration(version: 18, name: "leaving", sql: text(PackageResources._018_leaving_sql)),
-        Migration(version: 20, name: "session renewal", sql: text(PackageResources._020_session_renewal_sql)),
+        Migration(version: 14, name: "fresh flows", sql: text(PackageResources._014_fresh_flows_sql)),
+        Migration(version: 15, name: "quarantine", sql: text(PackageResources._015_quarantine_sql)),
+        Migration(version: 16, name: "limits", sql: text(PackageResources._016_limits_sql)),
+        Migration(version: 17, name: "leaving", sql: text(PackageResources._017_leaving_sql)),
+        Migration(version: 18, name: "session renewal", sql: text(PackageResources._018_session_renewal_sql)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String {
