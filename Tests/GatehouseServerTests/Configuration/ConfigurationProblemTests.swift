@@ -50,7 +50,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "rateLimits: { logn: off }",
-            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, otpSend, register, anonymous"
+            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, register, anonymous, otpClient, otpSend, forgotPasswordTarget, registerTarget, general"
         ),
         ("rateLimits: on", "4: rateLimits: expected a mapping, or off"),
         ("delivery: { email: { smtp: \"smtp://x\" } }", "4: delivery.email.from: is required"),
@@ -163,7 +163,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "email:\n  link: x",
-            "7: applications.demo.providers.email.link: unknown key, expected one of kind, mode, enabled, displayName, expose, verificationLink, resetLink"
+            "7: applications.demo.providers.email.link: unknown key, expected one of kind, mode, enabled, displayName, expose, verificationLink, resetLink, verification"
         ),
         (
             "email:\n  expose: [role]",

@@ -169,7 +169,8 @@ struct HistoryClient: Sendable {
     }
 
     private func note(_ token: String) throws {
-        ledger.note(token, ofSession: try DecodedToken(token).claims["sid"].string ?? "")
+        let claims = try DecodedToken(token).claims
+        ledger.note(token, ofSession: "\(claims["sid"].string ?? "") \(claims["gen"].integer ?? 0)")
     }
 
     /// The latest few: who holds more forgets the oldest.

@@ -135,7 +135,7 @@ struct HistoryInvariants {
         let statement = Statement(
             .read,
             """
-            SELECT s.id::text
+            SELECT s.id || ' ' || s.generation
               FROM sessions s JOIN accounts a ON a.application_id = s.application_id AND a.uid = s.uid
              WHERE s.ended_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
             """)

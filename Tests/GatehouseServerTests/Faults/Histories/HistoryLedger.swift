@@ -3,7 +3,7 @@ import Synchronization
 /// What all clients of a history were told.
 final class HistoryLedger: Sendable {
     struct Entries: Sendable {
-        /// Every access token ever issued, by its session.
+        /// Every access token ever issued, with the id and the generation of its session.
         var issued: [(token: String, session: String)] = []
         /// Answers that the contract does not allow, or that contradict the call.
         var oddities: [String] = []
