@@ -70,7 +70,7 @@ final class Connection {
     // Listening connections only.
     var nextBeat = Nanoseconds.never
     var heartbeats = Heartbeats()
-    /// Heartbeats do not arrive; told once.
+    /// Heartbeats do not arrive, which is logged once.
     var isDeaf = false
 
     init(slot: Int, role: Role) {

@@ -57,7 +57,7 @@ struct Heartbeats {
     /// The oldest first.
     private var unheard: [Beat] = []
     private var lastNumber = 0
-    /// One was not heard, and neither perhaps was a notification.
+    /// A heartbeat was missed, so notifications may be missing too.
     var hasMissed = false
 
     var areHeard: Bool { unheard.isEmpty }
@@ -83,7 +83,7 @@ struct Heartbeats {
         return unheard[index].sentAt
     }
 
-    /// Whether one that was committed before a probe has not come by the probe's answer: then it never will.
+    /// Whether a heartbeat committed before the probe had not arrived when the probe was answered: it is lost then.
     mutating func areLost(byProbeSentAt time: Nanoseconds) -> Bool {
         guard unheard.contains(where: { $0.acknowledgedAt <= time }) else { return false }
         unheard = []

@@ -52,13 +52,14 @@ extension Reactor {
         }
     }
 
-    /// A pooler in transaction mode lends the connection for as long as a statement runs, and passes on what arrives
-    /// then: only what comes without being asked shows that all else comes too.
+    /// Counts a heartbeat only if it arrived outside of a statement.
+    ///
+    /// A pooler in transaction mode forwards notifications only while a statement runs.
     private func hear(_ payload: String, on connection: Connection, _ listener: Listener, wasAsked: Bool) {
         guard let number = Int(payload), let sentAt = connection.heartbeats.hear(number), !wasAsked else { return }
         if connection.heartbeats.hasMissed {
             connection.heartbeats.hasMissed = false
-            // Before `isCurrent` turns true, so that the owner knows itself outdated.
+            // Sent before `isCurrent` becomes true, so that the owner reloads first.
             listener.onEvent(.connected)
         }
         if connection.isDeaf {
@@ -74,7 +75,7 @@ extension Reactor {
         guard !connection.isDeaf else { return }
         connection.isDeaf = true
         logger.warning(
-            "notifications do not arrive, as behind a pooler in transaction mode: what they would tell is looked up")
+            "notifications do not arrive (pooler in transaction mode?); reading session rows instead")
     }
 
     /// Sends a heartbeat, and a probe where one was not heard: a half-open TCP connection shows in nothing but the

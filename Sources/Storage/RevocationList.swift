@@ -52,8 +52,7 @@ package final class RevocationList: Revocations {
     private let state = Mutex(State())
     private let connections: AsyncStream<Void>
 
-    /// `retention` tells the longest life of an access token at the time of asking; tokens that are older cost a
-    /// statement.
+    /// `retention` returns the longest lifetime of an access token; older tokens need a query.
     package init(database: Database, channel: ReplicaChannel, retention: @escaping @Sendable () -> Duration) {
         self.database = database
         self.channel = channel

@@ -137,7 +137,7 @@ extension SQLStore {
 
     /// A restored backup may hold another erasure of the account, or none.
     ///
-    /// Deliveries and revocations are locked first, in the order of whoever marks one and then wakes its erasure.
+    /// Locks deliveries and revocations first, as the workers do that mark one and then wake its erasure.
     ///
     /// The day is all that remains of the deletion's time, since the audit has it to the microsecond under the account's
     /// pseudonym. Two things can't be helped: a `uid` tells when it was made, as `account.created` does, and for an

@@ -58,7 +58,7 @@ extension SQLStore {
 
     /// A proof of an address ends the registrations that wait for it.
     ///
-    /// A decoy stays: if it went, a sign-in with it would tell that the address has an owner, who has just signed in.
+    /// Keeps the decoy: deleting it would reveal that the address has an account whose owner has just signed in.
     ///
     /// Locks what the permission depends on, the account first: deletion and a new password lock it too before they
     /// end sessions, so neither side can miss the other.

@@ -76,7 +76,7 @@ extension SQLStore {
             })
     }
 
-    /// Whoever presents a code or a token holds its row, and may wait for the account that is locked here.
+    /// A call that presents a code or a token holds its row, and may wait for the account that is locked here.
     private static let waitBriefly = Statement(.write, "SELECT set_config('lock_timeout', '100ms', true)")
 
     /// What no row refers to; rate limits are found without knowing the rates that they were counted at, and a redirect

@@ -185,7 +185,7 @@ package struct OneTimeCodes: Sendable {
         tokens.opaque.pseudonym(of: "\(challenge.text):\(code)", purpose: "one-time code")
     }
 
-    /// The code alone, which the database binds to the challenge that it was sent for.
+    /// An HMAC of the code without the challenge's id, which the database adds.
     private func mark(of code: String) -> [UInt8] {
         tokens.opaque.pseudonym(of: code, purpose: "one-time code of any challenge")
     }

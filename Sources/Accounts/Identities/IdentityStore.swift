@@ -88,8 +88,8 @@ package protocol IdentityStore: Sendable {
     /// Frees addresses that somebody has just proven of every claim on them that nobody proved: pending registrations
     /// and changes go, and identities of other accounts lose the address, their passwords and their sessions.
     ///
-    /// Decoys stay, which activate nothing: without them, a sign-in would tell that the address has an owner. `owner`
-    /// is the account of the person who proved the addresses. The other accounts are locked.
+    /// Keeps decoys, which cannot be activated: without one, a sign-in would reveal that the address has an account.
+    /// `owner` is the account of the person who proved the addresses. The other accounts are locked.
     /// - Throws: a transient `StoreConflict` while another transaction holds one of these rows or accounts.
     func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Int32) async throws
 

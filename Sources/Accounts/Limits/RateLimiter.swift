@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Limits by the rates in force.
 ///
-/// A subject that this replica knows to be over a limit is refused without asking the counter.
+/// A subject that is known to be over its limit is refused from memory, without a query.
 package final class RateLimiter: RateLimiting {
     private struct State {
         var policy: RatePolicy
@@ -11,7 +11,7 @@ package final class RateLimiter: RateLimiting {
         var full = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 50_000)
     }
 
-    /// How many times its members' rate a block has.
+    /// A network block's rate is this multiple of a single client's.
     private static let blockFactor = 16
 
     private let counter: any RateCounter

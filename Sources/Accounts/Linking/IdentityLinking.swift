@@ -157,8 +157,8 @@ package struct IdentityLinking: Sendable {
 }
 
 extension SessionOpening {
-    /// A session that links is not the one that asked for it: only an identity of the account's own authenticates the
-    /// caller again, and only a merge ends the caller's session in favour of the new one.
+    /// Only re-authentication sets `resumes`, and only a merge sets `continues`: a session opened by linking does not
+    /// replace the caller's.
     fileprivate func after(_ verdict: LinkingVerdict, by caller: Caller) -> SessionOpening {
         var opening = self
         switch verdict.outcome {

@@ -22,8 +22,7 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
         } else {
             signIn(evidence, state: state, policy: policy)
         }
-    // An account that is being deleted keeps its idle number until erasure, but whoever has the number now can't restore
-    // the account.
+    // An account in its grace period keeps its idle number, but the number's new owner cannot restore the account.
     return idle == nil ? verdict : verdict.withoutTicket
 }
 
@@ -136,15 +135,15 @@ extension LinkingState {
         return owners.filter { proven.contains($0.address) }
     }
 
-    /// The refusal of evidence that leads to an account by nothing but a quarantined identity.
+    /// The refusal of evidence that reaches an account only through a quarantined identity.
     ///
     /// It comes before the verdict on an account that is being deleted: such evidence gets neither a restore token nor
-    /// a ticket to merge. A disabled account opens for nobody, so that a second proof would change nothing.
+    /// a ticket to merge. A disabled account accepts no sign-in, so a second proof would not help.
     fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
         if let identity {
             return identity.needsSecondProof && !identity.status.isDisabled ? identity.secondProof(evidence) : nil
         }
-        // Evidence of an address leads to its owner by joining, or by meeting it.
+        // Evidence of an address reaches its owner by joining the account, or by a conflict with it.
         guard asking == nil ? policy.automatic == .verified : policy.provesAddress else { return nil }
         let owners = owners(provenBy: evidence).filter { $0.uid != asking?.uid }
         guard let owner = owners.first, owners.allSatisfy({ $0.needsSecondProof && $0.uid == owner.uid }),
@@ -153,7 +152,7 @@ extension LinkingState {
         return .secondProof(of: owner.uid, subject: owner.address.value)
     }
 
-    /// The account, other than the asking one, that the evidence reaches by nothing but an idle number.
+    /// The account, other than the caller's, that the evidence reaches only through an idle number.
     fileprivate func idleOwner(of evidence: VerifiedIdentity, policy: LinkingPolicy) -> AddressOwner? {
         let owners = owners(provenBy: evidence)
         guard let owner = owners.first, owners.allSatisfy({ $0.isIdle && $0.uid == owner.uid }),

@@ -37,8 +37,8 @@ package struct PasswordPermission: Sendable {
 ///
 /// Each call is one statement whose conditions repeat what the verdict rests on.
 package protocol LinkingStore: Sendable {
-    /// A phone number counts as idle that proved nobody for `idleLimit`, and an address needs a second proof that only
-    /// quarantined identities show; whether the account has another way in is for the caller to find out.
+    /// A phone number is idle if it was not used as a proof for `idleLimit`. An address needs a second proof if only
+    /// quarantined identities have it. The caller checks whether the account has another way in.
     func linkingState(
         for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Int32
     ) async throws -> LinkingState

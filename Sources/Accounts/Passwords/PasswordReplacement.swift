@@ -1,8 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Gives an account a new password for a person who has just proven the mailbox, and takes from everybody else what
-/// they have of the account.
+/// Sets a new password after proof of the mailbox, and ends everybody else's access to the account.
 package struct PasswordReplacement: Sendable {
     private let signIn: SignIn
     private let tokens: SessionTokens
@@ -122,7 +121,7 @@ extension Date {
 }
 
 extension IdentityRecord {
-    /// What its owner knows it by: the provider's name and an address, and no text that anybody could choose freely.
+    /// The provider's name and the address, without any text that a client can choose.
     package func name(in application: Application) -> String {
         let provider = application.providers.displayName(of: self.provider)
         return (email?.value ?? phone?.value).map { "\(provider) (\($0))" } ?? provider

@@ -4,7 +4,7 @@ internal import Postgres
 
 /// Ready while the database answers and its schema is this server's.
 ///
-/// Looks at the database at most once a second, however many ask: anyone may.
+/// Checks the database at most once a second, because anyone can call the endpoint.
 actor DatabaseHealth: Health {
     private static let freshness: Duration = .seconds(1)
 

@@ -41,7 +41,8 @@ struct AccountRoutes {
     private var restore: Endpoint {
         .post(
             "/auth/account/restore", "Brings an account back that is in its grace period",
-            takes: RestoreBody.self, answers: SessionAnswer.self, errors: [.invalidToken, .accountDisabled]
+            takes: RestoreBody.self, answers: SessionAnswer.self,
+            errors: [.invalidToken, .accountDisabled, .providerDisabled, .unsupportedProvider, .secondProofRequired]
         ) { call, body in
             SessionAnswer(
                 try await useCases.deletion.restore(

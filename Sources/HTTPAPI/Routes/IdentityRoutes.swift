@@ -88,7 +88,8 @@ struct IdentityRoutes {
             answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
-                .unsupportedProvider, .providerUnavailable, .tokenTooOld,
+                .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired,
+                .missingEmailOrPassword,
             ]
         ) { call, buffer in
             let caller = try call.caller

@@ -39,7 +39,7 @@ struct PageRoutes {
         .raw("/dev/inbox", "Messages that would have been sent") { call in
             // A page of another host must not read it by having its name lead here (DNS rebinding).
             guard call.request.hostName.isLoopbackHost else {
-                throw APIError(.unauthorizedRequestOrigin, "The inbox is shown at localhost alone")
+                throw APIError(.unauthorizedRequestOrigin, "The inbox is available only on localhost")
             }
             let payload = InboxPayload(inbox.messages())
             let accepted = call.headers[.accept] ?? ""

@@ -107,7 +107,7 @@ struct RedirectRoutes {
             takes: CodeBody.self, answers: SessionAnswer.self,
             errors: [
                 .invalidToken, .invalidState, .providerDisabled, .unsupportedProvider, .accountDisabled,
-                .accountDeleted,
+                .accountDeleted, .secondProofRequired,
             ]
         ) { call, body in
             let application = call.application.application
@@ -129,7 +129,7 @@ struct RedirectRoutes {
             takes: Ticketed<NativeToken>.self, answers: SessionAnswer.self,
             errors: [
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted, .rateLimited,
-                .providerUnavailable,
+                .providerUnavailable, .secondProofRequired,
             ]
         ) { call, body in
             let application = call.application.application

@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import ProviderKit
 
 /// The review of an account's identities after a password reset: a call for apps, and the server's own page.
 struct ReviewRoutes {
@@ -47,7 +48,9 @@ struct ReviewRoutes {
         ) { call, buffer in
             try await answering(call) {
                 let fields = try FormFields(String(buffer: buffer)).values
-                let ids = { (choice: String) in fields.filter { $0.value == choice }.keys.compactMap(UUID.init) }
+                let ids = { (choice: String) in
+                    fields.filter { $0.value.hasSameBytes(as: choice) }.keys.compactMap(UUID.init)
+                }
                 try await useCases.identityReview.review(
                     fields["token"] ?? "", keeping: ids("keep"), removing: ids("remove"),
                     in: call.application.application)

@@ -51,7 +51,7 @@ struct Judgement {
 
     /// The identity that the evidence names was shut out by a password reset.
     var isQuarantined: Bool { situation.quarantine == .identity }
-    /// Whom the proof would join, or meets, by nothing but an address that a password reset has shut out.
+    /// The account that the proof reaches only through a quarantined address.
     var quarantinedOwner: UUID? {
         guard a == nil, let owner = destination, let account = world.accounts[owner] else { return nil }
         let owned = owned(by: owner)

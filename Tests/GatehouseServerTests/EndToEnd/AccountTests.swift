@@ -149,7 +149,8 @@ struct AccountTests {
         }
     }
 
-    @Test func `a deleted account keeps its address, and takes the password of a reset with the restore`() async throws {
+    @Test func `a deleted account keeps its address, and takes the password of a reset with the restore`() async throws
+    {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

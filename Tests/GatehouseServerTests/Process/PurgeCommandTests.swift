@@ -32,7 +32,6 @@ struct PurgeCommandTests {
             try await ProcessDirectory.with { directory in
                 var file = ServerFile(database: database)
                 file.delivery = """
-                    network: { allowPrivateHosts: true }
                     webhooks: \(webhooks)
                     deletion: \(deletion)
                     """

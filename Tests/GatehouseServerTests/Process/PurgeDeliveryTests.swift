@@ -19,7 +19,6 @@ struct PurgeDeliveryTests {
             try await ProcessDirectory.with { directory in
                 var file = ServerFile(database: database)
                 file.delivery = """
-                    network: { allowPrivateHosts: true }
                     webhooks: [\(sink.entry("account.deleted", "account.erased", "identity.linked"))]
                     """
                 try await body(server, file, directory)

@@ -104,7 +104,7 @@ struct PolicyTicketTests {
             let details = schemas.compactMap { $0["properties"]["error"]["properties"]["details"]["properties"].object }
             #expect(
                 Set(details.first?.keys.map { $0 } ?? [])
-                    == ["rule", "reason", "remedies", "purgeAfter", "restoreToken"])
+                    == ["rule", "reason", "remedies", "purgeAfter", "restoreToken", "ticket"])
         }
     }
 }
