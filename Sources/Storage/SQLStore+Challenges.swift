@@ -110,7 +110,8 @@ extension SQLStore {
 
     /// The attempt is counted before it is judged; a wrong one counts against the address too.
     ///
-    /// An alias has attempts of its own. The row of the code is updated, and so locked, for an alias too: of two right
+    /// An alias has attempts of its own, and aliases together use up a fifth of what an address may take in a day, so that
+    /// many networks can't close its codes to the owner. The row of the code is updated, and so locked, for an alias too: of two right
     /// answers at once the second finds the code used up.
     private static let attempt = Statement(
         .write,
@@ -141,7 +142,8 @@ extension SQLStore {
                                          THEN code_guesses.wrong ELSE 0 END,
                           since = CASE WHEN code_guesses.since > now() - interval '24 hours'
                                        THEN code_guesses.since ELSE now() END
-             WHERE code_guesses.since <= now() - interval '24 hours' OR code_guesses.wrong < 500
+             WHERE code_guesses.since <= now() - interval '24 hours'
+                OR code_guesses.wrong < CASE WHEN EXISTS (SELECT FROM tried WHERE is_own) THEN 500 ELSE 100 END
             RETURNING subject
         ), refused AS (
             SELECT (SELECT sha256(a.audit_key || uuid_send(a.uid)) FROM accounts a

@@ -38,9 +38,11 @@ extension SQLStore {
         .write,
         """
         WITH moved AS (
-            UPDATE identities SET uid = $3, joined_at = now()
+            UPDATE identities SET uid = $3, joined_at = CASE WHEN id = ANY ($10) THEN now() ELSE joined_at END
              WHERE application_id = $1 AND uid = $4 AND id = ANY ($5)
             RETURNING id
+        ), joined AS (
+            UPDATE identities SET joined_at = now() WHERE application_id = $1 AND uid = $3 AND id = ANY ($10)
         ), parked AS (
             UPDATE identities SET uid = $4 WHERE application_id = $1 AND uid = $3 AND id = ANY ($6) RETURNING id
         ), repointed AS (
@@ -86,7 +88,7 @@ extension SQLStore {
             [
                 .int4(application), .uuid(id), .uuid(plan.survivor), .uuid(plan.absorbed),
                 .uuids(plan.identities.map(\.id)), .uuids(plan.guests.map(\.id)), .text(plan.displayName),
-                .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow),
+                .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow), .uuids(plan.newlyLinked),
             ])
         var row = try rows.firstOrConflict()
         return try row.nextMerge()

@@ -50,14 +50,21 @@ extension SQLStore {
         _ = try await run(Self.endPending, [.int4(application), .uuid(uid)])
     }
 
+    /// Only identities that were linked after the proven mailbox are suspect: otherwise somebody who links a mailbox to
+    /// another person's account and resets the password by it would shut the owner out.
     private static let quarantine = Statement(
         .write,
         """
-        WITH held AS (
+        WITH mailbox AS (
+            SELECT min(coalesce(joined_at, created_at)) AS since FROM identities
+             WHERE application_id = $1 AND uid = $2
+               AND (provider = $3 AND provider_uid = $4 OR email_verified AND email = $5)
+        ), held AS (
             UPDATE identities SET quarantined_at = now()
+              FROM mailbox
              WHERE application_id = $1 AND uid = $2 AND quarantined_at IS NULL AND NOT is_guest
                AND NOT (provider = $3 AND provider_uid = $4) AND NOT (email_verified AND email = $5)
-               AND coalesce(joined_at, created_at) > now() - $6::interval
+               AND coalesce(joined_at, created_at) > greatest(mailbox.since, now() - $6::interval)
             RETURNING uid, provider
         )
         INSERT INTO audit_events (application_id, event, account, details)

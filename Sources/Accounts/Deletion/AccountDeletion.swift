@@ -63,6 +63,8 @@ package struct AccountDeletion: Sendable {
                 try await store.record(.refusal(of: proof, uid: uid), application: application.id)
                 throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
             }
+            // Refused before anything is written: a refusal keeps what was written before it.
+            if proof.password != nil { _ = try application.providers.named(proof.provider) }
             guard case .deleted? = status,
                 let deletion = try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }

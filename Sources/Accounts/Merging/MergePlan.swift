@@ -46,22 +46,27 @@ package struct MergePlan: Sendable, Equatable {
     /// Guests' identities, of which nothing remains.
     package let guests: [IdentityRecord]
     package let endedSessions: Int
+    /// Identities that are new to the account which the caller had: a later password reset by one of that account's own
+    /// mailboxes quarantines them, whichever account survives.
+    package private(set) var newlyLinked: [UUID]
     /// The survivor is a guest until now.
     let upgradesSurvivor: Bool
 
     /// The older permanent account survives, unless `wished` says otherwise.
-    package init(_ one: MergeSide, _ other: MergeSide, survivor wished: UUID? = nil) {
-        let byAge = [one, other].sorted {
+    package init(_ own: MergeSide, _ other: MergeSide, survivor wished: UUID? = nil) {
+        let byAge = [own, other].sorted {
             ($0.isGuest ? 1 : 0, $0.createdAt, $0.uid.text) < ($1.isGuest ? 1 : 0, $1.createdAt, $1.uid.text)
         }
         let survives = wished ?? byAge[0].uid
-        self.init(survivor: one.uid == survives ? one : other, absorbed: one.uid == survives ? other : one)
+        self.init(survivor: own.uid == survives ? own : other, absorbed: own.uid == survives ? other : own)
+        newlyLinked = other.identities.filter { !$0.isGuest }.map(\.id)
     }
 
     init(survivor: MergeSide, absorbed: MergeSide) {
         self.survivor = survivor.uid
         self.absorbed = absorbed.uid
         identities = absorbed.identities.filter { !$0.isGuest }
+        newlyLinked = identities.map(\.id)
         addresses = absorbed.addresses
         displayName = survivor.displayName == nil ? absorbed.displayName : nil
         metadata = absorbed.metadata.filter { survivor.metadata[$0.key] == nil }

@@ -28,6 +28,8 @@ package struct PasswordReplacement: Sendable {
             // The identity needs no session: a reset signs nobody in.
             break
         case .deleted(let uid, _, _):
+            // At once: the old password must not restore the account before the owner does.
+            try await setPasswords(hash, of: uid, by: opening, store: store)
             try await putOut(of: uid, proving: subject, by: opening, store: store)
             var opening = opening
             opening.newPassword = hash
@@ -54,18 +56,25 @@ package struct PasswordReplacement: Sendable {
         let identity = try await store.lockedIdentity(of: opening)
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application.id)
         try await store.setPassword(hash, of: identity.id, replacing: nil, application: application.id)
-        // Somebody who got in may have set these.
-        let others = try await store.passwordIdentities(
-            of: identity.uid, provider: opening.provider, preferring: nil, application: application.id)
-        for other in others where other.id != identity.id && other.hash != nil {
-            try await store.setPassword(hash, of: other.id, replacing: other.hash, application: application.id)
-        }
+        try await setPasswords(hash, of: identity.uid, by: opening, store: store)
         try await putOut(of: identity.uid, proving: subject, by: opening, store: store)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application.id)
         try await notify(identity, of: subject, by: opening, since: setBefore, in: application, store: store)
         try await forgetStrangers(
             at: subject.address, owner: identity.uid, application: application.id, store: store)
+    }
+
+    /// Replaces every password of the account: somebody who got in may have set them.
+    private func setPasswords(
+        _ hash: PasswordHash, of uid: UUID, by opening: SessionOpening, store: any AccountsStore
+    ) async throws {
+        let identities = try await store.passwordIdentities(
+            of: uid, provider: opening.provider, preferring: nil, application: opening.application)
+        for identity in identities where identity.hash != nil && identity.hash != hash {
+            try await store.setPassword(
+                hash, of: identity.id, replacing: identity.hash, application: opening.application)
+        }
     }
 
     /// Ends what others claim with the proven address; the account is locked by then, as everywhere.

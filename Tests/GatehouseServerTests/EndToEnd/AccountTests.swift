@@ -161,7 +161,8 @@ struct AccountTests {
             let token = try await client.forget(at: server, person.email)
             let reset = try await client.reset(token, to: APIClient.thirdPassword)
             expectError(reset, 403, "ACCOUNT_DELETED")
-            expectError(try await client.login(person.email), 403, "ACCOUNT_DELETED")
+            expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS", "the old password")
+            expectError(try await client.login(person.email, APIClient.thirdPassword), 403, "ACCOUNT_DELETED")
             let restore = try #require(reset["error"]["details"]["restoreToken"].string)
             #expect(
                 try await client.post("/auth/account/restore", ["restoreToken": .string(restore)]).status == 200)

@@ -25,11 +25,11 @@ struct DeletedResetTests {
             let token = try restoreToken(try await client.resetPassword(of: person.email, at: server))
             expectError(try await restore(client, stolen), 401, "INVALID_TOKEN")
             try expectQuarantined(try await client.present(.somebody("eve")))
-            expectError(try await client.login(person.email), 403, "ACCOUNT_DELETED", "not yet")
-            expectError(try await client.login(person.email, APIClient.otherPassword), 401, "INVALID_CREDENTIALS")
+            expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS", "an intruder may know it")
+            expectError(try await client.login(person.email, APIClient.otherPassword), 403, "ACCOUNT_DELETED")
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE password_hash IS NOT NULL") == 1)
 
-            // The sign-in with the old password got a restore token of its own: that leaves the password.
+            // The sign-in with the new password got a restore token of its own: that leaves the password.
             let restored = try await restore(client, token)
             #expect(restored.status == 200 && restored["user"]["id"].string == person.uid, "\(restored.text)")
             #expect(restored["auth"]["provider"] == "email")

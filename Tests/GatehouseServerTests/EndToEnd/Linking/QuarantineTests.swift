@@ -60,6 +60,37 @@ struct QuarantineTests {
             .compactMap { $0["provider"].string }
     }
 
+    @Test func `a mailbox that an intruder links shuts out nobody but the intruder`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try await client.register(at: server)
+            let address = APIClient.newAddress()
+            let code = try await client.challenge("email", address, at: server, bearer: person.accessToken)
+            #expect(
+                try await client.post("/auth/identities/email", .object(code), bearer: person.accessToken).status == 200
+            )
+            #expect(try await client.resetPassword(of: address, at: server).status == 204)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+            let again = try await client.challenge("email", address, at: server)
+            try expectQuarantined(try await client.post("/auth/email/otp/verify", .object(again)))
+        }
+    }
+
+    @Test(arguments: ["current", "other"])
+    func `what a merge brought is quarantined, whichever account survives`(survivor: String) async throws {
+        try await TestServer.linking { server, client in
+            _ = try await client.newcomer("eve")
+            let person = try await client.register(at: server)
+            let conflict = try await client.link(.somebody("eve"), bearer: person.accessToken)
+            let ticket = try #require(conflict["error"]["details"]["mergeToken"].string, "\(conflict.text)")
+            let merged = try await client.merge(ticket, bearer: person.accessToken, survivor: survivor)
+            #expect(merged.status == 200, "\(merged.text)")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            try expectQuarantined(try await client.present(.somebody("eve")))
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+        }
+    }
+
     @Test func `an address that only a quarantined identity shows leads nowhere either`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted }") { server, client in
             let address = APIClient.newAddress()
