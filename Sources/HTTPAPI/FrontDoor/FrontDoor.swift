@@ -34,6 +34,8 @@ package struct FrontDoor: HTTPResponder {
         } catch {
             response = self.response(to: error, context: context)
         }
+        // The head of what a GET would have got, errors included (RFC 9110, 9.3.2).
+        if request.method == .head { response = Response(status: response.status, headers: response.headers) }
         OriginRule.addHeaders(to: &response.headers, request: request, visit: context.visit)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)

@@ -30,9 +30,7 @@ struct RouteTable {
                 router.on(route, method: endpoint.method, responder: responder)
                 if endpoint.method == .get, endpoint.answersHEAD {
                     served.insert(.head)
-                    router.on(route, method: .head) { request, context in
-                        try await responder.respond(to: request, context: context).withoutBody
-                    }
+                    router.on(route, method: .head, responder: responder)
                 }
             }
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
@@ -56,12 +54,5 @@ private struct MissingPaths: RouterMiddleware {
         } catch let error as HTTPError where error.status == .notFound {
             throw APIError(.notFound, "There is nothing at this path")
         }
-    }
-}
-
-extension Response {
-    /// The head of the answer that a GET would have had (RFC 9110, 9.3.2).
-    fileprivate var withoutBody: Response {
-        Response(status: status, headers: headers)
     }
 }

@@ -28,6 +28,16 @@ struct ErrorsTests {
         }
     }
 
+    @Test func `an error of HEAD has no body`() async throws {
+        try await TestServer.with { server in
+            for (path, status) in [("/nothing", 404), ("/api/v1/auth/me", 401)] {
+                let answer = await RawExchange(server).send(
+                    "HEAD \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) ") && answer.hasSuffix("\r\n\r\n"), "\(answer)")
+            }
+        }
+    }
+
     @Test func `another method is 405 and names those that are answered`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
