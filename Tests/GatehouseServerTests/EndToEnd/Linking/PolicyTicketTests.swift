@@ -78,7 +78,7 @@ struct PolicyTicketTests {
                 },
                 {
                     try await client.reset(
-                        try await client.forget(at: server, person.email), to: APIClient.otherPassword)
+                        try await client.forget(at: server, person.email), to: APIClient.password)
                 },
             ]
             try await client.deleteAccount(person)
