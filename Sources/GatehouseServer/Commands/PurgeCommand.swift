@@ -161,7 +161,7 @@ extension PurgeCommand {
 // MARK: - Telling again
 
 extension PurgeCommand {
-    /// Returns once everybody has acknowledged the erasures, or has been tried once more in vain.
+    /// Returns once every processor has acknowledged the erasures, was tried once more in vain, or is given up.
     private func retry(_ erasures: [DueErasure], purge: Purge) async throws {
         var before: [UUID: Int] = [:]
         for erasure in erasures {
@@ -175,7 +175,7 @@ extension PurgeCommand {
                 let tried = before[erasure.receipt] ?? 0
                 isOpen =
                     try await purge.processors(of: erasure).contains { processor in
-                        !processor.isAcknowledged && (processor.isUnderWay || processor.attempts <= tried)
+                        processor.status == .pending && (processor.isUnderWay || processor.attempts <= tried)
                     } || isOpen
             }
             guard isOpen else { return }
