@@ -9,9 +9,12 @@ struct RawExchange: Sendable {
     }
 
     /// Sends everything and no more, and reads until the server has nothing to add.
-    func send(_ bytes: [UInt8]) async -> String {
+    ///
+    /// The server takes a client that ends its side for gone, and hashes no password for it: a request that has
+    /// `Connection: close` may set `staying`.
+    func send(_ bytes: [UInt8], staying: Bool = false) async -> String {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: exchange(bytes)) }
+            DispatchQueue.global().async { continuation.resume(returning: exchange(bytes, staying: staying)) }
         }
     }
 
@@ -31,10 +34,10 @@ struct RawExchange: Sendable {
         }
     }
 
-    private func exchange(_ bytes: [UInt8]) -> String {
+    private func exchange(_ bytes: [UInt8], staying: Bool) -> String {
         let connection = connected(sending: bytes)
         defer { close(connection) }
-        shutdown(connection, Int32(SHUT_WR))
+        if !staying { shutdown(connection, Int32(SHUT_WR)) }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
