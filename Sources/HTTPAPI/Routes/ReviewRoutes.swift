@@ -20,8 +20,7 @@ struct ReviewRoutes {
             takes: ReviewBody.self, errors: [.invalidToken, .lastUsableIdentity]
         ) { call, body in
             try await useCases.identityReview.review(
-                body.token, keeping: body.ids(body.keep, "keep"), removing: body.ids(body.remove, "remove"),
-                in: call.application.application)
+                body.token, keeping: body.keep ?? [], removing: body.remove ?? [], in: call.application.application)
             return [:]
         }
     }
@@ -74,17 +73,7 @@ struct ReviewRoutes {
 struct ReviewBody: Codable, Sendable {
     let token: String
     /// Ids of identities whose quarantine ends.
-    let keep: [String]?
+    let keep: [UUID]?
     /// Ids of identities that are removed.
-    let remove: [String]?
-
-    /// - Throws: `AccountsError.invalidParameter` for what is no id.
-    func ids(_ texts: [String]?, _ field: String) throws -> [UUID] {
-        try (texts ?? []).map { text in
-            guard let id = UUID(uuidString: text) else {
-                throw AccountsError.invalidParameter(field, reason: "names an identity that is not the account's")
-            }
-            return id
-        }
-    }
+    let remove: [UUID]?
 }
