@@ -75,6 +75,10 @@ import Testing
         }
     }
 
+    @Test func `a number that is too short without its trunk prefix is none`() {
+        #expect(PhoneNumber("+4901645") == nil)
+    }
+
     /// What is stored is read back as itself, whatever the country.
     @Test func theFormIsStableForAnyNumber() {
         var generator = SystemRandomNumberGenerator()

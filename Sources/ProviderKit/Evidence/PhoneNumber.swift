@@ -31,7 +31,8 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         region = country.isEmpty ? nil : country
         takesTexts = number.takes_texts == 1
         countryCodeLength = String(number.country_code).utf8.count
-        guard value.utf8.count <= 16 else { return nil }
+        // The stored form may be shorter than what was written, without a trunk prefix for one.
+        guard (8...16).contains(value.utf8.count) else { return nil }
     }
 
     /// A regular expression (ECMA-262) of the mobile numbers that libphonenumber knows, in the form that is stored.
