@@ -25,7 +25,7 @@ package struct PasswordReplacement: Sendable {
         let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
         switch verdict.outcome {
         case .enter(.known):
-            // The identity needs no session: a reset signs nobody in.
+            // A password reset opens no session.
             break
         case .deleted(let uid, _, _):
             // At once: the old password must not restore the account before the owner does.

@@ -42,7 +42,7 @@ public struct TokenClaims: Sendable, Equatable {
         return SingleUse(id: "\(issuer ?? "")\n\(claim)\n\(value)", expires: expiry)
     }
 
-    /// The one use of a token that has no claim for it: who issued it, for whom, about whom and when.
+    /// Identifies a token without an id of its own by its issuer, audience, subject and time.
     ///
     /// Not the token's text, of which a copy can be made that differs and is valid too.
     public var singleUse: SingleUse? {
