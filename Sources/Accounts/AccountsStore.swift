@@ -34,19 +34,19 @@ package protocol TransactionalStore: AccountsStore {
 
 extension TransactionalStore {
     /// The same for a body that reads all it decides on: it runs again after any `StoreConflict`.
-    func wholeDecision<Result: Sendable>(
+    func retryingTransaction<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
-        try await decidingAgain { try await transaction(body) }
+        try await retryingOnConflict { try await transaction(body) }
     }
 
     /// The same for a body whose refusals stand: what it used up before it refused stays used up.
     ///
     /// It writes nothing before a refusal that must not be kept.
-    func standingDecision<Result: Sendable>(
+    func retryingTransactionKeepingRefusals<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
-        let decided: Swift.Result<Result, AccountsError> = try await wholeDecision { store in
+        let decided: Swift.Result<Result, AccountsError> = try await retryingTransaction { store in
             do {
                 return .success(try await body(store))
             } catch let error as AccountsError where error.isRefusal {
@@ -76,7 +76,7 @@ private let longestContention: Duration = .seconds(5)
 /// Repeats a call, after short random pauses, while other transactions hold the rows that it needs.
 ///
 /// - Throws: `AccountsError.unavailable` when that lasts for seconds.
-package func repeatingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
+package func retryingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
     let deadline = ContinuousClock.now + longestContention
     var longestPause = 2.0
     while true {
@@ -94,7 +94,7 @@ package func repeatingUnderContention<Result>(_ call: () async throws -> Result)
 private let mostDecisions = 8
 
 /// Runs a decision on fresh rows until they hold still.
-package func decidingAgain<Result>(_ decision: () async throws -> Result) async throws -> Result {
+package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
     for _ in 0..<mostDecisions {
         do {
             return try await decision()

@@ -72,7 +72,7 @@ package struct UseCases: Sendable {
     /// A sign-in as a route answers it, with the ticket of a number that it makes good again.
     func signingIn(
         with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
-    ) async throws -> SessionAnswer {
-        SessionAnswer(try await secondProof.signingIn(with: ticket, in: application, signIn))
+    ) async throws -> SessionResponse {
+        SessionResponse(try await secondProof.signingIn(with: ticket, in: application, signIn))
     }
 }

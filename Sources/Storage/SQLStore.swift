@@ -41,7 +41,7 @@ package struct SQLStore: TransactionalStore {
     package func transaction<Result: Sendable>(
         _ body: @Sendable (any AccountsStore) async throws -> Result
     ) async throws -> Result {
-        let (result, revoked) = try await repeatingUnderContention {
+        let (result, revoked) = try await retryingUnderContention {
             let revoked = RevokedSessions()
             let result = try await translatingErrors {
                 try await database.transaction { transaction in
@@ -63,7 +63,7 @@ package struct SQLStore: TransactionalStore {
         guard !isTransaction else {
             return try await translatingErrors { try await executor.execute(statement, binds) }
         }
-        return try await repeatingUnderContention {
+        return try await retryingUnderContention {
             try await translatingErrors { try await executor.execute(statement, binds) }
         }
     }

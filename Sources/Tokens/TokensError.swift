@@ -11,7 +11,7 @@ package enum TokensError: Error, Sendable, Equatable {
     /// Bytes that are no private key of that algorithm.
     case malformedSigningKey(SigningAlgorithm)
     /// `KeyRing.prepare` was not called for the application.
-    case noSigningKey(application: Int32)
+    case noSigningKey(application: Application.ID)
     /// Claims so long that `verify` would refuse the token.
     case oversizedToken
 }

@@ -11,7 +11,7 @@ struct RateLimiterTests {
         RateLimiter(policy: RatePolicy(rates), counter: counter, opaque: PlainPseudonyms(), now: { clock.now })
     }
 
-    private func application(_ id: Int32) -> Application {
+    private func application(_ id: Application.ID) -> Application {
         Application(
             id: id, name: "demo", issuer: "https://demo.example", audience: "demo", policy: ApplicationPolicy(),
             providers: ProviderRegistry(installedKinds: [], configured: []))

@@ -109,11 +109,11 @@ import Testing
 
     @Test func `who comes cancelled does not wait either`() async {
         table.isOpen = false
-        let caller = Task {
+        let principal = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await reads.value(of: 1)
         }
-        await #expect(throws: CancellationError.self) { try await caller.value }
+        await #expect(throws: CancellationError.self) { try await principal.value }
         #expect(reads.waiting == 0)
         table.isOpen = true
     }

@@ -13,11 +13,11 @@ struct OAuthClient: Sendable {
     func exchange(
         _ code: String, of flow: RedirectFlow, at endpoint: String, by authentication: ClientAuthentication,
         proofKey: Bool
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         var form = ["grant_type": "authorization_code", "code": code, "redirect_uri": flow.callbackURL]
         if proofKey { form["code_verifier"] = flow.codeVerifier }
         let response = try await http.fetch(request(form, to: endpoint, by: authentication))
-        return try TokenAnswer(response.document())
+        return try TokenResponse(response.document())
     }
 
     /// Gives a token back (RFC 7009, 2.1).

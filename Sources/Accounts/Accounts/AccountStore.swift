@@ -4,26 +4,26 @@ package import ProviderKit
 /// Live accounts, as their owners and admins see them.
 package protocol AccountStore: Sendable {
     /// `nil` for one that is unknown or deleted.
-    func user(_ uid: UUID, application: Int32) async throws -> User?
+    func user(_ uid: UUID, application: Application.ID) async throws -> User?
 
     func updateProfile(
-        of uid: UUID, displayName: String?, metadata: JSONValue?, application: Int32
+        of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID
     ) async throws -> User?
 
     /// Where notices about the account go: its verified e-mail addresses, or where it has none its numbers.
-    func noticeAddresses(of uid: UUID, application: Int32) async throws -> [Address]
+    func noticeAddresses(of uid: UUID, application: Application.ID) async throws -> [Address]
 
     /// What its owner reads, as `Client.languages` has it; nobody has said so of old accounts.
-    func languages(of uid: UUID, application: Int32) async throws -> String?
+    func languages(of uid: UUID, application: Application.ID) async throws -> String?
 
     /// Waits for whoever holds the account, then keeps others from opening sessions of it until the transaction ends.
     /// - Returns: `nil` for an unknown one.
-    func lockAccount(_ uid: UUID, application: Int32) async throws -> AccountStatus?
+    func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
 
     /// For admins: everything about the account but secrets, `nil` for an unknown one.
-    func dossier(_ uid: UUID, application: Int32) async throws -> AccountDossier?
+    func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier?
 
-    func setDisabled(_ disabled: Bool, uid: UUID, application: Int32) async throws
+    func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws
 }
 
 /// An account as an admin sees it.

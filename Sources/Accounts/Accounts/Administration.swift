@@ -17,7 +17,7 @@ package struct Administration: Sendable {
     ///
     /// Deletion goes its own way, whether or not it is.
     package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             guard try await store.lockAccount(uid, application: application.id) != nil else {
                 throw AccountsError.accountNotFound(uid)
             }
@@ -30,7 +30,7 @@ package struct Administration: Sendable {
 
     /// - Returns: whether the account has a password at all.
     package func requirePasswordChange(uid: UUID, in application: Application) async throws -> Bool {
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             _ = try await store.lockAccount(uid, application: application.id)
             return try await store.requirePasswordChange(uid: uid, application: application.id)
         }

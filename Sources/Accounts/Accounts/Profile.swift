@@ -14,15 +14,15 @@ package struct Profile: Sendable {
         self.store = store
     }
 
-    package func user(of caller: Caller) async throws -> User {
-        guard let user = try await store.user(caller.uid, application: caller.application.id) else {
+    package func user(of principal: Principal) async throws -> User {
+        guard let user = try await store.user(principal.uid, application: principal.application.id) else {
             throw AccountsError.invalidToken
         }
         return user
     }
 
     /// Metadata is an object and takes the place of what was there; what is `nil` stays.
-    package func update(displayName: String?, metadata: JSONValue?, of caller: Caller) async throws -> User {
+    package func update(displayName: String?, metadata: JSONValue?, of principal: Principal) async throws -> User {
         if let displayName {
             try Self.check(displayName: displayName)
         }
@@ -30,7 +30,7 @@ package struct Profile: Sendable {
             try Self.check(metadata: metadata)
         }
         let user = try await store.updateProfile(
-            of: caller.uid, displayName: displayName, metadata: metadata, application: caller.application.id)
+            of: principal.uid, displayName: displayName, metadata: metadata, application: principal.application.id)
         guard let user else { throw AccountsError.invalidToken }
         return user
     }

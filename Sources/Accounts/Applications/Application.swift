@@ -2,8 +2,18 @@ internal import ProviderKit
 
 /// A tenant: accounts, identities, sessions and settings never cross from one to another.
 package struct Application: Sendable {
-    /// The first column of every key.
-    package let id: Int32
+    /// The number of an application in this database: the first column of every key.
+    package struct ID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+        package let rawValue: Int32
+
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+
+        package init(integerLiteral value: Int32) { self.init(rawValue: value) }
+
+        package var description: String { "\(rawValue)" }
+    }
+
+    package let id: ID
     package let name: String
     /// `iss` of its access tokens.
     package let issuer: String
@@ -13,7 +23,7 @@ package struct Application: Sendable {
     package let providers: ProviderRegistry
 
     package init(
-        id: Int32, name: String, issuer: String, audience: String, policy: ApplicationPolicy,
+        id: ID, name: String, issuer: String, audience: String, policy: ApplicationPolicy,
         redirectURIs: [RedirectURI] = [], providers: ProviderRegistry
     ) {
         self.id = id

@@ -40,10 +40,10 @@ package protocol AuditChainStore: Sendable {
     func sealedAt(from seq: Int) async throws -> Int?
 
     /// Numbers of all applications that ever were, and their names.
-    func auditedApplications() async throws -> [(id: Int32, name: String)]
+    func auditedApplications() async throws -> [(id: Application.ID, name: String)]
 
     /// Events of an application in the order of their times, after one of them; of one account, or all.
     func events(
-        of application: Int32, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
+        of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
     ) async throws -> [AuditEvent]
 }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// An event of the audit as it was written.
 package struct AuditEvent: Sendable, Equatable {
-    package let application: Int32
+    package let application: Application.ID
     package let id: UUID
     /// Microseconds since the epoch, exactly as the database has them.
     package let at: Int
@@ -15,7 +15,8 @@ package struct AuditEvent: Sendable, Equatable {
     package let details: String
 
     package init(
-        application: Int32, id: UUID, at: Int, event: String, account: [UInt8]?, session: UUID?, details: String
+        application: Application.ID, id: UUID, at: Int, event: String, account: [UInt8]?, session: UUID?,
+        details: String
     ) {
         self.application = application
         self.id = id

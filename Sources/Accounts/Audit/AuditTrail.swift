@@ -34,7 +34,7 @@ package struct AuditEntry: Sendable {
 }
 
 package protocol AuditTrail: Sendable {
-    func record(_ entry: AuditEntry, application: Int32) async throws
+    func record(_ entry: AuditEntry, application: Application.ID) async throws
 }
 
 extension AuditEntry {

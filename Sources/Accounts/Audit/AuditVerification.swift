@@ -49,7 +49,7 @@ package struct AuditVerification: Sendable {
         var report = AuditReport()
         report.unsealed = try await checkSealing()
         var first: AuditBatch?
-        var sealing = AuditSealing(of: store)
+        var sealing = BatchSealTimes(of: store)
         var batches = try await nextBatches(after: 0)
         while !batches.isEmpty {
             var vouched: ArraySlice<AuditBatch> = []

@@ -45,7 +45,7 @@ package struct IssuedChallenge: Sendable {
 }
 
 /// A code as it was presented.
-package struct ChallengeAnswer: Sendable {
+package struct ChallengeResponse: Sendable {
     package let id: UUID
     package let purpose: ChallengePurpose
     package let provider: String
@@ -59,16 +59,16 @@ package struct ChallengeAnswer: Sendable {
 package protocol ChallengeStore: Sendable {
     /// Replaces an earlier challenge of the target and session, unless that is too young: then its own network gets the
     /// same id again, and another network one of its own.
-    func issue(_ challenge: NewChallenge, application: Int32) async throws -> IssuedChallenge
+    func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge
 
     /// Counts an attempt and judges it: at most five for each challenge, and 500 wrong ones a day for each address,
     /// however many race.
     ///
     /// - Returns: whose address it is, for the right code of a challenge that is alive.
-    func attempt(_ answer: ChallengeAnswer, application: Int32) async throws -> ChallengeTarget?
+    func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget?
 
     /// Ends the challenges of a subject.
-    func endChallenges(provider: String, providerUid: String, application: Int32) async throws
+    func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws
 
-    func endAddressChange(of identity: UUID, application: Int32) async throws
+    func endAddressChange(of identity: UUID, application: Application.ID) async throws
 }

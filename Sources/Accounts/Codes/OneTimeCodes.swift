@@ -30,31 +30,33 @@ package struct OneTimeCodes: Sendable {
     /// wrong answers don't count against the other challenge, and it never learns that one's id.
     /// - Throws: `ProviderError.malformed` for an address that is none or may not be used; `AccountsError.rateLimited`.
     package func begin(
-        _ typed: String, with configured: ConfiguredProvider, by caller: Caller?, from client: Client,
+        _ typed: String, with configured: ConfiguredProvider, by principal: Principal?, from client: Client,
         in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
         return try await send(
-            .proof, to: provider.target(typed: typed), of: configured, by: caller, from: client, in: application)
+            .proof, to: provider.target(typed: typed), of: configured, by: principal, from: client, in: application)
     }
 
     /// The same to a target, for any purpose.
     func send(
-        _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider, by caller: Caller?,
+        _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider,
+        by principal: Principal?,
         from client: Client, in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
-            code: mark(of: code), network: tokens.opaque.refusalSource(of: client).network, session: caller?.sessionID,
+            code: mark(of: code), network: tokens.opaque.refusalSource(of: client).network,
+            session: principal?.sessionID,
             lifetime: Self.lifetime, resendAfter: Self.resendAfter)
-        let link = caller == nil ? linkToken(provider) : nil
+        let link = principal == nil ? linkToken(provider) : nil
         let message = Message(
             purpose == .proof ? .signInCode : .confirmAddress, to: target.address, code: code, link: link?.url,
             until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)),
             locale: client.languages)
-        let issued = try await store.wholeDecision { store in
+        let issued = try await store.retryingTransaction { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
             // Only what is sent counts; a refusal undoes the challenge.
@@ -68,9 +70,9 @@ package struct OneTimeCodes: Sendable {
             }
             // Who may not sign up gets no code: nothing that it opens.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
-            let isSent = caller != nil || opens
+            let isSent = principal != nil || opens
             try await store.enqueue(
-                [isSent ? message : message.toNobody], about: caller?.uid, application: application.id)
+                [isSent ? message : message.toNobody], about: principal?.uid, application: application.id)
             return issued
         }
         return SentCode(
@@ -79,12 +81,13 @@ package struct OneTimeCodes: Sendable {
 
     /// - Throws: `AccountsError.invalidCredentials`, and what a sign-in throws.
     package func complete(
-        _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by caller: Caller?, from client: Client,
+        _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by principal: Principal?,
+        from client: Client,
         in application: Application
     ) async throws -> SignedIn {
-        let outcome = try await store.standingDecision { store in
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let evidence = try await prove(
-                presented, with: configured, session: caller?.sessionID, from: client, in: application, store: store)
+                presented, with: configured, session: principal?.sessionID, from: client, in: application, store: store)
             let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
             return try await signIn.open(session, with: evidence, of: configured, in: application, store: store)
         }
@@ -125,7 +128,7 @@ package struct OneTimeCodes: Sendable {
         guard let id = UUID(uuidString: presented.challengeID), presented.code.utf8.count <= 64 else {
             throw AccountsError.invalidCredentials
         }
-        let answer = ChallengeAnswer(
+        let answer = ChallengeResponse(
             id: id, purpose: purpose, provider: provider, hash: hash(of: presented.code, challenge: id),
             code: mark(of: presented.code), session: session, source: tokens.opaque.refusalSource(of: client))
         guard let target = try await store.attempt(answer, application: application.id) else {
@@ -142,7 +145,7 @@ package struct OneTimeCodes: Sendable {
         guard try await store.peek(.signInLink, hash: token.hash, application: application.id) != nil else {
             return nil
         }
-        let outcome = try await store.standingDecision { store -> SignInOutcome? in
+        let outcome = try await store.retryingTransactionKeepingRefusals { store -> SignInOutcome? in
             guard let proof = try await store.consume(.signInLink, hash: token.hash, application: application.id),
                 let address = proof.address
             else { return nil }

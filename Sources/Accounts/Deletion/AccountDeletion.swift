@@ -19,12 +19,13 @@ package struct AccountDeletion: Sendable {
 
     /// Ends every session at once and starts the grace period.
     /// - Returns: the receipt under which anybody can ask how far the deletion is.
-    package func request(by caller: Caller) async throws -> UUID {
-        try await request(caller.uid, by: .owner, session: caller.sessionID, in: caller.application) { store, status in
+    package func request(by principal: Principal) async throws -> UUID {
+        try await request(principal.uid, by: .owner, session: principal.sessionID, in: principal.application) {
+            store, status in
             // Judged again under its lock: a session that has ended meanwhile deletes nothing.
             guard status == .live,
                 try await store.lockSession(
-                    caller.sessionID, of: caller.uid, application: caller.application.id)
+                    principal.sessionID, of: principal.uid, application: principal.application.id)
             else { throw AccountsError.invalidToken }
         }
     }
@@ -41,7 +42,7 @@ package struct AccountDeletion: Sendable {
         permittedBy permit: @escaping @Sendable (any AccountsStore, AccountStatus?) async throws -> Void
     ) async throws -> UUID {
         let receipt = UUID()
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             try await permit(store, store.lockAccount(uid, application: application.id))
             try await store.beginDeletion(of: uid, by: cause, session: session, receipt: receipt, in: application)
         }
@@ -54,7 +55,7 @@ package struct AccountDeletion: Sendable {
     /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        let outcome = try await store.standingDecision { store in
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
             guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
                 let uid = proof.uid
             else { throw AccountsError.invalidToken }

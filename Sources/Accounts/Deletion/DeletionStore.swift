@@ -57,12 +57,13 @@ package protocol DeletionStore: Sendable {
     /// `session` is the one that asked for it, where a session did.
     /// - Returns: when it ends.
     func requestDeletion(
-        of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration, application: Int32
+        of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
+        application: Application.ID
     ) async throws -> Date
 
     /// Ends the grace period of an account that the caller has locked.
     /// - Returns: `nil` when it has passed, or the erasure has begun.
-    func restore(_ uid: UUID, application: Int32) async throws -> CancelledDeletion?
+    func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion?
 
-    func erasure(receipt: UUID, application: Int32) async throws -> ErasureStatus?
+    func erasure(receipt: UUID, application: Application.ID) async throws -> ErasureStatus?
 }

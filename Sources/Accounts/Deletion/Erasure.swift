@@ -116,7 +116,7 @@ package struct Erasure: Sendable {
     /// A merge that the backup still has and that was undone after it must not take others along, nor hide anybody.
     private func partAsLedgerHasIt(_ entry: LedgerEntry, in application: Application) async throws {
         let named = Set([entry.uid] + entry.aliases)
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             let root = try await store.resolve(entry.uid, application: application.id)
             for merge in try await store.merges(of: root, application: application.id)
             where merge.undoneAt == nil && named.contains(merge.survivor) != named.contains(merge.absorbed) {
@@ -135,7 +135,7 @@ package struct Erasure: Sendable {
     }
 
     private func begin(_ erasure: DueErasure) async throws -> Bool {
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             let family = try await store.lockFamily(of: erasure.uid, application: erasure.application)
             return try await store.beginErasure(erasure, family: family)
         }
@@ -161,7 +161,7 @@ package struct Erasure: Sendable {
         let sign = try await certification.signer(for: application)
         let entry = removal.entry
         let erasure = DueErasure(entry, application: application.id)
-        return try await store.wholeDecision { store in
+        return try await store.retryingTransaction { store in
             let family = try await store.lockFamily(of: entry.uid, application: application.id)
             guard !family.isEmpty else { return false }
             // A backup knows neither that the account was to be erased nor that its sessions have ended.
@@ -196,7 +196,7 @@ package struct Erasure: Sendable {
 }
 
 extension DueErasure {
-    fileprivate init(_ entry: LedgerEntry, application: Int32) {
+    fileprivate init(_ entry: LedgerEntry, application: Application.ID) {
         self.init(
             application: application, receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt)
     }

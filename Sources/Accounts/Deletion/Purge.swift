@@ -56,7 +56,7 @@ package struct Purge: Sendable {
     ///
     /// - Returns: `.void` for one that was restored, never for one that somebody else has concluded.
     package func erase(_ due: DueErasure, in scope: ErasureScope) async throws -> Erasure.Progress {
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             _ = try await store.lockAccount(due.uid, application: due.application)
             try await store.skipGracePeriod(of: due)
         }
@@ -122,7 +122,7 @@ package struct Purge: Sendable {
 
     private func delete(_ guest: IdleGuest, of scope: ErasureScope) async throws -> Bool {
         let application = scope.application
-        return try await store.wholeDecision { store in
+        return try await store.retryingTransaction { store in
             let status = try await store.lockAccount(guest.uid, application: application.id)
             guard let status, status.isStaying,
                 try await store.isIdleGuest(

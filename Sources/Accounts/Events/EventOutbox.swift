@@ -4,18 +4,18 @@ package import Foundation
 package protocol EventOutbox: Sendable {
     /// Writes one delivery for each webhook that subscribes to the event by now; without any, it asks nothing of the
     /// database.
-    func announce(_ events: [AccountEvent], application: Int32) async throws
+    func announce(_ events: [AccountEvent], application: Application.ID) async throws
 
     /// What became of one event, webhook by webhook.
-    func acknowledgements(of event: UUID, application: Int32) async throws -> [EventDelivery]
+    func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery]
 
     /// The same for the account's last event of a kind, for whoever doesn't know its id.
     func acknowledgements(
-        ofLast kind: AccountEvent.Kind, about uid: UUID, application: Int32
+        ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
     ) async throws -> [EventDelivery]
 
     /// Makes whatever is not acknowledged due now, what was given up too; an attempt that is under way stays alone.
-    func retryUnacknowledged(of event: UUID, application: Int32) async throws
+    func retryUnacknowledged(of event: UUID, application: Application.ID) async throws
 }
 
 /// An event on its way to one webhook.

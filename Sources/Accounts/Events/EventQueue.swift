@@ -6,7 +6,7 @@ package struct TakenDelivery: Sendable {
     package let event: UUID
     /// The webhook's URL.
     package let webhook: String
-    package let application: Int32
+    package let application: Application.ID
     package let applicationName: String
     /// Of the version that wrote it, which may know more kinds.
     package let kind: String
@@ -18,7 +18,7 @@ package struct TakenDelivery: Sendable {
     package let attempts: Int
 
     package init(
-        event: UUID, webhook: String, application: Int32, applicationName: String, kind: String, uid: UUID,
+        event: UUID, webhook: String, application: Application.ID, applicationName: String, kind: String, uid: UUID,
         details: [String: JSONValue], createdAt: Date, attempts: Int
     ) {
         self.event = event

@@ -14,10 +14,10 @@ package struct AccountExport: Sendable {
     }
 
     /// To be called before anything is read: it is an event of its own.
-    package func begin(of uid: UUID, by caller: Caller? = nil, in application: Application) async throws {
+    package func begin(of uid: UUID, by principal: Principal? = nil, in application: Application) async throws {
         let entry = AuditEntry(
-            .accountExported, of: uid, session: caller?.sessionID,
-            details: ["by": .string(caller == nil ? "admin" : "owner")])
+            .accountExported, of: uid, session: principal?.sessionID,
+            details: ["by": .string(principal == nil ? "admin" : "owner")])
         try await store.record(entry, application: application.id)
     }
 

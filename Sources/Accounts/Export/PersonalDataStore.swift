@@ -22,11 +22,11 @@ package struct PersonalDataRow: Sendable {
 package protocol PersonalDataStore: Sendable {
     /// What is held about the account and those that it has absorbed: no secrets, and nothing made of them.
     func personalData(
-        _ section: PersonalDataSection, of uid: UUID, application: Int32, after key: String?, atMost count: Int
+        _ section: PersonalDataSection, of uid: UUID, application: Application.ID, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow]
 
     /// The pseudonyms under which the audit names the account and those that it has absorbed.
-    func pseudonyms(of uid: UUID, application: Int32) async throws -> [[UInt8]]
+    func pseudonyms(of uid: UUID, application: Application.ID) async throws -> [[UInt8]]
 }
 
 /// Somebody who learns of people from this server, or tells it of them.

@@ -25,10 +25,10 @@ package struct AddressChange: Sendable {
     /// `typed` gives the address by the name that the identity's provider has for it.
     /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for what is no address.
     package func begin(
-        of id: UUID, typed: (_ field: String) -> String?, from client: Client, by caller: Caller
+        of id: UUID, typed: (_ field: String) -> String?, from client: Client, by principal: Principal
     ) async throws -> SentCode {
-        let application = caller.application
-        let identities = try await store.identities(of: caller.uid, application: application.id)
+        let application = principal.application
+        let identities = try await store.identities(of: principal.uid, application: application.id)
         guard let identity = identities.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
         let configured = try application.providers.named(identity.provider)
         guard let provider = configured.provider as? any ChallengeProvider else {
@@ -40,22 +40,22 @@ package struct AddressChange: Sendable {
         guard !identities.contains(where: { $0.provider == configured.name && $0.providerUid == target.providerUid })
         else { throw AccountsError.invalidParameter(field, reason: "is an identity of this account already") }
         return try await codes.send(
-            .addressChange(id), to: target, of: configured, by: caller, from: client, in: application)
+            .addressChange(id), to: target, of: configured, by: principal, from: client, in: application)
     }
 
     /// - Throws: `AccountsError.invalidCredentials`; `AccountsError.identityInUse` for another account's address.
     package func complete(
-        of id: UUID, with presented: PresentedOneTimeCode, by caller: Caller, from client: Client
+        of id: UUID, with presented: PresentedOneTimeCode, by principal: Principal, from client: Client
     ) async throws -> ListedIdentity {
-        let application = caller.application
-        let decided = try await store.standingDecision { store -> Decided in
-            let seen = try await store.identities(of: caller.uid, application: application.id)
+        let application = principal.application
+        let decided = try await store.retryingTransactionKeepingRefusals { store -> Decided in
+            let seen = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
             let provider = try application.providers.named(identity.provider)
             let target = try await codes.prove(
                 addressChange: presented, of: identity, from: client, in: application, store: store)
             let evidence = target.evidence
-            guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: caller) else {
+            guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: principal) else {
                 throw AccountsError.invalidToken
             }
 
@@ -63,7 +63,7 @@ package struct AddressChange: Sendable {
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
                 return .changed(
-                    try await change(identity, to: target, new, of: provider, by: caller, store: store))
+                    try await change(identity, to: target, new, of: provider, by: principal, store: store))
             case .enter:
                 throw AccountsError.invalidCredentials
             default:
@@ -72,7 +72,7 @@ package struct AddressChange: Sendable {
                     session: session, evidence: evidence, provider: provider.name, application: application.id)
                 return .refused(
                     try await writer.write(
-                        verdict, opening, by: provider, in: application, asked: caller, store: store))
+                        verdict, opening, by: provider, in: application, asked: principal, store: store))
             }
         }
         switch decided {
@@ -92,15 +92,15 @@ package struct AddressChange: Sendable {
     /// Everybody whom mail or texts reach at the old or the new address is told.
     private func change(
         _ identity: IdentityRecord, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
-        by caller: Caller, store: any AccountsStore
+        by principal: Principal, store: any AccountsStore
     ) async throws -> ListedIdentity {
-        let application = caller.application
-        let told = try await store.noticeAddresses(of: caller.uid, application: application.id)
+        let application = principal.application
+        let told = try await store.noticeAddresses(of: principal.uid, application: application.id)
         let old = [identity.email.map(Address.email), identity.phone.map(Address.phone)].compactMap { $0 }
         try await writer.displace(new.displacing, in: application, store: store)
         try await store.changeAddress(
-            of: identity.id, uid: caller.uid, to: target, claiming: new.claiming, application: application.id)
-        try await store.evictUnprovenClaims(on: [target.address], owner: caller.uid, application: application.id)
+            of: identity.id, uid: principal.uid, to: target, claiming: new.claiming, application: application.id)
+        try await store.evictUnprovenClaims(on: [target.address], owner: principal.uid, application: application.id)
         // What was sent to the old address is worth nothing any more.
         try await store.endChallenges(
             provider: provider.name, providerUid: identity.providerUid, application: application.id)
@@ -108,14 +108,14 @@ package struct AddressChange: Sendable {
             try await store.discard(
                 kind, provider: provider.name, providerUid: identity.providerUid, application: application.id)
         }
-        let languages = try await store.languages(of: caller.uid, application: application.id)
+        let languages = try await store.languages(of: principal.uid, application: application.id)
         try await store.enqueue(
             Set(told + old + [target.address]).map {
                 Message(.addressChanged, notifying: $0, provider: provider.displayName, locale: languages)
             },
-            about: caller.uid, application: application.id)
-        let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
-        let changed = try await store.identities(of: caller.uid, application: application.id)
+            about: principal.uid, application: application.id)
+        let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
+        let changed = try await store.identities(of: principal.uid, application: application.id)
         guard let record = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }
         return ListedIdentity(record: record, isCurrent: record.id == current)
     }

@@ -23,10 +23,10 @@ package struct Identities: Sendable {
         self.store = store
     }
 
-    package func list(of caller: Caller) async throws -> [ListedIdentity] {
-        let application = caller.application.id
-        let current = try await store.identity(ofSession: caller.sessionID, application: application)
-        let identities = try await store.identities(of: caller.uid, application: application)
+    package func list(of principal: Principal) async throws -> [ListedIdentity] {
+        let application = principal.application.id
+        let current = try await store.identity(ofSession: principal.sessionID, application: application)
+        let identities = try await store.identities(of: principal.uid, application: application)
         // Only an account that has just been absorbed has none, and no session of it lives.
         guard !identities.isEmpty else { throw AccountsError.invalidToken }
         return identities.map { ListedIdentity(record: $0, isCurrent: $0.id == current) }
@@ -36,12 +36,12 @@ package struct Identities: Sendable {
     ///
     /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` where none of those that would
     ///   remain can sign in.
-    package func remove(_ id: UUID?, by caller: Caller) async throws -> IdentityRemoval {
-        let application = caller.application
-        return try await store.wholeDecision { store in
-            _ = try await store.lockedAsking(caller)
-            let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
-            let identities = try await store.identities(of: caller.uid, application: application.id)
+    package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {
+        let application = principal.application
+        return try await store.retryingTransaction { store in
+            _ = try await store.lockedAsking(principal)
+            let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
+            let identities = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = identities.first(where: { $0.id == id ?? current }) else {
                 throw AccountsError.identityNotFound
             }
@@ -49,13 +49,14 @@ package struct Identities: Sendable {
             guard !remaining.isEmpty else {
                 let receipt = UUID()
                 try await store.beginDeletion(
-                    of: caller.uid, by: .lastIdentity, session: caller.sessionID, receipt: receipt, in: application)
+                    of: principal.uid, by: .lastIdentity, session: principal.sessionID, receipt: receipt,
+                    in: application)
                 return .accountDeleted(receipt: receipt)
             }
             guard remaining.contains(where: application.providers.canSignIn(with:)) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
             }
-            try await store.unlink(identity, of: caller.uid, in: application)
+            try await store.unlink(identity, of: principal.uid, in: application)
             return .removed
         }
     }

@@ -31,7 +31,7 @@ package struct IdentityReview: Sendable {
         guard Set(keep).isDisjoint(with: remove) else {
             throw AccountsError.invalidParameter("remove", reason: "names an identity that is to be kept")
         }
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             guard try await store.consume(.review, hash: token.hash, application: application.id) != nil,
                 try await store.lockAccount(uid, application: application.id) == .live
             else { throw AccountsError.invalidToken }

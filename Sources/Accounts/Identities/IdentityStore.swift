@@ -64,26 +64,27 @@ package struct IdentityRecord: Sendable, Equatable {
 /// What belongs to an identity beside its sessions.
 package protocol IdentityStore: Sendable {
     /// The account's, the oldest first.
-    func identities(of uid: UUID, application: Int32) async throws -> [IdentityRecord]
+    func identities(of uid: UUID, application: Application.ID) async throws -> [IdentityRecord]
 
     /// The identity that opened the session, be it one of long ago.
-    func identity(ofSession session: UUID, application: Int32) async throws -> UUID?
+    func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?
 
-    func heldIdentity(_ provider: String, _ providerUid: String, _ application: Int32) async throws -> HeldIdentity?
+    func heldIdentity(_ provider: String, _ providerUid: String, _ application: Application.ID) async throws
+        -> HeldIdentity?
 
     /// Remembers a proof that works once.
     ///
     /// - Returns: `false` when it was presented before.
     /// - Throws: a transient `StoreConflict` while another transaction presents it.
-    func spend(_ proof: SingleUse, provider: String, application: Int32) async throws -> Bool
+    func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool
 
     /// Keeps a service's tokens, sealed; they replace earlier ones.
-    func keep(_ tokens: ProviderTokens, of identity: UUID, application: Int32) async throws
+    func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws
 
-    func dropTokens(of identity: UUID, application: Int32) async throws
+    func dropTokens(of identity: UUID, application: Application.ID) async throws
 
     /// Takes a service's tokens out of use, to be given back to it later.
-    func revokeTokens(of identity: UUID, application: Int32) async throws
+    func revokeTokens(of identity: UUID, application: Application.ID) async throws
 
     /// Frees addresses that somebody has just proven of every claim on them that nobody proved: pending registrations
     /// and changes go, and identities of other accounts lose the address, their passwords and their sessions.
@@ -91,22 +92,23 @@ package protocol IdentityStore: Sendable {
     /// Keeps decoys, which cannot be activated: without one, a sign-in would reveal that the address has an account.
     /// `owner` is the account of the person who proved the addresses. The other accounts are locked.
     /// - Throws: a transient `StoreConflict` while another transaction holds one of these rows or accounts.
-    func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Int32) async throws
+    func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Application.ID) async throws
 
     /// Forgets what strangers registered with an address that has an owner.
-    func discardDecoys(of address: EmailAddress, application: Int32) async throws
+    func discardDecoys(of address: EmailAddress, application: Application.ID) async throws
 
     /// Mail to an address of the account is, or is no longer, passed on; while it isn't, nothing is sent there.
-    func setForwarding(_ isOn: Bool, of address: EmailAddress, uid: UUID, application: Int32) async throws
+    func setForwarding(_ isOn: Bool, of address: EmailAddress, uid: UUID, application: Application.ID) async throws
 
     /// Removes an identity of an account that the caller has locked, and the addresses that only it shows.
-    func removeIdentity(_ identity: UUID, of uid: UUID, application: Int32) async throws
+    func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws
 
     /// Another address for an identity that is one, of an account that the caller has locked; the old one is free from
     /// then on, unless another of its identities shows it.
     ///
     /// - Throws: `StoreConflict` when the identity is gone, or the address has an owner by now.
     func changeAddress(
-        of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address], application: Int32
+        of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
+        application: Application.ID
     ) async throws
 }

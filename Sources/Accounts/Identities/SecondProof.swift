@@ -23,7 +23,7 @@ package struct SecondProof: Sendable {
         else { throw AccountsError.invalidToken }
         let signedIn = try await signIn()
         guard let uid = proof.uid, signedIn.session.user.uid == uid else { return signedIn }
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             guard let proof = try await store.consume(.secondProof, hash: token.hash, application: application.id),
                 try await store.lockAccount(uid, application: application.id) == .live
             else { return }

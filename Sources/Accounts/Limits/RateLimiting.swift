@@ -31,13 +31,13 @@ package struct RateSubject: Sendable, Equatable {
 
 /// What is counted together; a changed rate starts a new count.
 package struct RateKey: Sendable, Hashable {
-    package let application: Int32
+    package let application: Application.ID
     package let limit: RateLimit
     package let rate: Rate
     /// A pseudonym, so that no address is kept.
     package let subject: [UInt8]
 
-    package init(application: Int32, limit: RateLimit, rate: Rate, subject: [UInt8]) {
+    package init(application: Application.ID, limit: RateLimit, rate: Rate, subject: [UInt8]) {
         self.application = application
         self.limit = limit
         self.rate = rate

@@ -36,64 +36,66 @@ package struct IdentityLinking: Sendable {
     /// A guest becomes permanent, or, where the identity has an account, what `onConflict` says.
     /// - Throws: `AccountsError.identityInUse`, and what a sign-in throws.
     package func link(
-        _ proof: PresentedProof, of provider: ConfiguredProvider, onConflict: ConflictChoice, by caller: Caller,
+        _ proof: PresentedProof, of provider: ConfiguredProvider, onConflict: ConflictChoice, by principal: Principal,
         from client: Client
     ) async throws -> SignedIn {
-        let application = caller.application
-        let outcome = try await store.standingDecision { store in
-            let use: FlowUse = caller.successor == nil ? .link(caller.sessionID) : .anything(caller.sessionID)
+        let application = principal.application
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
+            let use: FlowUse = principal.successor == nil ? .link(principal.sessionID) : .anything(principal.sessionID)
             let evidence = try await accept(
                 proof, of: provider, for: use, from: client, in: application, store: store)
             return try await link(
-                evidence, of: provider, onConflict: onConflict, by: caller, from: client, store: store)
+                evidence, of: provider, onConflict: onConflict, by: principal, from: client, store: store)
         }
         return try await signIn.finish(outcome, in: application)
     }
 
     /// The same inside a transaction of the caller's.
     func link(
-        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice, by caller: Caller,
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
+        by principal: Principal,
         from client: Client, store: any AccountsStore
     ) async throws -> SignInOutcome {
-        let application = caller.application
+        let application = principal.application
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
-        let opening = opening(evidence, of: provider, by: caller, from: client)
-        if let successor = caller.successor {
+        let opening = opening(evidence, of: provider, by: principal, from: client)
+        if let successor = principal.successor {
             return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
         }
-        guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: caller) else {
+        guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: principal) else {
             // The same call, sent twice: the other one has just moved the guest.
-            guard let successor = try await store.successor(ofGuest: caller.sessionID, application: application.id)
+            guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
             return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
         }
         let verdict = decide(evidence, state: state, policy: policy)
         return try await writer.write(
-            verdict, opening.after(verdict, by: caller), by: provider, in: application, asked: caller, store: store)
+            verdict, opening.after(verdict, by: principal), by: provider, in: application, asked: principal,
+            store: store)
     }
 
     /// Opens a session by a fresh proof of one of the account's own identities.
     /// - Throws: `AccountsError.foreignProof`; `AccountsError.tokenTooOld` for a token that was issued too long ago; and
     ///   what a sign-in throws.
     package func reauthenticate(
-        with proof: PresentedProof, of provider: ConfiguredProvider, by caller: Caller, from client: Client
+        with proof: PresentedProof, of provider: ConfiguredProvider, by principal: Principal, from client: Client
     ) async throws -> SignedIn {
-        let application = caller.application
-        let outcome = try await store.standingDecision { store in
+        let application = principal.application
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
             var evidence = try await accept(
-                proof, of: provider, for: .reauthentication(caller.sessionID), from: client, in: application,
+                proof, of: provider, for: .reauthentication(principal.sessionID), from: client, in: application,
                 store: store)
             // A token that may sign in again and again re-authenticates once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
-            let asking = try await store.lockedAsking(caller)
+            let asking = try await store.lockedAsking(principal)
             let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
             let verdict = decideReauthentication(
                 evidence, state: state, policy: LinkingPolicy(provider, in: application))
             if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
-            var opening = opening(evidence, of: provider, by: caller, from: client)
+            var opening = opening(evidence, of: provider, by: principal, from: client)
             opening.session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
             return try await writer.write(
-                verdict, opening, by: provider, in: application, asked: caller, store: store)
+                verdict, opening, by: provider, in: application, asked: principal, store: store)
         }
         return try await signIn.finish(outcome, in: application)
     }
@@ -147,25 +149,25 @@ package struct IdentityLinking: Sendable {
     }
 
     private func opening(
-        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, by caller: Caller, from client: Client
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, by principal: Principal, from client: Client
     ) -> SessionOpening {
-        var session = tokens.newSession(methods: evidence.methods, client: client, in: caller.application)
-        session.resumes = caller.sessionID
+        var session = tokens.newSession(methods: evidence.methods, client: client, in: principal.application)
+        session.resumes = principal.sessionID
         return SessionOpening(
-            session: session, evidence: evidence, provider: provider.name, application: caller.application.id)
+            session: session, evidence: evidence, provider: provider.name, application: principal.application.id)
     }
 }
 
 extension SessionOpening {
     /// Only re-authentication sets `resumes`, and only a merge sets `continues`: a session opened by linking does not
     /// replace the caller's.
-    fileprivate func after(_ verdict: LinkingVerdict, by caller: Caller) -> SessionOpening {
+    fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> SessionOpening {
         var opening = self
         switch verdict.outcome {
         case .link: opening.session.resumes = nil
         case .replaceGuest(_, let isAbsorbed):
             opening.session.resumes = nil
-            opening.session.continues = isAbsorbed ? caller.sessionID : nil
+            opening.session.continues = isAbsorbed ? principal.sessionID : nil
         default: break
         }
         return opening

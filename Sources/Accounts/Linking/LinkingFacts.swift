@@ -45,18 +45,18 @@ extension AccountsStore {
     /// The account that asks for a link, locked, as is its session.
     ///
     /// - Throws: `AccountsError.invalidToken` where the session has ended.
-    func lockedAsking(_ caller: Caller) async throws -> AskingAccount {
-        guard let asking = try await lockedAskingIfLive(caller) else { throw AccountsError.invalidToken }
+    func lockedAsking(_ principal: Principal) async throws -> AskingAccount {
+        guard let asking = try await lockedAskingIfLive(principal) else { throw AccountsError.invalidToken }
         return asking
     }
 
     /// The same; `nil` where the session has ended.
-    func lockedAskingIfLive(_ caller: Caller) async throws -> AskingAccount? {
-        guard try await lockAccount(caller.uid, application: caller.application.id) == .live,
-            try await lockSession(caller.sessionID, of: caller.uid, application: caller.application.id)
+    func lockedAskingIfLive(_ principal: Principal) async throws -> AskingAccount? {
+        guard try await lockAccount(principal.uid, application: principal.application.id) == .live,
+            try await lockSession(principal.sessionID, of: principal.uid, application: principal.application.id)
         else { return nil }
-        let identities = try await identities(of: caller.uid, application: caller.application.id)
-        return AskingAccount(uid: caller.uid, isGuest: identities.allSatisfy(\.isGuest))
+        let identities = try await identities(of: principal.uid, application: principal.application.id)
+        return AskingAccount(uid: principal.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
     /// A session of an account that the caller has locked, by the identity that fits, else by the first that could sign in.
@@ -83,7 +83,7 @@ extension AccountsStore {
 
     /// Locks several accounts as everybody does it, in the order of their uids.
     @discardableResult
-    func lockAccounts(_ uids: Set<UUID>, application: Int32) async throws -> [UUID: AccountStatus] {
+    func lockAccounts(_ uids: Set<UUID>, application: Application.ID) async throws -> [UUID: AccountStatus] {
         var statuses: [UUID: AccountStatus] = [:]
         for uid in uids.sorted(by: { $0.text < $1.text }) {
             statuses[uid] = try await lockAccount(uid, application: application)
@@ -95,12 +95,12 @@ extension AccountsStore {
     /// `nil` where the session that asks has ended.
     /// - Throws: `StoreConflict` where the evidence leads elsewhere by then.
     func lockedFacts(
-        about evidence: VerifiedIdentity, of provider: ConfiguredProvider, askedBy caller: Caller
+        about evidence: VerifiedIdentity, of provider: ConfiguredProvider, askedBy principal: Principal
     ) async throws -> LinkingState? {
-        let application = caller.application
+        let application = principal.application
         let accounts = try await facts(about: evidence, of: provider, in: application).accounts
-        try await lockAccounts(accounts.union([caller.uid]), application: application.id)
-        guard let asking = try await lockedAskingIfLive(caller) else { return nil }
+        try await lockAccounts(accounts.union([principal.uid]), application: application.id)
+        guard let asking = try await lockedAskingIfLive(principal) else { return nil }
         let state = try await facts(about: evidence, of: provider, in: application, asking: asking)
         guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
         return state

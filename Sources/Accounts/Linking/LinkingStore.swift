@@ -7,11 +7,11 @@ package struct SessionOpening: Sendable {
     package let evidence: VerifiedIdentity
     /// The provider's configured name.
     package let provider: String
-    package let application: Int32
+    package let application: Application.ID
     /// Set by a password reset: the password that the account gets when it is restored.
     var newPassword: PasswordHash?
 
-    package init(session: NewSession, evidence: VerifiedIdentity, provider: String, application: Int32) {
+    package init(session: NewSession, evidence: VerifiedIdentity, provider: String, application: Application.ID) {
         self.session = session
         self.evidence = evidence
         self.provider = provider
@@ -40,7 +40,7 @@ package protocol LinkingStore: Sendable {
     /// A phone number is idle if it was not used as a proof for `idleLimit`. An address needs a second proof if only
     /// quarantined identities have it. The caller checks whether the account has another way in.
     func linkingState(
-        for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Int32
+        for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Application.ID
     ) async throws -> LinkingState
 
     /// - Throws: `StoreConflict` when the account is not live any more, the password is another by now, or the identity
@@ -64,16 +64,16 @@ package protocol LinkingStore: Sendable {
     ) async throws -> OpenedSession
 
     /// Remembers where a guest, whose session has ended, went.
-    func note(successor uid: UUID, ofGuest session: UUID, application: Int32) async throws
+    func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws
 
     /// Takes a phone number from an account that the caller has locked; identities that are that number go, or become a
     /// guest's where somebody is still signed in by them.
-    func displace(_ owner: AddressOwner, application: Int32) async throws -> Displacement
+    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement
 
     /// Trusts what the ticket of a second proof was about: another sign-in of the account came with it.
     ///
     /// The quarantine ends of that identity, and of those that show it as their address; a number is not idle any more.
-    func confirm(_ proof: Proof, of uid: UUID, application: Int32) async throws
+    func confirm(_ proof: Proof, of uid: UUID, application: Application.ID) async throws
 }
 
 /// What is left of an account that lost its number.

@@ -20,7 +20,7 @@ package struct SignIn: Sendable {
         let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
         let opening = SessionOpening(
             session: session, evidence: try evidence.checked(), provider: provider.name, application: application.id)
-        let outcome = try await decidingAgain {
+        let outcome = try await retryingOnConflict {
             let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
             // One statement needs no transaction, and most sign-ins are one; nor must what a refusal wrote be undone.
             guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {

@@ -28,7 +28,7 @@ struct VerdictWriter: Sendable {
     func write(
         _ verdict: LinkingVerdict, _ opening: SessionOpening, by provider: ConfiguredProvider,
         in application: Application,
-        asked caller: Caller? = nil, store: any AccountsStore
+        asked principal: Principal? = nil, store: any AccountsStore
     ) async throws -> SignInOutcome {
         if verdict.isSuccess { try await spend(opening, store: store) }
         switch verdict.outcome {
@@ -46,25 +46,25 @@ struct VerdictWriter: Sendable {
             let opened = try await store.openSession(opening, identity: added, password: nil)
             return .opened(opened, refreshToken: opening.session.refreshToken)
         case .upgrade(let identity, let guest):
-            guard let caller else { throw StoreConflict() }
+            guard let principal else { throw StoreConflict() }
             try await displace(identity.displacing, in: application, store: store)
             let added = try await add(identity, opening, to: guest, by: provider, store: store)
             _ = try await store.endSessions(
-                .allBut(caller.sessionID), of: guest, because: .guestUpgraded, application: application.id)
-            let opened = try await store.upgradeGuest(opening, identity: added, keeping: caller.sessionID)
+                .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
+            let opened = try await store.upgradeGuest(opening, identity: added, keeping: principal.sessionID)
             return .opened(opened, refreshToken: opening.session.refreshToken)
         case .replaceGuest(let entry, let isAbsorbed):
-            guard let caller else { throw StoreConflict() }
-            try await leave(caller, for: entry.uid, isAbsorbed: isAbsorbed, in: application, store: store)
+            guard let principal else { throw StoreConflict() }
+            try await leave(principal, for: entry.uid, isAbsorbed: isAbsorbed, in: application, store: store)
             return try await enter(entry, opening, by: provider, store: store)
         case .conflict(let uid, let offersMerge):
-            guard let caller else { throw StoreConflict() }
+            guard let principal else { throw StoreConflict() }
             try await store.record(
-                .refusal(verdict.rule, of: opening, uid: caller.uid), application: opening.application)
+                .refusal(verdict.rule, of: opening, uid: principal.uid), application: opening.application)
             guard offersMerge else { return .conflict(ticket: nil, verdict.refusal) }
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .merge(ticket, with: uid, by: opening, session: caller.sessionID), application: opening.application)
+                .merge(ticket, with: uid, by: opening, session: principal.sessionID), application: opening.application)
             return .conflict(ticket: ticket, verdict.refusal)
         case .secondProof(let uid, let subject):
             let ticket = tokens.opaque.make()
@@ -142,7 +142,7 @@ struct VerdictWriter: Sendable {
 
     /// The guest's account is absorbed or erased; its bearer may repeat this call for a minute.
     private func leave(
-        _ guest: Caller, for uid: UUID, isAbsorbed: Bool, in application: Application, store: any AccountsStore
+        _ guest: Principal, for uid: UUID, isAbsorbed: Bool, in application: Application, store: any AccountsStore
     ) async throws {
         if isAbsorbed {
             _ = try await store.merge(survivor: uid, absorbed: guest.uid, in: application)

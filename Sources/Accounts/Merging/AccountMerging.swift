@@ -15,28 +15,30 @@ package struct AccountMerging: Sendable {
 
     /// What a merge by this ticket would do; the ticket stays good.
     /// - Throws: `AccountsError.invalidToken`.
-    package func preview(ticket text: String, survivor: SurvivorChoice?, by caller: Caller) async throws -> MergePlan {
+    package func preview(ticket text: String, survivor: SurvivorChoice?, by principal: Principal) async throws
+        -> MergePlan
+    {
         guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        return try await store.wholeDecision { store in
+        return try await store.retryingTransaction { store in
             let proof = try await store.mergeTicket(
-                ticket.hash, of: caller.sessionID, usingUp: false, application: caller.application.id)
-            return try await plan(proof, survivor: survivor, by: caller, store: store)
+                ticket.hash, of: principal.sessionID, usingUp: false, application: principal.application.id)
+            return try await plan(proof, survivor: survivor, by: principal, store: store)
         }
     }
 
     /// Merges the caller's account with the one that the ticket is for.
     /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired, or another session's.
     package func merge(
-        ticket text: String, survivor: SurvivorChoice?, by caller: Caller, from client: Client
+        ticket text: String, survivor: SurvivorChoice?, by principal: Principal, from client: Client
     ) async throws -> (SignedIn, Merge) {
         guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        let application = caller.application
-        let (outcome, merge) = try await store.wholeDecision { store in
+        let application = principal.application
+        let (outcome, merge) = try await store.retryingTransaction { store in
             let proof = try await store.mergeTicket(
-                ticket.hash, of: caller.sessionID, usingUp: true, application: application.id)
-            let plan = try await plan(proof, survivor: survivor, by: caller, store: store)
+                ticket.hash, of: principal.sessionID, usingUp: true, application: application.id)
+            let plan = try await plan(proof, survivor: survivor, by: principal, store: store)
             let merge = try await store.carryOut(plan, in: application)
-            let outcome = try await open(merge, proof: proof, by: caller, from: client, store: store)
+            let outcome = try await open(merge, proof: proof, by: principal, from: client, store: store)
             if plan.upgradesSurvivor, case .opened(let opened, _) = outcome {
                 _ = try await store.endSessions(
                     .allBut(opened.grant.sessionID), of: plan.survivor, because: .guestUpgraded,
@@ -47,24 +49,25 @@ package struct AccountMerging: Sendable {
         return (try await signIn.finish(outcome, in: application), merge)
     }
 
-    package func list(of caller: Caller) async throws -> [Merge] {
-        try await store.merges(of: caller.uid, application: caller.application.id)
+    package func list(of principal: Principal) async throws -> [Merge] {
+        try await store.merges(of: principal.uid, application: principal.application.id)
     }
 
     /// Both accounts as they were, apart from what has been removed since.
     ///
     /// - Throws: `AccountsError.mergeNotFound` for one that is not the caller's, too old, or undone;
     ///   `AccountsError.lastUsableIdentity` where one of the two would have no way left to sign in.
-    package func undo(_ id: UUID, by caller: Caller) async throws {
-        let application = caller.application
-        try await store.wholeDecision { store in
-            let merges = try await store.merges(of: caller.uid, application: application.id)
-            guard let merge = merges.first(where: { $0.id == id && $0.survivor == caller.uid && $0.undoneAt == nil })
+    package func undo(_ id: UUID, by principal: Principal) async throws {
+        let application = principal.application
+        try await store.retryingTransaction { store in
+            let merges = try await store.merges(of: principal.uid, application: application.id)
+            guard let merge = merges.first(where: { $0.id == id && $0.survivor == principal.uid && $0.undoneAt == nil })
             else {
                 throw AccountsError.mergeNotFound
             }
             try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
-            guard try await store.lockSession(caller.sessionID, of: caller.uid, application: application.id) else {
+            guard try await store.lockSession(principal.sessionID, of: principal.uid, application: application.id)
+            else {
                 throw AccountsError.invalidToken
             }
             try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
@@ -84,40 +87,40 @@ package struct AccountMerging: Sendable {
     }
 
     private func plan(
-        _ proof: Proof?, survivor: SurvivorChoice?, by caller: Caller, store: any AccountsStore
+        _ proof: Proof?, survivor: SurvivorChoice?, by principal: Principal, store: any AccountsStore
     ) async throws -> MergePlan {
-        let application = caller.application.id
-        guard let proof, let other = proof.uid, other != caller.uid else { throw AccountsError.invalidToken }
-        let statuses = try await store.lockAccounts([caller.uid, other], application: application)
+        let application = principal.application.id
+        guard let proof, let other = proof.uid, other != principal.uid else { throw AccountsError.invalidToken }
+        let statuses = try await store.lockAccounts([principal.uid, other], application: application)
         guard statuses[other] == .live else { throw AccountsError.invalidToken }
-        _ = try await store.lockedAsking(caller)
+        _ = try await store.lockedAsking(principal)
         let theirs = try await store.mergeSide(other, application: application)
         // What was proven may have left that account since: then it proves nothing about it.
         guard theirs.has(proof) else { throw AccountsError.invalidToken }
         let wished: UUID? =
             switch survivor {
-            case .current: caller.uid
+            case .current: principal.uid
             case .other: other
             case nil: nil
             }
         return MergePlan(
-            try await store.mergeSide(caller.uid, application: application), theirs, survivor: wished)
+            try await store.mergeSide(principal.uid, application: application), theirs, survivor: wished)
     }
 
     /// A session of the survivor, by an identity that was its own before: it outlives that the merge is undone.
     private func open(
-        _ merge: Merge, proof: Proof?, by caller: Caller, from client: Client, store: any AccountsStore
+        _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any AccountsStore
     ) async throws -> SignInOutcome {
-        let application = caller.application
-        let current = try await store.identity(ofSession: caller.sessionID, application: application.id)
+        let application = principal.application
+        let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
         var session = tokens.newSession(methods: proof?.methods ?? [], client: client, in: application)
-        session.continues = caller.sessionID
+        session.continues = principal.sessionID
         // A ticket proves the other account, and nothing new about the caller's own.
-        if merge.survivor == caller.uid {
-            session.authenticatedAt = Date(timeIntervalSince1970: TimeInterval(caller.authenticatedAt))
+        if merge.survivor == principal.uid {
+            session.authenticatedAt = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
         }
         return try await store.open(session, of: merge.survivor, in: application) { identity in
-            merge.survivor == caller.uid
+            merge.survivor == principal.uid
                 ? identity.id == current
                 : identity.provider == proof?.provider && identity.providerUid == proof?.providerUid
         }

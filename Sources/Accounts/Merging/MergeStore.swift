@@ -31,23 +31,23 @@ package struct Merge: Sendable, Equatable {
 /// Accounts that become one, and part again; the caller has locked both, in the order of their uids.
 package protocol MergeStore: Sendable {
     /// - Throws: `StoreConflict` for an account that is not live.
-    func mergeSide(_ uid: UUID, application: Int32) async throws -> MergeSide
+    func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide
 
     /// Makes the absorbed account an alias of the survivor, and remembers what moved for `undoWindow`.
     /// - Throws: `StoreConflict` when the rows are no longer what was planned on.
-    func carryOut(_ plan: MergePlan, id: UUID, undoWindow: Duration, application: Int32) async throws -> Merge
+    func carryOut(_ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID) async throws -> Merge
 
     /// Of the account, the newest first; those of what it absorbed are its own too.
-    func merges(of uid: UUID, application: Int32) async throws -> [Merge]
+    func merges(of uid: UUID, application: Application.ID) async throws -> [Merge]
 
     /// Gives the absorbed account back what moved and is still there.
     ///
     /// - Returns: `false` where the time for it is over, unless that is to be overlooked, or it has been undone.
-    func undo(_ merge: Merge, evenIfLate: Bool, application: Int32) async throws -> Bool
+    func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool
 
     /// Gives an absorbed guest its sessions back, which are all that it had: those that the merge ended.
-    func reviveSessions(of merge: Merge, application: Int32) async throws
+    func reviveSessions(of merge: Merge, application: Application.ID) async throws
 
     /// The account that a uid stands for now: itself, or whatever absorbed it in the end.
-    func resolve(_ uid: UUID, application: Int32) async throws -> UUID
+    func resolve(_ uid: UUID, application: Application.ID) async throws -> UUID
 }

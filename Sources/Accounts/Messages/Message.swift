@@ -130,11 +130,11 @@ package struct Message: Sendable, Codable, Equatable {
 /// Where messages are written, in the transaction of what they tell about.
 package protocol MessageOutbox: Sendable {
     /// `uid` is the account that they are about; without one, whoever owns the address.
-    func enqueue(_ messages: [Message], about uid: UUID?, application: Int32) async throws
+    func enqueue(_ messages: [Message], about uid: UUID?, application: Application.ID) async throws
 }
 
 extension MessageOutbox {
-    package func enqueue(_ messages: [Message], application: Int32) async throws {
+    package func enqueue(_ messages: [Message], application: Application.ID) async throws {
         try await enqueue(messages, about: nil, application: application)
     }
 }
@@ -142,12 +142,12 @@ extension MessageOutbox {
 /// A message that a worker has taken for a while.
 package struct TakenMessage: Sendable {
     package let message: Message
-    package let application: Int32
+    package let application: Application.ID
     package let applicationName: String
     /// How often sending it was tried before.
     package let attempts: Int
 
-    package init(message: Message, application: Int32, applicationName: String, attempts: Int) {
+    package init(message: Message, application: Application.ID, applicationName: String, attempts: Int) {
         self.message = message
         self.application = application
         self.applicationName = applicationName
@@ -160,14 +160,14 @@ package protocol OutboxQueue: Sendable {
     /// Due messages of one channel, hidden from other workers for `lease`.
     func take(_ channel: MessageChannel, atMost count: Int, lease: Duration) async throws -> [TakenMessage]
     /// Sent: its text is forgotten.
-    func markSent(_ id: UUID, application: Int32) async throws
+    func markSent(_ id: UUID, application: Application.ID) async throws
     /// Tries again after `delay`, or gives up visibly without one.
-    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Int32) async throws
+    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Application.ID) async throws
     /// Puts a text message to that range of numbers on the budget, once for all its attempts.
     ///
     /// - Returns: whether it may leave; what may not costs nothing but, at most, a place of its range.
     func count(
-        _ id: UUID, toward budget: TextBudget, range: String, application: Int32
+        _ id: UUID, toward budget: TextBudget, range: String, application: Application.ID
     ) async throws -> Bool
     /// An element whenever messages may have become due; a hint, not a promise.
     var arrivals: AsyncStream<Void> { get }

@@ -18,7 +18,7 @@ package struct ProviderNotifications: Sendable {
         _ payload: String, forOneOf candidates: [ConfiguredProvider], in application: Application
     ) async throws {
         guard let (event, configured) = try await event(in: payload, forOneOf: candidates) else { return }
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             guard
                 try await store.spend(event.singleUse, provider: configured.name, application: application.id),
                 let identity = try await lockedIdentity(of: event, provider: configured.name, in: application, store)

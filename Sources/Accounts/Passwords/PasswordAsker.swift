@@ -7,13 +7,13 @@ package struct PasswordAsker: Sendable {
     /// Whose password it is; `nil` while that is not known.
     package let subject: AttemptKey?
     /// The application that the subject belongs to; `nil` while the subject is not known.
-    package let application: Int32?
+    package let application: Application.ID?
     /// `nil` where nobody can tell.
     package let presence: Presence?
 
     /// A network that isn't said to be a part of anything is a block of its own.
     package init(
-        network: String, block: String? = nil, subject: AttemptKey?, application: Int32? = nil,
+        network: String, block: String? = nil, subject: AttemptKey?, application: Application.ID? = nil,
         presence: Presence? = nil
     ) {
         self.network = network
@@ -23,7 +23,7 @@ package struct PasswordAsker: Sendable {
         self.presence = presence
     }
 
-    package init(_ client: Client, subject: AttemptKey?, in application: Int32? = nil) {
+    package init(_ client: Client, subject: AttemptKey?, in application: Application.ID? = nil) {
         self.init(
             network: client.network, block: client.block, subject: subject, application: application,
             presence: client.presence)

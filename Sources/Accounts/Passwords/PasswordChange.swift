@@ -23,27 +23,27 @@ package struct PasswordChange: Sendable {
     /// An account without any password gets one for the identity that the caller signed in with, else for its first
     /// address. `current` may be left out, but must be right where it is given.
     package func change(
-        to password: String, current: String?, by caller: Caller, from client: Client
+        to password: String, current: String?, by principal: Principal, from client: Client
     ) async throws {
         try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
-        try await decidingAgain {
-            let identities = try await changing(by: caller)
+        try await retryingOnConflict {
+            let identities = try await changing(by: principal)
             // The caller's own comes first, where it has a password.
             guard let checked = identities.first(where: { $0.hash != nil }) ?? identities.first else {
                 throw AccountsError.identityNotFound
             }
-            let provider = try caller.application.providers.passwordProvider().0.name
+            let provider = try principal.application.providers.passwordProvider().0.name
             let attempts = tokens.opaque.attemptKey(provider: provider, subject: checked.subject)
-            let asker = PasswordAsker(client, subject: attempts, in: caller.application.id)
+            let asker = PasswordAsker(client, subject: attempts, in: principal.application.id)
             if let current {
                 try await check(
                     current, of: checked,
                     with: PasswordCheck(
                         store: store, hasher: hasher, subject: checked.subject, provider: provider,
                         attempts: attempts, asker: asker, source: tokens.opaque.refusalSource(of: client),
-                        application: caller.application.id))
+                        application: principal.application.id))
             }
-            let displayName = try await store.user(caller.uid, application: caller.application.id)?.displayName
+            let displayName = try await store.user(principal.uid, application: principal.application.id)?.displayName
             try await passwords.refuseWeak(
                 password, of: identities.map(\.subject.address), displayName: displayName)
             let changes = try await changes(of: identities, to: password, for: asker).map { change in
@@ -51,7 +51,7 @@ package struct PasswordChange: Sendable {
                 if current == nil, change.identity.id == checked.id { change.expected = nil }
                 return change
             }
-            try await write(changes, of: provider, by: caller)
+            try await write(changes, of: provider, by: principal)
         }
     }
 
@@ -63,12 +63,12 @@ package struct PasswordChange: Sendable {
     }
 
     /// All that have a password, and the first of all in any case.
-    private func changing(by caller: Caller) async throws -> [PasswordIdentity] {
-        let (configured, _) = try caller.application.providers.passwordProvider()
+    private func changing(by principal: Principal) async throws -> [PasswordIdentity] {
+        let (configured, _) = try principal.application.providers.passwordProvider()
         let identities = try await store.passwordIdentities(
-            of: caller.uid, provider: configured.name,
-            preferring: caller.provider == configured.name ? caller.providerUid : nil,
-            application: caller.application.id)
+            of: principal.uid, provider: configured.name,
+            preferring: principal.provider == configured.name ? principal.providerUid : nil,
+            application: principal.application.id)
         return Array(identities.prefix(1)) + identities.dropFirst().filter { $0.hash != nil }
     }
 
@@ -100,21 +100,21 @@ package struct PasswordChange: Sendable {
 
     /// The session is judged again under its lock: hashing takes long, and a reset that ended the session meanwhile must
     /// not be undone by it.
-    private func write(_ changes: [Change], of provider: String, by caller: Caller) async throws {
-        let application = caller.application.id
+    private func write(_ changes: [Change], of provider: String, by principal: Principal) async throws {
+        let application = principal.application.id
         let subjects = changes.map(\.identity.subject)
         try await store.transaction { store in
-            guard try await store.lockAccount(caller.uid, application: application) == .live,
-                try await store.lockSession(caller.sessionID, of: caller.uid, application: application)
+            guard try await store.lockAccount(principal.uid, application: application) == .live,
+                try await store.lockSession(principal.sessionID, of: principal.uid, application: application)
             else { throw AccountsError.invalidToken }
             for change in changes {
                 try await store.setPassword(
                     change.hash, of: change.identity.id, replacing: change.expected, application: application)
             }
             try await store.evictUnprovenClaims(
-                on: subjects.map { .email($0.address) }, owner: caller.uid, application: application)
+                on: subjects.map { .email($0.address) }, owner: principal.uid, application: application)
             try await store.concludePasswordChange(
-                of: caller.uid, subjects: subjects, provider: provider, keeping: caller.sessionID,
+                of: principal.uid, subjects: subjects, provider: provider, keeping: principal.sessionID,
                 application: application)
         }
     }
@@ -123,7 +123,7 @@ package struct PasswordChange: Sendable {
 extension AccountsStore {
     /// Ends the links that would set another password, and every session but that one; notifies the owner.
     func concludePasswordChange(
-        of uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Int32
+        of uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Application.ID
     ) async throws {
         for subject in subjects {
             try await discard(

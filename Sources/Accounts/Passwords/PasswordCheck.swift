@@ -10,7 +10,7 @@ struct PasswordCheck: Sendable {
     let asker: PasswordAsker
     /// Where a wrong password is counted if the subject has no account.
     let source: RefusalSource
-    let application: Int32
+    let application: Application.ID
 
     /// - Throws: `AccountsError.identityTemporarilyLocked`.
     func state() async throws -> PasswordState {

@@ -31,10 +31,10 @@ package struct PasswordLinking: Sendable {
     /// - Returns: the address as it is stored.
     package func begin(
         typed: String, password: String, with configured: ConfiguredProvider, onConflict: ConflictChoice,
-        by caller: Caller, from client: Client
+        by principal: Principal, from client: Client
     ) async throws -> EmailAddress {
-        let application = caller.application
-        guard caller.successor == nil else { throw AccountsError.invalidToken }
+        let application = principal.application
+        guard principal.successor == nil else { throw AccountsError.invalidToken }
         guard let provider = configured.provider as? any PasswordProvider else {
             throw AccountsError.unsupportedProvider(configured.name)
         }
@@ -42,17 +42,17 @@ package struct PasswordLinking: Sendable {
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         let asker = PasswordAsker(client, subject: attempts, in: application.id)
         try hasher.requirePlace(for: asker)
-        let displayName = try await store.user(caller.uid, application: application.id)?.displayName
+        let displayName = try await store.user(principal.uid, application: application.id)?.displayName
         try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
-        try await decidingAgain {
+        try await retryingOnConflict {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
                 hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: asker),
                 displayName: nil, isDecoy: false,
-                joining: .init(uid: caller.uid, onConflict: onConflict))
+                joining: .init(uid: principal.uid, onConflict: onConflict))
             let token = tokens.opaque.make()
             let proof = NewProof.registration(
                 token, id: registration.id, provider: configured.name, subject: subject)
@@ -62,7 +62,7 @@ package struct PasswordLinking: Sendable {
             try await store.transaction { store in
                 try await store.register(registration, application: application.id)
                 try await store.issue(proof, application: application.id)
-                try await store.enqueue([message], about: caller.uid, application: application.id)
+                try await store.enqueue([message], about: principal.uid, application: application.id)
             }
         }
         return subject.address
@@ -71,31 +71,31 @@ package struct PasswordLinking: Sendable {
     /// - Returns: `nil` for a token that is no such registration's.
     /// - Throws: `AccountsError.invalidToken` without a bearer of the account that asked, and then changes nothing;
     ///   else what linking throws.
-    func complete(_ token: OpaqueToken, by caller: Caller?, from client: Client, in application: Application)
+    func complete(_ token: OpaqueToken, by principal: Principal?, from client: Client, in application: Application)
         async throws -> SignedIn?
     {
         guard let seen = try await store.peek(.registration, hash: token.hash, application: application.id),
             let joining = try await store.registration(of: seen, application: application.id)?.joining
         else { return nil }
-        guard let caller, caller.uid == joining.uid else { throw AccountsError.invalidToken }
-        let outcome = try await store.standingDecision { store in
+        guard let principal, principal.uid == joining.uid else { throw AccountsError.invalidToken }
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
             guard let proof = try await store.consume(.registration, hash: token.hash, application: application.id),
                 let address = proof.address,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw StoreConflict() }
             let provider = try application.providers.named(proof.provider)
             let isOwn =
-                try await store.heldIdentity(proof.provider, proof.providerUid, application.id)?.uid == caller.uid
+                try await store.heldIdentity(proof.provider, proof.providerUid, application.id)?.uid == principal.uid
             let evidence = ChallengeTarget(providerUid: proof.providerUid, address: .email(address)).evidence
             let outcome = try await linking.link(
-                evidence, of: provider, onConflict: joining.onConflict, by: caller, from: client, store: store)
+                evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client, store: store)
             // A guest who went over to another account has not chosen that one's password.
-            if case .opened(let opened, _) = outcome, opened.user.uid == caller.uid {
+            if case .opened(let opened, _) = outcome, opened.user.uid == principal.uid {
                 try await store.setPassword(
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)
                 if isOwn {
                     try await store.concludePasswordChange(
-                        of: caller.uid,
+                        of: principal.uid,
                         subjects: [PasswordSubject(providerUid: proof.providerUid, address: address)],
                         provider: proof.provider, keeping: opened.grant.sessionID, application: application.id)
                 }

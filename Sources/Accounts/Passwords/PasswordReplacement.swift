@@ -79,7 +79,7 @@ package struct PasswordReplacement: Sendable {
 
     /// Ends what others claim with the proven address; the account is locked by then, as everywhere.
     private func forgetStrangers(
-        at address: EmailAddress, owner: UUID, application: Int32, store: any AccountsStore
+        at address: EmailAddress, owner: UUID, application: Application.ID, store: any AccountsStore
     ) async throws {
         try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application)
         try await store.discardDecoys(of: address, application: application)

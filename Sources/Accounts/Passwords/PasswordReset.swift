@@ -37,7 +37,7 @@ package struct PasswordReset: Sendable {
         let message = Message(
             .resetPassword, to: subject.address, link: provider.link(for: .reset, token: token.text),
             until: proof.expiry(from: tokens.time.now()), locale: languages)
-        try await store.wholeDecision { store in
+        try await store.retryingTransaction { store in
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             try await store.issue(proof, application: application.id)
@@ -70,7 +70,7 @@ package struct PasswordReset: Sendable {
             session: session, evidence: subject.evidence(methods: session.methods), provider: promised.provider,
             application: application.id)
         let provider = try application.providers.named(promised.provider)
-        let leaving = try await store.standingDecision { store -> AccountInGracePeriod? in
+        let leaving = try await store.retryingTransactionKeepingRefusals { store -> AccountInGracePeriod? in
             guard try await store.consume(.passwordReset, hash: token.hash, application: application.id) != nil
             else { throw AccountsError.invalidToken }
             let accounts = try await store.facts(about: opening.evidence, of: provider, in: application).accounts

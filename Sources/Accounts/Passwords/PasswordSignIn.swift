@@ -18,13 +18,14 @@ package struct PasswordSignIn: Sendable {
     /// A `caller` authenticates anew, which only an identity of their own does.
     /// - Throws: `AccountsError`.
     package func signIn(
-        typed: String, password: String, by caller: Caller? = nil, from client: Client, in application: Application
+        typed: String, password: String, by principal: Principal? = nil, from client: Client,
+        in application: Application
     ) async throws -> SignedIn {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         var session = tokens.newSession(methods: ["pwd"], client: client, in: application)
-        session.resumes = caller?.sessionID
+        session.resumes = principal?.sessionID
         let evidence = VerifiedIdentity(providerUid: subject.providerUid, methods: session.methods)
         let opening = SessionOpening(
             session: session, evidence: evidence, provider: configured.name, application: application.id)
@@ -34,14 +35,14 @@ package struct PasswordSignIn: Sendable {
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
             asker: asker, source: tokens.opaque.refusalSource(of: client), application: application.id)
-        let opened = try await decidingAgain {
+        let opened = try await retryingOnConflict {
             let state = try await check.state()
             let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })
             guard match.hash == state.hash, let identity = state.identity else {
                 _ = try await check.state()
                 throw AccountsError.unverifiedIdentity
             }
-            guard caller == nil || caller?.uid == identity.uid else {
+            guard principal == nil || principal?.uid == identity.uid else {
                 throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
             try await permit(identity, opening: opening, mode: configured.mode, check: check, in: application)

@@ -96,7 +96,7 @@ package struct PasswordIdentity: Sendable {
 
 package protocol PasswordStore: Sendable {
     func passwordState(
-        of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Int32
+        of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID
     ) async throws -> PasswordState
 
     /// Ten consecutive failures lock the subject for a minute, each further one twice as long, up to 15 minutes.
@@ -104,39 +104,40 @@ package protocol PasswordStore: Sendable {
     /// - Returns: `false` when the subject is locked by now: such a failure doesn't count.
     func recordFailure(
         _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, from source: RefusalSource,
-        application: Int32
+        application: Application.ID
     ) async throws -> Bool
 
-    func clearFailures(_ attempts: AttemptKey, application: Int32) async throws
+    func clearFailures(_ attempts: AttemptKey, application: Application.ID) async throws
 
     /// Takes the place of an earlier registration of the subject.
     /// - Throws: `StoreConflict` when the address is no longer free, or no longer taken, where that matters: one that joins
     ///   an account is the same for both.
-    func register(_ registration: NewRegistration, application: Int32) async throws
+    func register(_ registration: NewRegistration, application: Application.ID) async throws
 
     /// The registration that the proof is for; `nil` when another has taken its place, or it is a decoy.
-    func registration(of proof: Proof, application: Int32) async throws -> Registered?
+    func registration(of proof: Proof, application: Application.ID) async throws -> Registered?
 
     /// Removes the registration that the proof is for; `nil` when another has taken its place.
-    func takeRegistration(of proof: Proof, application: Int32) async throws -> Registered?
+    func takeRegistration(of proof: Proof, application: Application.ID) async throws -> Registered?
 
     /// The identities that have an address: first the one of that subject, then those with a password.
     func passwordIdentities(
-        of uid: UUID, provider: String, preferring providerUid: String?, application: Int32
+        of uid: UUID, provider: String, preferring providerUid: String?, application: Application.ID
     ) async throws -> [PasswordIdentity]
 
     /// The same password under newer parameters.
     /// - Throws: `StoreConflict` when it is another by now, or a decoy shares its salt.
     func rehash(
-        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Int32) async throws
+        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Application.ID) async throws
 
     /// Lifts an admin's wish for a new password.
     ///
     /// - Throws: `StoreConflict` when the hash is not `expected` any more; `nil` expects nothing.
     func setPassword(
-        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Int32) async throws
+        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID)
+        async throws
 
     /// Asks for a new password at the next sign-in.
     /// - Returns: whether the account has one.
-    func requirePasswordChange(uid: UUID, application: Int32) async throws -> Bool
+    func requirePasswordChange(uid: UUID, application: Application.ID) async throws -> Bool
 }

@@ -45,7 +45,7 @@ package struct Registration: Sendable {
         try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
 
-        try await decidingAgain {
+        try await retryingOnConflict {
             let state = try await store.passwordState(
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             if state.isTaken && application.policy.revealExistingIdentities { throw AccountsError.existingIdentity }
@@ -91,14 +91,16 @@ package struct Registration: Sendable {
     ///
     /// The registration's `password` is required where the provider asks for it, and must be right where it is given.
     package func verify(
-        _ text: String, password: String?, by caller: Caller?, from client: Client, in application: Application
+        _ text: String, password: String?, by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         try await check(password, forLink: token, from: client, in: application)
-        if let linked = try await linking.complete(token, by: caller, from: client, in: application) { return linked }
+        if let linked = try await linking.complete(token, by: principal, from: client, in: application) {
+            return linked
+        }
         if let signedIn = try await codes.complete(linkToken: token, from: client, in: application) { return signedIn }
         let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let opened = try await store.wholeDecision { store in
+        let opened = try await store.retryingTransaction { store in
             let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
             guard let proof, let address = proof.address,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)

@@ -130,19 +130,20 @@ package struct Proof: Sendable {
 
 package protocol ProofStore: Sendable {
     /// Earlier ones of its kind and subject stay good until one of them is used; those of a registration end with it.
-    func issue(_ proof: NewProof, application: Int32) async throws
+    func issue(_ proof: NewProof, application: Application.ID) async throws
 
     /// What the secret stands for, without using it up.
-    func peek(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
+    func peek(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
     /// Uses the secret up, and its siblings with it: of any number of callers at once, one gets the proof.
-    func consume(_ kind: ProofKind, hash: [UInt8], application: Int32) async throws -> Proof?
+    func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
     /// The account that a ticket of the session, or of one that it may finish for, merges with.
     ///
     /// Of any number of callers at once that use it up, one gets the proof.
-    func mergeTicket(_ hash: [UInt8], of session: UUID, usingUp: Bool, application: Int32) async throws -> Proof?
+    func mergeTicket(_ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID) async throws
+        -> Proof?
 
     /// Ends every proof of the kind and subject.
-    func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Int32) async throws
+    func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
 }

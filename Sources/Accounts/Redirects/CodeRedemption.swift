@@ -53,7 +53,7 @@ package struct CodeRedemption: Sendable {
     package func redeem(
         _ presented: PresentedCode, from client: Client, in application: Application
     ) async throws -> SignedIn {
-        let outcome = try await store.standingDecision { store in
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let flow = try await accept(presented, for: .signIn, in: application, store: store)
             let provider = try application.providers.named(flow.provider)
             let session = tokens.newSession(methods: flow.evidence.methods, client: client, in: application)

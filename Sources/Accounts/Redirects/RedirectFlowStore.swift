@@ -86,28 +86,28 @@ package enum CodePresentation: Sendable {
 }
 
 package protocol RedirectFlowStore: Sendable {
-    func begin(_ flow: NewRedirectFlow, application: Int32) async throws
+    func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws
 
     /// Uses the state up: of any number of callers at once, one gets the flow.
     ///
     /// - Returns: `nil` for a state that is unknown, expired, used, another provider's or another browser's.
     func answer(
-        state: [UInt8], provider: String, browser: [UInt8]?, application: Int32
+        state: [UInt8], provider: String, browser: [UInt8]?, application: Application.ID
     ) async throws -> AnsweredFlow?
 
     /// Keeps evidence, sealed, until its code is presented.
     func issueCode(
         _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
-        application: Int32
+        application: Application.ID
     ) async throws
 
     /// Uses the code up and locks its flow for the rest of the transaction.
     ///
     /// A code that was used less than `tolerance` ago is merely refused, and so is one for another use, which keeps it.
     func redeem(
-        code: [UInt8], for use: FlowUse, tolerance: Duration, application: Int32
+        code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation
 
     /// Remembers which session a code opened, for the case that it is presented again.
-    func note(session: UUID, openedBy code: [UInt8], application: Int32) async throws
+    func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws
 }

@@ -25,23 +25,23 @@ package struct RedirectFlows: Sendable {
     /// session, which alone may finish it.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
     package func begin(
-        _ request: AuthorizationRequest, with configured: ConfiguredProvider, by caller: Caller? = nil,
+        _ request: AuthorizationRequest, with configured: ConfiguredProvider, by principal: Principal? = nil,
         linking: Bool = false, in application: Application
-    ) async throws -> Departure {
+    ) async throws -> AuthorizationRedirect {
         let provider = try configured.redirecting()
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
-        let isFresh = caller != nil && !linking
+        let isFresh = principal != nil && !linking
         let url = try await provider.authorizationURL(
             for: flow(state, with: configured, isFresh: isFresh, in: application))
         let browser = request.isBrowserDriven ? opaque.make() : nil
         try await store.begin(
             NewRedirectFlow(
                 state: state, provider: configured.name, destination: destination,
-                linkingSession: linking ? caller?.sessionID : nil, isFresh: isFresh, browser: browser,
+                linkingSession: linking ? principal?.sessionID : nil, isFresh: isFresh, browser: browser,
                 lifetime: Self.lifetime),
             application: application.id)
-        return Departure(
+        return AuthorizationRedirect(
             url: url, state: destination.appState,
             cookie: browser.map { FlowCookie(name: FlowCookie.name(for: state), value: $0.text) })
     }
@@ -53,7 +53,7 @@ package struct RedirectFlows: Sendable {
     /// - Throws: `AccountsError.invalidState` where nobody knows whose flow it is: there is nowhere to send it.
     package func answer(
         _ callback: RedirectCallback, from name: String, cookie: (String) -> String?, in application: Application
-    ) async throws -> Arrival {
+    ) async throws -> AuthorizationCallback {
         guard let state = callback["state"].flatMap(opaque.parse) else { throw AccountsError.invalidState }
         let cookieName = FlowCookie.name(for: state)
         let browser = cookie(cookieName).flatMap(opaque.parse)
@@ -72,10 +72,10 @@ package struct RedirectFlows: Sendable {
             try await store.issueCode(
                 code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
                 application: application.id)
-            return Arrival(
+            return AuthorizationCallback(
                 url: destination.url(code: code), cookieName: browser == nil ? nil : cookieName, failure: nil)
         } catch {
-            return Arrival(
+            return AuthorizationCallback(
                 url: destination.url(FlowError(error)), cookieName: browser == nil ? nil : cookieName, failure: error)
         }
     }
@@ -93,7 +93,7 @@ package struct RedirectFlows: Sendable {
 }
 
 /// A browser on its way to a provider.
-package struct Departure: Sendable {
+package struct AuthorizationRedirect: Sendable {
     package let url: String
     /// The app's own, or the one made for it.
     package let state: String
@@ -101,7 +101,7 @@ package struct Departure: Sendable {
 }
 
 /// A browser on its way back to the app.
-package struct Arrival: Sendable {
+package struct AuthorizationCallback: Sendable {
     package let url: String
     /// The cookie that has done its service.
     package let cookieName: String?

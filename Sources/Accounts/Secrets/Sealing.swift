@@ -2,13 +2,13 @@
 ///
 /// Opening it anywhere else fails, so that a row can't be passed off as another.
 package struct SealingPlace: Sendable {
-    package let application: Int32
+    package let application: Application.ID
     package let table: String
     package let column: String
     /// The row's key, in the form that its table uses.
     package let row: String
 
-    package init(application: Int32, table: String, column: String, row: String) {
+    package init(application: Application.ID, table: String, column: String, row: String) {
         self.application = application
         self.table = table
         self.column = column

@@ -44,7 +44,7 @@ package struct StoredSigningKey: Sendable {
 
 package protocol SigningKeyStore: Sendable {
     /// Every key that is not past its publication, the newest first.
-    func signingKeys(application: Int32) async throws -> [StoredSigningKey]
+    func signingKeys(application: Application.ID) async throws -> [StoredSigningKey]
 
     /// Makes this key the one that signs for its purpose and retires the one that did, which stays published for
     /// `overlap`, or for ever.
@@ -52,5 +52,6 @@ package protocol SigningKeyStore: Sendable {
     /// `expected` is the `kid` that signs now, `nil` for none. Where another replica was faster nothing changes: the
     /// outcome is to be read back with `signingKeys`.
     func installSigningKey(
-        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Int32) async throws
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID)
+        async throws
 }

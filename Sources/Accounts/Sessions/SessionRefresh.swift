@@ -33,7 +33,7 @@ package struct SessionRefresh: Sendable {
             reuseInterval: application.policy.tokens.refreshReuseInterval,
             recovery: application.policy.tokens.refreshRecovery, lifetime: application.policy.tokens.refreshLifetime)
         // Its session may go just then, with its account.
-        switch try await decidingAgain({ try await store.rotate(rotation, application: application.id) }) {
+        switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant):
             return try await tokens.pair(for: grant, refreshToken: successor, in: application)
         case .refused, .reused:

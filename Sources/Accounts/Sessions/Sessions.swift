@@ -16,33 +16,33 @@ package struct Sessions: Sendable {
         self.opaque = opaque
     }
 
-    package func list(of caller: Caller) async throws -> [SessionListing] {
-        try await store.sessions(of: caller.uid, application: caller.application.id)
+    package func list(of principal: Principal) async throws -> [SessionListing] {
+        try await store.sessions(of: principal.uid, application: principal.application.id)
     }
 
     /// - Throws: `AccountsError.sessionNotFound` for one that is not the caller's, or has ended.
-    package func end(_ session: UUID, by caller: Caller) async throws {
+    package func end(_ session: UUID, by principal: Principal) async throws {
         let ended = try await store.endSessions(
-            .one(session), of: caller.uid, because: .revoked, application: caller.application.id)
+            .one(session), of: principal.uid, because: .revoked, application: principal.application.id)
         guard ended > 0 else { throw AccountsError.sessionNotFound }
     }
 
     /// Ends what the scope names; a refresh token of the same account ends its own session too.
     ///
     /// Ending what has ended already is no error.
-    package func logout(scope: LogoutScope, refreshToken: String?, by caller: Caller) async throws {
-        let application = caller.application.id
+    package func logout(scope: LogoutScope, refreshToken: String?, by principal: Principal) async throws {
+        let application = principal.application.id
         if let token = refreshToken.flatMap(opaque.parse) {
             try await store.endSession(
-                ofRefreshToken: token.hash, of: caller.uid, because: .logout, application: application)
+                ofRefreshToken: token.hash, of: principal.uid, because: .logout, application: application)
         }
         let selection: SessionSelection =
             switch scope {
-            case .local: .one(caller.sessionID)
-            case .others: .allBut(caller.sessionID)
+            case .local: .one(principal.sessionID)
+            case .others: .allBut(principal.sessionID)
             case .global: .all
             }
-        _ = try await store.endSessions(selection, of: caller.uid, because: .logout, application: application)
+        _ = try await store.endSessions(selection, of: principal.uid, because: .logout, application: application)
     }
 }
 

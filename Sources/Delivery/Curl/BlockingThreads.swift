@@ -60,7 +60,7 @@ extension BlockingThreads {
     /// Answers its caller exactly once, whichever comes first: the result or the cancellation.
     private final class Job: Sendable {
         private struct State {
-            var caller: CheckedContinuation<Void, any Error>?
+            var principal: CheckedContinuation<Void, any Error>?
             var isAbandoned = false
         }
 
@@ -78,13 +78,13 @@ extension BlockingThreads {
         }
 
         /// Cancellation may have come before there was anybody to tell.
-        func report(to caller: CheckedContinuation<Void, any Error>) {
+        func report(to principal: CheckedContinuation<Void, any Error>) {
             let isTooLate = state.withLock { state in
-                state.caller = state.isAbandoned ? nil : caller
+                state.principal = state.isAbandoned ? nil : principal
                 return state.isAbandoned
             }
             if isTooLate {
-                caller.resume(throwing: CancellationError())
+                principal.resume(throwing: CancellationError())
             }
         }
 
@@ -96,7 +96,7 @@ extension BlockingThreads {
         private var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
         private func takeCaller() -> CheckedContinuation<Void, any Error>? {
-            state.withLock { $0.caller.take() }
+            state.withLock { $0.principal.take() }
         }
     }
 }

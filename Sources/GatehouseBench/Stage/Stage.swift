@@ -25,7 +25,7 @@ struct Stage: Sendable {
     let rs256: Application
     let es256: Application
     let processes: ProcessorMeter.Processes
-    private let people: [Int32: [Person]]
+    private let people: [Application.ID: [Person]]
     private let directory: String
 
     /// After an error everything is left running: it ends with the process, which is about to.

@@ -26,9 +26,9 @@ struct AuditService: Service {
     }
 
     private func sealing() async {
-        let trouble = Trouble("The audit can't be sealed for now", logger: logger)
+        let failure = FailureLog("The audit can't be sealed for now", logger: logger)
         repeat {
-            await trouble.watch {
+            await failure.watch {
                 // Whoever keeps the log elsewhere can tell what was cut off here.
                 try await chain.sealAll { checkpoint in
                     logger.info("The audit is sealed", metadata: ["checkpoint": "\(checkpoint)"])
@@ -39,16 +39,16 @@ struct AuditService: Service {
     }
 
     private func tallying() async {
-        let trouble = Trouble("Refusals that were counted are not in the audit yet", logger: logger)
+        let failure = FailureLog("Refusals that were counted are not in the audit yet", logger: logger)
         repeat {
-            await trouble.watch { try await refusals.moveToAudit() }
+            await failure.watch { try await refusals.moveToAudit() }
         } while (try? await Task.sleep(for: Self.refusalsInterval * Double.random(in: 0.5...1.5))) != nil
     }
 
     private func tending() async {
-        let trouble = Trouble("The audit's partitions stay as they are for now", logger: logger)
+        let failure = FailureLog("The audit's partitions stay as they are for now", logger: logger)
         repeat {
-            await trouble.watch { try await partitions.tend() }
+            await failure.watch { try await partitions.tend() }
         } while (try? await Task.sleep(for: Self.partitionInterval * Double.random(in: 0.5...1.5))) != nil
     }
 }

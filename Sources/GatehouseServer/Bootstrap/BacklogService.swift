@@ -18,10 +18,10 @@ final class BacklogService: Service {
     private static let interval: Duration = .seconds(5)
 
     func run() async throws {
-        let trouble = Trouble("Nobody knows what waits", logger: logger)
+        let failure = FailureLog("Nobody knows what waits", logger: logger)
         await cancelWhenGracefulShutdown { [self] in
             repeat {
-                await trouble.watch {
+                await failure.watch {
                     let backlog = try await table.look()
                     last.withLock { $0 = backlog }
                 }

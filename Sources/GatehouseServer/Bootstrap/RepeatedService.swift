@@ -4,14 +4,14 @@ internal import ServiceLifecycle
 struct RepeatedService: Service {
     /// On average, between one time and the next.
     let interval: Duration
-    let trouble: Trouble
+    let failure: FailureLog
     let body: @Sendable () async throws -> Void
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             // Replicas that were started together need not do it together.
             while (try? await Task.sleep(for: interval * Double.random(in: 0.5...1.5))) != nil {
-                await trouble.watch(body)
+                await failure.watch(body)
             }
         }
     }

@@ -145,21 +145,21 @@ struct RunningServer {
 
     private var sweeping: RepeatedService {
         let rows = ExpiredRows(database: backend.database)
-        let trouble = Trouble("Expired rows stay for now", logger: backend.logger)
-        return RepeatedService(interval: .seconds(60), trouble: trouble) { _ = try await rows.remove() }
+        let failure = FailureLog("Expired rows stay for now", logger: backend.logger)
+        return RepeatedService(interval: .seconds(60), failure: failure) { _ = try await rows.remove() }
     }
 
     private var tellingThePlanner: RepeatedService {
         let statistics = PlannerStatistics(database: backend.database)
-        let trouble = Trouble("The planner's statistics stay as they are for now", logger: backend.logger)
-        return RepeatedService(interval: .seconds(3), trouble: trouble) { try await statistics.refresh() }
+        let failure = FailureLog("The planner's statistics stay as they are for now", logger: backend.logger)
+        return RepeatedService(interval: .seconds(3), failure: failure) { try await statistics.refresh() }
     }
 
     /// An unknown address must cost what known ones cost, also after the parameters were raised.
     private var readingPasswordCosts: RepeatedService {
         let table = PasswordCostsTable(database: backend.database)
-        let trouble = Trouble("The mix of the passwords' parameters stays as it is for now", logger: backend.logger)
-        return RepeatedService(interval: .seconds(60), trouble: trouble) { [mix] in
+        let failure = FailureLog("The mix of the passwords' parameters stays as it is for now", logger: backend.logger)
+        return RepeatedService(interval: .seconds(60), failure: failure) { [mix] in
             mix.replace(with: try await table.read())
         }
     }

@@ -66,7 +66,7 @@ struct AuditCommand: AsyncParsableCommand {
             }
         }
 
-        private func export(_ id: Int32, name: String, from store: any AuditChainStore) async throws {
+        private func export(_ id: Application.ID, name: String, from store: any AuditChainStore) async throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             var events: [AuditEvent] = []

@@ -18,7 +18,7 @@ extension Configuration {
         package let providers: ProviderRegistry
 
         /// The application as the domain sees it; the database knows its name by `id`.
-        package func application(id: Int32) -> Accounts.Application {
+        package func application(id: Accounts.Application.ID) -> Accounts.Application {
             Accounts.Application(
                 id: id, name: name, issuer: url, audience: audience, policy: policy,
                 redirectURIs: redirectURIs, providers: providers)

@@ -23,9 +23,9 @@ struct ErasureService: Service {
 
     /// Batch after batch while there are any: one account at a time, so that sign-ins hardly notice.
     private func erase() async {
-        let trouble = Trouble("Erasures wait", logger: logger)
+        let failure = FailureLog("Erasures wait", logger: logger)
         while !Task.isCancelled {
-            let outcomes = await trouble.watch { try await purge.eraseBatch(of: scopes.all) } ?? []
+            let outcomes = await failure.watch { try await purge.eraseBatch(of: scopes.all) } ?? []
             for outcome in outcomes { log(outcome) }
             if !outcomes.isEmpty { continue }
             // Replicas that were started together need not look together.
@@ -34,9 +34,9 @@ struct ErasureService: Service {
     }
 
     private func deleteGuests() async {
-        let trouble = Trouble("Idle guests stay for now", logger: logger)
+        let failure = FailureLog("Idle guests stay for now", logger: logger)
         while (try? await Task.sleep(for: scopes.pause * Double.random(in: 0.5...1.5))) != nil {
-            await trouble.watch {
+            await failure.watch {
                 for scope in scopes.all {
                     let count = try await purge.deleteIdleGuests(of: scope)
                     guard count > 0 else { continue }

@@ -24,7 +24,7 @@ final class LiveScopes: Sendable {
 }
 
 extension LiveScopes: RevokingProviders {
-    func provider(named name: String, application: Int32) -> (any RevokingProvider)? {
+    func provider(named name: String, application: Application.ID) -> (any RevokingProvider)? {
         let scope = all.first { $0.application.id == application }
         let configured = scope?.application.providers.all.first { $0.name == name }
         return configured?.provider as? any RevokingProvider

@@ -9,12 +9,12 @@ extension AuditEntry {
     ///
     /// Without a caller the refusal names no account: it becomes no event of its own, but counts in
     /// `{"route", "network", "minute", "count", "refusals": {code or rule: count}}`.
-    init?(refusal error: any Error, route: String, provider: String?, caller: Caller?) {
+    init?(refusal error: any Error, route: String, provider: String?, principal: Principal?) {
         guard let (code, rule) = Self.unaudited(error) else { return nil }
         var details: [String: JSONValue] = ["route": .string(route), "code": .string(code.rawValue)]
         details["rule"] = rule.map { .string($0) }
         details["provider"] = provider.map { .string($0) }
-        self.init(.signInRefused, of: caller?.uid, session: caller?.sessionID, details: details)
+        self.init(.signInRefused, of: principal?.uid, session: principal?.sessionID, details: details)
     }
 
     private static func unaudited(_ error: any Error) -> (ErrorCode, rule: String?)? {

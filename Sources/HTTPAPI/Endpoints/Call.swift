@@ -11,7 +11,7 @@ package struct Call: Sendable {
     let visit: Visit
     package let client: Client
     /// Set wherever the endpoint asks for a bearer, and where one came unasked.
-    let optionalCaller: Caller?
+    let optionalPrincipal: Principal?
 
     package var application: ServedApplication { visit.application }
     /// `/apps/{application}` where the client used it, else empty.
@@ -32,10 +32,10 @@ package struct Call: Sendable {
     var log: Logger { context.log }
 
     /// - Throws: `AccountsError.invalidToken` on an endpoint that is open to anybody.
-    var caller: Caller {
+    var principal: Principal {
         get throws {
-            guard let optionalCaller else { throw AccountsError.invalidToken }
-            return optionalCaller
+            guard let optionalPrincipal else { throw AccountsError.invalidToken }
+            return optionalPrincipal
         }
     }
 }

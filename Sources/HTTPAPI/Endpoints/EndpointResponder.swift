@@ -22,11 +22,11 @@ struct EndpointResponder: HTTPResponder {
         if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
         let client = try await client(of: body, context: context, visit: visit)
         try await countCall(by: client, body: body, parameters: context.parameters, visit: visit)
-        let caller = try await caller(of: request, visit: visit)
-        let call = Call(request: request, context: context, visit: visit, client: client, optionalCaller: caller)
-        return try await auditingRefusals(by: caller, from: client, context: context, visit: visit) {
-            if let caller, endpoint.access == .recent {
-                try await authentication.requireRecent(caller)
+        let principal = try await principal(of: request, visit: visit)
+        let call = Call(request: request, context: context, visit: visit, client: client, optionalPrincipal: principal)
+        return try await auditingRefusals(by: principal, from: client, context: context, visit: visit) {
+            if let principal, endpoint.access == .recent {
+                try await authentication.requireRecent(principal)
             }
             return try await endpoint.handle(call, body)
         }
@@ -34,15 +34,15 @@ struct EndpointResponder: HTTPResponder {
 
     /// A refusal stands whether or not it could be written down.
     private func auditingRefusals(
-        by caller: Caller?, from client: Client, context: RequestState, visit: Visit,
+        by principal: Principal?, from client: Client, context: RequestState, visit: Visit,
         _ body: () async throws -> Response
     ) async throws -> Response {
         do {
             return try await body()
         } catch {
             if let entry = AuditEntry(
-                refusal: error, route: endpoint.path, provider: context.parameters.get("provider"), caller: caller)
-            {
+                refusal: error, route: endpoint.path, provider: context.parameters.get("provider"), principal: principal
+            ) {
                 do {
                     try await refusals.record(entry, from: client, in: visit.application.application)
                 } catch {
@@ -88,13 +88,13 @@ struct EndpointResponder: HTTPResponder {
         return endpoint.isLimited(body) ? endpoint.limit : nil
     }
 
-    private func caller(of request: Request, visit: Visit) async throws -> Caller? {
+    private func principal(of request: Request, visit: Visit) async throws -> Principal? {
         guard endpoint.access != .open else { return nil }
         if endpoint.access == .optionalBearer, request.headers[.authorization] == nil { return nil }
         guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
             throw APIError(.invalidToken, "Authorization: Bearer is missing")
         }
-        return try await authentication.caller(
+        return try await authentication.principal(
             presenting: token, in: visit.application.application, admittingFormerGuests: endpoint.admitsFormerGuests)
     }
 

@@ -11,7 +11,7 @@ struct OneTimeCodeBody: Codable, Sendable {
 }
 
 /// Times are whole seconds, rounded up.
-struct SentCodeAnswer: Codable, Sendable {
+struct SentCodeResponse: Codable, Sendable {
     let challengeId: String
     let expiresIn: Int
     let resendAfter: Int

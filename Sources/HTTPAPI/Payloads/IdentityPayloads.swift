@@ -39,7 +39,7 @@ struct IdentityList: Codable, Sendable {
     let identities: [IdentityPayload]
 }
 
-struct IdentityRemovalAnswer: Codable, Sendable {
+struct IdentityRemovalResponse: Codable, Sendable {
     let accountDeleted: Bool
 }
 

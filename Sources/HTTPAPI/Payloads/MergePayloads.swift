@@ -82,21 +82,21 @@ struct MergeList: Codable, Sendable {
 }
 
 /// A session of the survivor, and what was merged.
-struct MergeAnswer: Codable, Sendable {
-    let session: SessionAnswer
+struct MergeResponse: Codable, Sendable {
+    let session: SessionResponse
     let merge: MergePayload
 
     private enum CodingKeys: String, CodingKey {
         case merge
     }
 
-    init(session: SessionAnswer, merge: MergePayload) {
+    init(session: SessionResponse, merge: MergePayload) {
         self.session = session
         self.merge = merge
     }
 
     init(from decoder: any Decoder) throws {
-        session = try SessionAnswer(from: decoder)
+        session = try SessionResponse(from: decoder)
         merge = try decoder.container(keyedBy: CodingKeys.self).decode(MergePayload.self, forKey: .merge)
     }
 
@@ -119,6 +119,6 @@ extension MergePlanPayload.Drop: DocumentedFields {
     static var fields: [String: JSONSchema] { ["kind": .enumeration(["identity", "sessions"])] }
 }
 
-extension MergeAnswer: DocumentedFields {
-    static var fields: [String: JSONSchema] { SessionAnswer.fields }
+extension MergeResponse: DocumentedFields {
+    static var fields: [String: JSONSchema] { SessionResponse.fields }
 }

@@ -14,7 +14,7 @@ struct RegistrationBody: Codable, Sendable {
     let displayName: String?
 }
 
-struct RegistrationAnswer: Codable, Sendable {
+struct RegistrationResponse: Codable, Sendable {
     let message: String
     let email: String
 }
@@ -29,7 +29,7 @@ struct EmailBody: Codable, Sendable {
     let email: String
 }
 
-struct MessageAnswer: Codable, Sendable {
+struct MessageResponse: Codable, Sendable {
     let message: String
 }
 

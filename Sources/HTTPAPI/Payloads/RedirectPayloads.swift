@@ -1,7 +1,7 @@
 internal import Accounts
 
 /// Where an app that drives the browser itself sends it.
-struct DepartureAnswer: Codable, Sendable {
+struct AuthorizationRedirectResponse: Codable, Sendable {
     let url: String
     let state: String
 }

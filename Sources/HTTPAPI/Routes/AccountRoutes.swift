@@ -13,7 +13,7 @@ struct AccountRoutes {
 
     private var me: Endpoint {
         .get("/auth/me", "The account that is signed in", access: .bearer, answers: UserPayload.self) { call in
-            UserPayload(try await useCases.profile.user(of: call.caller))
+            UserPayload(try await useCases.profile.user(of: call.principal))
         }
     }
 
@@ -24,7 +24,7 @@ struct AccountRoutes {
         ) { call, body in
             UserPayload(
                 try await useCases.profile.update(
-                    displayName: body.displayName, metadata: body.metadata, of: call.caller))
+                    displayName: body.displayName, metadata: body.metadata, of: call.principal))
         }
     }
 
@@ -33,7 +33,7 @@ struct AccountRoutes {
             "/auth/account", "Ends every session and starts the grace period of deletion", access: .recent,
             headers: ["Location": "Where anybody who has it can see how far the deletion is."]
         ) { call in
-            let receipt = try await useCases.deletion.request(by: call.caller)
+            let receipt = try await useCases.deletion.request(by: call.principal)
             return [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"]
         }
     }
@@ -41,21 +41,22 @@ struct AccountRoutes {
     private var restore: Endpoint {
         .post(
             "/auth/account/restore", "Brings an account back that is in its grace period",
-            takes: RestoreBody.self, answers: SessionAnswer.self,
+            takes: RestoreBody.self, answers: SessionResponse.self,
             errors: [.invalidToken, .accountDisabled, .providerDisabled, .unsupportedProvider, .secondProofRequired]
         ) { call, body in
-            SessionAnswer(
+            SessionResponse(
                 try await useCases.deletion.restore(
                     with: body.restoreToken, from: call.client, in: call.application.application))
         }
     }
 
     private var erasure: Endpoint {
-        .get("/erasures/{receipt}", "How far a deletion is", answers: ErasureAnswer.self, errors: [.notFound]) { call in
+        .get("/erasures/{receipt}", "How far a deletion is", answers: ErasureResponse.self, errors: [.notFound]) {
+            call in
             guard let receipt = call.parameters.get("receipt", as: UUID.self) else {
                 throw AccountsError.receiptNotFound
             }
-            return ErasureAnswer(
+            return ErasureResponse(
                 try await useCases.deletion.status(of: receipt, in: call.application.application))
         }
     }

@@ -19,21 +19,21 @@ struct CodeRoutes {
     private func send<P: ChallengeProvider>(_ type: P.Type) -> Endpoint {
         .post(
             "/auth/\(P.kind)/otp", "Sends a code, whether or not the address is known", access: .optionalBearer,
-            limit: .otpClient, takes: CodeTargetBody<P>.self, answers: SentCodeAnswer.self, status: .accepted,
+            limit: .otpClient, takes: CodeTargetBody<P>.self, answers: SentCodeResponse.self, status: .accepted,
             errors: [.providerDisabled, .unsupportedProvider, .rateLimited]
         ) { call, body in
             let application = call.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
-            return SentCodeAnswer(
+            return SentCodeResponse(
                 try await useCases.codes.begin(
-                    body.target, with: configured, by: call.optionalCaller, from: call.client, in: application))
+                    body.target, with: configured, by: call.optionalPrincipal, from: call.client, in: application))
         }
     }
 
     private func verify<P: ChallengeProvider>(_ type: P.Type) -> Endpoint {
         .post(
             "/auth/\(P.kind)/otp/verify", "Signs in with a code", access: .optionalBearer,
-            takes: OneTimeCodeBody.self, answers: SessionAnswer.self,
+            takes: OneTimeCodeBody.self, answers: SessionResponse.self,
             errors: [
                 .invalidCredentials, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
                 .secondProofRequired,
@@ -43,7 +43,7 @@ struct CodeRoutes {
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             return try await useCases.signingIn(with: body.ticket, in: application) {
                 try await useCases.codes.complete(
-                    body.presented, with: configured, by: call.optionalCaller, from: call.client, in: application)
+                    body.presented, with: configured, by: call.optionalPrincipal, from: call.client, in: application)
             }
         }
     }

@@ -16,7 +16,7 @@ struct DirectRoutes {
         .post(
             "/auth/\(P.route)", "Signs in: \(P.displayName)", limit: RateLimit(rawValue: P.route),
             takes: DirectBody<P.Credential>.self,
-            answers: SessionAnswer.self,
+            answers: SessionResponse.self,
             errors: [
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
                 .secondProofRequired, .providerUnavailable,

@@ -20,17 +20,17 @@ struct ExportRoutes {
                 headers: ["Content-Disposition": "Names the file that a browser saves it as."]),
             errors: []
         ) { call, _ in
-            let caller = try call.caller
-            try await useCases.export.begin(of: caller.uid, by: caller, in: caller.application)
+            let principal = try call.principal
+            try await useCases.export.begin(of: principal.uid, by: principal, in: principal.application)
             let writer = ExportWriter(export: useCases.export, recipients: call.application.recipients)
             let headers: HTTPFields = [
                 .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
-                .contentDisposition: "attachment; filename=\"account-\(caller.uid.text).json\"",
+                .contentDisposition: "attachment; filename=\"account-\(principal.uid.text).json\"",
             ]
             return Response(
                 status: .ok, headers: headers,
                 body: ResponseBody { body in
-                    try await writer.write(caller.uid, in: caller.application, at: Date()) { bytes in
+                    try await writer.write(principal.uid, in: principal.application, at: Date()) { bytes in
                         try await body.write(ByteBuffer(bytes: bytes))
                     }
                     try await body.finish(nil)

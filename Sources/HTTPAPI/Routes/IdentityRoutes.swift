@@ -17,7 +17,7 @@ struct IdentityRoutes {
 
     private var list: Endpoint {
         .get("/auth/identities", "The account's identities", access: .bearer, answers: IdentityList.self) { call in
-            IdentityList(identities: try await useCases.identities.list(of: call.caller).map(IdentityPayload.init))
+            IdentityList(identities: try await useCases.identities.list(of: call.principal).map(IdentityPayload.init))
         }
     }
 
@@ -29,10 +29,10 @@ struct IdentityRoutes {
                 Self.hasPassword(body) ? nil : parameters.get("identity")
             },
             isLimited: Self.hasPassword, hashesPassword: Self.hasPassword, admitsFormerGuests: true,
-            answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
+            answer: .init(status: .ok, body: SessionResponse.self, description: "A session of the account"),
             otherAnswers: [
                 .init(
-                    status: .accepted, body: RegistrationAnswer.self,
+                    status: .accepted, body: RegistrationResponse.self,
                     description: "An address with a password: a token is mailed that links it")
             ],
             errors: [
@@ -41,22 +41,22 @@ struct IdentityRoutes {
                 .providerUnavailable,
             ]
         ) { call, buffer in
-            let caller = try call.caller
+            let principal = try call.principal
             let reader = try ProofReader(buffer, of: call)
-            let configured = try caller.application.providers.named(call.identity)
+            let configured = try principal.application.providers.named(call.identity)
             let onConflict = reader.fields.onConflict ?? .keep
             switch try await reader.read(for: configured) {
             case .presented(let proof):
                 return .json(
-                    SessionAnswer(
+                    SessionResponse(
                         try await useCases.linking.link(
-                            proof, of: configured, onConflict: onConflict, by: caller, from: call.client)))
+                            proof, of: configured, onConflict: onConflict, by: principal, from: call.client)))
             case .password(let email, let password):
                 let address = try await useCases.passwordLinking.begin(
-                    typed: email, password: password, with: configured, onConflict: onConflict, by: caller,
+                    typed: email, password: password, with: configured, onConflict: onConflict, by: principal,
                     from: call.client)
                 return .json(
-                    RegistrationAnswer(
+                    RegistrationResponse(
                         message: "A mail with a link that confirms the address is on its way", email: address.value),
                     status: .accepted)
             }
@@ -67,14 +67,14 @@ struct IdentityRoutes {
         .post(
             "/auth/identities/{identity}/authorize",
             "Where a browser goes to link an identity of that provider to this session's account", access: .recent,
-            limit: .redirect, takes: AuthorizationBody.self, answers: DepartureAnswer.self,
+            limit: .redirect, takes: AuthorizationBody.self, answers: AuthorizationRedirectResponse.self,
             errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled, .providerUnavailable]
         ) { call, body in
-            let caller = try call.caller
-            let departure = try await useCases.redirects.begin(
-                body.request, with: caller.application.providers.named(call.identity), by: caller, linking: true,
-                in: caller.application)
-            return DepartureAnswer(url: departure.url, state: departure.state)
+            let principal = try call.principal
+            let redirect = try await useCases.redirects.begin(
+                body.request, with: principal.application.providers.named(call.identity), by: principal, linking: true,
+                in: principal.application)
+            return AuthorizationRedirectResponse(url: redirect.url, state: redirect.state)
         }
     }
 
@@ -85,40 +85,40 @@ struct IdentityRoutes {
             body: NamedProofBody.self, limit: .login,
             limitedProvider: { _, body in Self.hasPassword(body) ? nil : Self.fields(body)?.provider },
             isLimited: Self.hasPassword, hashesPassword: Self.hasPassword,
-            answer: .init(status: .ok, body: SessionAnswer.self, description: "A session of the account"),
+            answer: .init(status: .ok, body: SessionResponse.self, description: "A session of the account"),
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
                 .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired,
                 .missingEmailOrPassword,
             ]
         ) { call, buffer in
-            let caller = try call.caller
+            let principal = try call.principal
             let reader = try ProofReader(buffer, of: call)
             guard let name = reader.fields.provider else { throw AccountsError.missingParameter("provider") }
-            let configured = try caller.application.providers.named(name)
+            let configured = try principal.application.providers.named(name)
             let signedIn: SignedIn
             switch try await reader.read(for: configured) {
             case .presented(let proof):
                 signedIn = try await useCases.linking.reauthenticate(
-                    with: proof, of: configured, by: caller, from: call.client)
+                    with: proof, of: configured, by: principal, from: call.client)
             case .password(let email, let password):
                 signedIn = try await useCases.passwordSignIn.signIn(
-                    typed: email, password: password, by: caller, from: call.client, in: caller.application)
+                    typed: email, password: password, by: principal, from: call.client, in: principal.application)
             }
-            return .json(SessionAnswer(signedIn))
+            return .json(SessionResponse(signedIn))
         }
     }
 
     private var changeAddress: Endpoint {
         .post(
             "/auth/identities/{identity}/address", "Sends a code to a new address of the identity", access: .recent,
-            limit: .otpClient, takes: AddressBody.self, answers: SentCodeAnswer.self, status: .accepted,
+            limit: .otpClient, takes: AddressBody.self, answers: SentCodeResponse.self, status: .accepted,
             errors: [.identityNotFound, .rateLimited, .providerDisabled]
         ) { call, body in
-            SentCodeAnswer(
+            SentCodeResponse(
                 try await useCases.addressChange.begin(
                     of: call.identityID, typed: { $0 == "phone" ? body.phone : body.email },
-                    from: call.client, by: call.caller))
+                    from: call.client, by: call.principal))
         }
     }
 
@@ -130,7 +130,7 @@ struct IdentityRoutes {
         ) { call, body in
             IdentityPayload(
                 try await useCases.addressChange.complete(
-                    of: call.identityID, with: body.presented, by: call.caller, from: call.client))
+                    of: call.identityID, with: body.presented, by: call.principal, from: call.client))
         }
     }
 
@@ -140,17 +140,17 @@ struct IdentityRoutes {
             summary: "Removes an identity, or with the last one the account; `current` is the one of this session",
             access: .recent,
             answer: .init(
-                status: .ok, body: IdentityRemovalAnswer.self, description: "Whether the account is being deleted",
+                status: .ok, body: IdentityRemovalResponse.self, description: "Whether the account is being deleted",
                 headers: ["Location": "Where anybody who has it can see how far the deletion is."]),
             errors: [.identityNotFound, .lastUsableIdentity]
         ) { call, _ in
             let id = call.identity.hasSameBytes(as: "current") ? nil : try call.identityID
-            switch try await useCases.identities.remove(id, by: call.caller) {
+            switch try await useCases.identities.remove(id, by: call.principal) {
             case .removed:
-                return .json(IdentityRemovalAnswer(accountDeleted: false))
+                return .json(IdentityRemovalResponse(accountDeleted: false))
             case .accountDeleted(let receipt):
                 return .json(
-                    IdentityRemovalAnswer(accountDeleted: true),
+                    IdentityRemovalResponse(accountDeleted: true),
                     headers: [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"])
             }
         }

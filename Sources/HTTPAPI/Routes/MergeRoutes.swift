@@ -16,26 +16,26 @@ struct MergeRoutes {
             method: .post, path: base + "/auth/merge",
             summary: "Merges this account with the one that the ticket is for; with dryRun, tells what would happen",
             access: .recent, body: MergeBody.self,
-            answer: .init(status: .ok, body: MergeAnswer.self, description: "A session of the survivor"),
+            answer: .init(status: .ok, body: MergeResponse.self, description: "A session of the survivor"),
             otherAnswers: [.init(status: .ok, body: MergePlanPayload.self, description: "With dryRun, the plan")],
             errors: [.invalidToken, .accountDisabled]
         ) { call, buffer in
             let body = try RequestBody.decode(MergeBody.self, from: buffer)
-            let caller = try call.caller
+            let principal = try call.principal
             guard body.dryRun != true else {
                 let plan = try await useCases.merging.preview(
-                    ticket: body.mergeToken, survivor: body.survivor, by: caller)
+                    ticket: body.mergeToken, survivor: body.survivor, by: principal)
                 return .json(MergePlanPayload(plan))
             }
             let (signedIn, merge) = try await useCases.merging.merge(
-                ticket: body.mergeToken, survivor: body.survivor, by: caller, from: call.client)
-            return .json(MergeAnswer(session: SessionAnswer(signedIn), merge: MergePayload(merge)))
+                ticket: body.mergeToken, survivor: body.survivor, by: principal, from: call.client)
+            return .json(MergeResponse(session: SessionResponse(signedIn), merge: MergePayload(merge)))
         }
     }
 
     private var merges: Endpoint {
         .get("/auth/merges", "What was merged into the account", access: .bearer, answers: MergeList.self) { call in
-            MergeList(merges: try await useCases.merging.list(of: call.caller).map(MergePayload.init))
+            MergeList(merges: try await useCases.merging.list(of: call.principal).map(MergePayload.init))
         }
     }
 
@@ -46,7 +46,7 @@ struct MergeRoutes {
             errors: [.notFound, .lastUsableIdentity]
         ) { call, _ in
             guard let id = call.parameters.get("id", as: UUID.self) else { throw AccountsError.mergeNotFound }
-            try await useCases.merging.undo(id, by: call.caller)
+            try await useCases.merging.undo(id, by: call.principal)
             return Response(status: .noContent)
         }
     }

@@ -14,14 +14,14 @@ struct PasswordRoutes {
     private var register: Endpoint {
         .post(
             "/auth/register", "Registers an address with a password and mails a link that opens the account",
-            limit: .register, takes: RegistrationBody.self, answers: RegistrationAnswer.self, status: .created,
+            limit: .register, takes: RegistrationBody.self, answers: RegistrationResponse.self, status: .created,
             errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity]
         ) { call, body in
             let (email, password) = try requireBoth(body.email, body.password)
             let address = try await useCases.registration.register(
                 typed: email, password: password, displayName: body.displayName,
                 from: call.client, in: call.application.application)
-            return RegistrationAnswer(
+            return RegistrationResponse(
                 message: "A mail with a link that confirms the address is on its way", email: address.value)
         }.hashingPasswords
     }
@@ -30,15 +30,15 @@ struct PasswordRoutes {
         .post(
             "/auth/verify-email",
             "Opens the account of a registration with the mailed token, or links it to the bearer's account",
-            access: .optionalBearer, limit: .login, takes: MailedTokenBody.self, answers: SessionAnswer.self,
+            access: .optionalBearer, limit: .login, takes: MailedTokenBody.self, answers: SessionResponse.self,
             errors: [
                 .invalidToken, .invalidCredentials, .identityTemporarilyLocked, .providerDisabled, .identityInUse,
                 .secondProofRequired, .accountDisabled, .accountDeleted,
             ]
         ) { call, body in
-            SessionAnswer(
+            SessionResponse(
                 try await useCases.registration.verify(
-                    body.token, password: body.password, by: call.optionalCaller, from: call.client,
+                    body.token, password: body.password, by: call.optionalPrincipal, from: call.client,
                     in: call.application.application))
         }.hashingPasswords { (try? RequestBody.decode(MailedTokenBody.self, from: $0))?.password != nil }
     }
@@ -46,7 +46,7 @@ struct PasswordRoutes {
     private var login: Endpoint {
         .post(
             "/auth/login", "Signs in with a password",
-            limit: .login, takes: LoginBody.self, answers: SessionAnswer.self,
+            limit: .login, takes: LoginBody.self, answers: SessionResponse.self,
             errors: [
                 .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
                 .accountDisabled, .accountDeleted, .providerDisabled, .invalidToken, .secondProofRequired,
@@ -64,12 +64,12 @@ struct PasswordRoutes {
     private var forgotPassword: Endpoint {
         .post(
             "/auth/forgot-password", "Mails a link that sets a new password, where the address has an account",
-            limit: .forgotPassword, takes: EmailBody.self, answers: MessageAnswer.self, status: .accepted,
+            limit: .forgotPassword, takes: EmailBody.self, answers: MessageResponse.self, status: .accepted,
             errors: [.providerDisabled, .rateLimited]
         ) { call, body in
             try await useCases.passwordReset.request(
                 typed: body.email, reading: call.client.languages, in: call.application.application)
-            return MessageAnswer(message: "If the address has an account, a mail with a link is on its way")
+            return MessageResponse(message: "If the address has an account, a mail with a link is on its way")
         }
     }
 
@@ -96,7 +96,7 @@ struct PasswordRoutes {
             errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
         ) { call, body in
             try await useCases.passwordChange.change(
-                to: body.password, current: body.currentPassword, by: call.caller, from: call.client)
+                to: body.password, current: body.currentPassword, by: call.principal, from: call.client)
             return [:]
         }.hashingPasswords
     }

@@ -36,7 +36,7 @@ struct RedirectRoutes {
             answer: .init(
                 status: .found, body: nil, description: "To the provider",
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
-            otherAnswers: [.init(status: .ok, body: DepartureAnswer.self, description: "With mode=json")],
+            otherAnswers: [.init(status: .ok, body: AuthorizationRedirectResponse.self, description: "With mode=json")],
             errors: [
                 .missingParameter, .invalidParameter, .unauthorizedRequestOrigin, .unsupportedProvider,
                 .providerDisabled, .providerUnavailable,
@@ -49,16 +49,16 @@ struct RedirectRoutes {
                 throw APIError(.invalidParameter, "mode must be redirect or json")
             }
             let application = call.application.application
-            let departure = try await useCases.redirects.begin(
+            let redirect = try await useCases.redirects.begin(
                 AuthorizationRequest(
                     redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
                     codeChallengeMethod: query["code_challenge_method"], state: query["state"],
                     isBrowserDriven: isRedirect),
-                with: application.providers.named(call.provider), by: call.optionalCaller, in: application)
+                with: application.providers.named(call.provider), by: call.optionalPrincipal, in: application)
             guard isRedirect else {
-                return .json(DepartureAnswer(url: departure.url, state: departure.state))
+                return .json(AuthorizationRedirectResponse(url: redirect.url, state: redirect.state))
             }
-            return .redirect(to: departure.url, cookie: departure.cookie.map { call.setCookie($0) })
+            return .redirect(to: redirect.url, cookie: redirect.cookie.map { call.setCookie($0) })
         }
     }
 
@@ -83,15 +83,15 @@ struct RedirectRoutes {
             do {
                 try call.application.application.providers.requireRedirecting(call.provider)
                 let fields = try FormFields(method == .get ? call.query : String(buffer: body))
-                let arrival = try await useCases.redirects.answer(
+                let callback = try await useCases.redirects.answer(
                     RedirectCallback(parameters: fields.values), from: call.provider, cookie: call.cookie,
                     in: call.application.application)
-                if let failure = arrival.failure {
+                if let failure = callback.failure {
                     call.log.notice(
                         "A way to a provider came to nothing",
                         metadata: ["provider": "\(call.provider)", "error": "\(failure)"])
                 }
-                return .redirect(to: arrival.url, cookie: arrival.cookieName.map { call.clearCookie($0) })
+                return .redirect(to: callback.url, cookie: callback.cookieName.map { call.clearCookie($0) })
             } catch {
                 if APIError(any: error) == nil {
                     call.log.error("Request failed", metadata: ["error": "\(error)"])
@@ -104,7 +104,7 @@ struct RedirectRoutes {
     private var token: Endpoint {
         .post(
             "/auth/token", "Opens a session with the code that a redirect flow ended with",
-            takes: CodeBody.self, answers: SessionAnswer.self,
+            takes: CodeBody.self, answers: SessionResponse.self,
             errors: [
                 .invalidToken, .invalidState, .providerDisabled, .unsupportedProvider, .accountDisabled,
                 .accountDeleted, .secondProofRequired,
@@ -126,7 +126,7 @@ struct RedirectRoutes {
     private var acceptsNativeToken: Endpoint {
         .post(
             "/auth/oauth/{provider}/token", "Signs in with the ID token that a provider's own SDK gave an app",
-            takes: Ticketed<NativeToken>.self, answers: SessionAnswer.self,
+            takes: Ticketed<NativeToken>.self, answers: SessionResponse.self,
             errors: [
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted, .rateLimited,
                 .providerUnavailable, .secondProofRequired,

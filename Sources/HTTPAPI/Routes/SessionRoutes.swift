@@ -14,9 +14,9 @@ struct SessionRoutes {
     private var refresh: Endpoint {
         .post(
             "/auth/refresh", "Exchanges a refresh token for its successor and a fresh access token",
-            limit: .refresh, takes: RefreshBody.self, answers: TokenAnswer.self, errors: [.invalidRefreshToken]
+            limit: .refresh, takes: RefreshBody.self, answers: TokenResponse.self, errors: [.invalidRefreshToken]
         ) { call, body in
-            TokenAnswer(try await useCases.refresh.refresh(body.refreshToken, in: call.application.application))
+            TokenResponse(try await useCases.refresh.refresh(body.refreshToken, in: call.application.application))
         }
     }
 
@@ -26,22 +26,22 @@ struct SessionRoutes {
             limit: .logout, takes: LogoutBody.self
         ) { call, body in
             try await useCases.sessions.logout(
-                scope: body.scope ?? .local, refreshToken: body.refreshToken, by: call.caller)
+                scope: body.scope ?? .local, refreshToken: body.refreshToken, by: call.principal)
             return [:]
         }
     }
 
     private var sessions: Endpoint {
         .get("/auth/sessions", "The account's live sessions", access: .bearer, answers: SessionList.self) { call in
-            let caller = try call.caller
-            return SessionList(try await useCases.sessions.list(of: caller), current: caller.sessionID)
+            let principal = try call.principal
+            return SessionList(try await useCases.sessions.list(of: principal), current: principal.sessionID)
         }
     }
 
     private var endSession: Endpoint {
         .delete("/auth/sessions/{id}", "Ends one session", access: .bearer, errors: [.sessionNotFound]) { call in
             guard let id = call.parameters.get("id", as: UUID.self) else { throw AccountsError.sessionNotFound }
-            try await useCases.sessions.end(id, by: call.caller)
+            try await useCases.sessions.end(id, by: call.principal)
             return [:]
         }
     }

@@ -11,13 +11,13 @@ package final class ParameterMix: Sendable {
         let count: Int
     }
 
-    private let parts = Mutex<[Int32: [Part]]>([:])
+    private let parts = Mutex<[Application.ID: [Part]]>([:])
 
     package init() {}
 
     /// `costs` is the field `m=…,t=…,p=…` of the stored hashes; one that this version can't read is left out.
-    package func replace(with read: [(application: Int32, costs: String, count: Int)]) {
-        var counts: [Int32: [Argon2Parameters: Int]] = [:]
+    package func replace(with read: [(application: Application.ID, costs: String, count: Int)]) {
+        var counts: [Application.ID: [Argon2Parameters: Int]] = [:]
         for (application, costs, count) in read where count > 0 {
             guard let parameters = PHCString.parameters(costs) else { continue }
             counts[application, default: [:]][parameters, default: 0] += count

@@ -10,10 +10,10 @@ import Synchronization
 final class VerifiedTokenCache: Sendable {
     /// An application's token is no other's, though the bytes were the same.
     struct Key: Hashable {
-        let application: Int32
+        let application: Application.ID
         let digest: SHA256Digest
 
-        init(application: Int32, token: String) {
+        init(application: Application.ID, token: String) {
             self.application = application
             var token = token
             digest = token.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }

@@ -23,7 +23,7 @@ package final class KeyRing: Sendable {
         var shownLoad = 0
     }
 
-    private let rings = Mutex<[Int32: Ring]>([:])
+    private let rings = Mutex<[Application.ID: Ring]>([:])
     private let store: any SigningKeyStore
     private let sealing: any Sealing
     private let time: any TimeSource
@@ -71,7 +71,7 @@ extension KeyRing {
     /// The key that signs the application's certificates of erasure; whoever asks first makes it.
     ///
     /// - Throws: `TokensError.noSigningKey`.
-    func certifyingKey(of application: Int32) async throws -> SigningKey {
+    func certifyingKey(of application: Application.ID) async throws -> SigningKey {
         if let key = try await keys(of: application).certifying { return key }
         let key = try await SigningKey.generate(.es256, bits: 0)
         try await store.installSigningKey(
@@ -83,7 +83,7 @@ extension KeyRing {
     }
 
     private func stored(
-        _ key: SigningKey, for purpose: SigningPurpose, in application: Int32
+        _ key: SigningKey, for purpose: SigningPurpose, in application: Application.ID
     ) throws -> StoredSigningKey {
         StoredSigningKey(
             purpose: purpose, kid: key.kid, algorithm: key.algorithm, bits: key.bits,
@@ -92,7 +92,9 @@ extension KeyRing {
             createdAt: time.now())
     }
 
-    private static func place(of kid: String, for purpose: SigningPurpose, in application: Int32) -> SealingPlace {
+    private static func place(of kid: String, for purpose: SigningPurpose, in application: Application.ID)
+        -> SealingPlace
+    {
         let table =
             switch purpose {
             case .accessTokens: "signing_keys"
@@ -106,7 +108,7 @@ extension KeyRing {
 
 extension KeyRing {
     /// Reads the keys anew; for when another replica says that it has changed them.
-    package func reload(_ application: Int32) async throws {
+    package func reload(_ application: Application.ID) async throws {
         _ = try await load(application)
     }
 
@@ -122,7 +124,7 @@ extension KeyRing {
     }
 
     /// The outcome, be it an error, of the load that began within the last `coolDown` seconds, or else of a new one.
-    private func load(_ application: Int32, unlessWithin coolDown: TimeInterval = 0) async throws -> KeySet {
+    private func load(_ application: Application.ID, unlessWithin coolDown: TimeInterval = 0) async throws -> KeySet {
         let now = time.now()
         let task = rings.withLock { rings in
             var ring = rings[application] ?? Ring()
@@ -139,7 +141,7 @@ extension KeyRing {
     }
 
     /// Shows what it read, unless a load that began later has done so already.
-    private func fetch(_ application: Int32, number: Int) async throws -> KeySet {
+    private func fetch(_ application: Application.ID, number: Int) async throws -> KeySet {
         let stored = try await store.signingKeys(application: application)
         let keys = try stored.map { try open($0, of: application) }
         let all = Array(zip(stored, keys))
@@ -158,7 +160,7 @@ extension KeyRing {
         return set
     }
 
-    private func open(_ stored: StoredSigningKey, of application: Int32) throws -> SigningKey {
+    private func open(_ stored: StoredSigningKey, of application: Application.ID) throws -> SigningKey {
         let bytes = try sealing.open(
             stored.sealedPrivateKey, at: Self.place(of: stored.kid, for: stored.purpose, in: application))
         let key = try SigningKey(stored.algorithm, privateKey: bytes)
@@ -176,13 +178,13 @@ extension KeyRing: PublishedKeys {
     }
 
     /// Without a look at the database, but for an application that was never loaded.
-    func keys(of application: Int32) async throws -> KeySet {
+    func keys(of application: Application.ID) async throws -> KeySet {
         if let keys = rings.withLock({ $0[application]?.keys }) { return keys }
         return try await load(application, unlessWithin: Self.coolDown)
     }
 
     /// - Throws: `TokensError.noSigningKey`.
-    func signingKey(of application: Int32) async throws -> SigningKey {
+    func signingKey(of application: Application.ID) async throws -> SigningKey {
         guard let key = try await keys(of: application).signing else {
             throw TokensError.noSigningKey(application: application)
         }
@@ -194,7 +196,7 @@ extension KeyRing: PublishedKeys {
     /// A `kid` that is not known may be that of a replica which rotated first: the keys are read again, at most once
     /// a second.
     /// - Throws: `AccountsError.invalidToken` for a header that none of the keys has.
-    func key(withHeader header: ArraySlice<UInt8>, of application: Int32) async throws -> SigningKey {
+    func key(withHeader header: ArraySlice<UInt8>, of application: Application.ID) async throws -> SigningKey {
         let keys = try await keys(of: application)
         if let key = keys.key(withHeader: header) { return key }
         guard let kid = AccessTokenHeader.kid(of: header), !keys.publishes(kid),

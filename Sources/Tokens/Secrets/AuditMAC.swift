@@ -27,7 +27,7 @@ package struct AuditMAC: AuditAuthentication {
     /// As many texts for each event, so that no two lists of events give the same bytes; none is not an empty one.
     private static func encode(_ event: AuditEvent) -> [UInt8] {
         Framing.encode([
-            String(event.application), event.id.text, String(event.at), event.event,
+            String(event.application.rawValue), event.id.text, String(event.at), event.event,
             event.account.map { "=\($0.hex)" } ?? "", event.session.map { "=\($0.text)" } ?? "", event.details,
         ])
     }

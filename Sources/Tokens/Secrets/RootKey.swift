@@ -15,13 +15,13 @@ package struct RootKey: Sendable {
     ///
     /// A key that a previous master key wrapped is wrapped under the current one.
     /// - Throws: `TokensError.unreadableRootKey` when no master key opens it.
-    package static func open(_ store: any DataKeyStore, with masterKeys: MasterKeys) async throws -> RootKey {
-        let stored = try await store.wrappedDataKey()
+    package static func open(_ store: any RootKeyStore, with masterKeys: MasterKeys) async throws -> RootKey {
+        let stored = try await store.wrappedRootKey()
         let wrapped =
-            if let stored { stored } else { try await store.insertWrappedDataKey(masterKeys.wrap(draw())) }
+            if let stored { stored } else { try await store.insertWrappedRootKey(masterKeys.wrap(draw())) }
         let (bytes, isOutdated) = try masterKeys.unwrap(wrapped)
         if isOutdated {
-            try await store.replaceWrappedDataKey(wrapped, with: masterKeys.wrap(bytes))
+            try await store.replaceWrappedRootKey(wrapped, with: masterKeys.wrap(bytes))
         }
         return RootKey(bytes)
     }

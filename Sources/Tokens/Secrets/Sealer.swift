@@ -24,6 +24,6 @@ package struct Sealer: Sealing {
     }
 
     private static func encode(_ place: SealingPlace) -> [UInt8] {
-        Framing.encode([String(place.application), place.table, place.column, place.row])
+        Framing.encode([String(place.application.rawValue), place.table, place.column, place.row])
     }
 }

@@ -48,12 +48,12 @@ extension ContractRule {
         ContractRule("if it has none, the number leaves the old account: for the guest who asks") {
             $0.isOnlyWay && $0.mayGuestStay
         } then: {
-            LinkingVerdict(.numberRecycled, .upgrade($0.recycled, guest: $0.caller))
+            LinkingVerdict(.numberRecycled, .upgrade($0.recycled, guest: $0.principal))
         },
         ContractRule("if it has none, the number leaves the old account: for whoever asks") {
             $0.isOnlyWay && $0.hasSession
         } then: {
-            LinkingVerdict(.numberRecycled, .link($0.recycled, to: $0.caller))
+            LinkingVerdict(.numberRecycled, .link($0.recycled, to: $0.principal))
         },
         ContractRule("the new uid of a recycled number is a sign-up") {
             $0.isOnlyWay && $0.situation.mode == .existing
@@ -144,12 +144,12 @@ extension ContractRule {
         ContractRule("unknown, link asked by a guest: it becomes permanent") {
             $0.mayGuestStay
         } then: {
-            LinkingVerdict(.guestUpgrade, .upgrade($0.identity(of: $0.caller), guest: $0.caller))
+            LinkingVerdict(.guestUpgrade, .upgrade($0.identity(of: $0.principal), guest: $0.principal))
         },
         ContractRule("unknown, link asked by S: I joins S's account, without what another account owns") {
             $0.hasSession
         } then: {
-            LinkingVerdict(.linkAsked, .link($0.identity(of: $0.caller), to: $0.caller))
+            LinkingVerdict(.linkAsked, .link($0.identity(of: $0.principal), to: $0.principal))
         },
     ]
 
@@ -209,7 +209,7 @@ extension ContractRule {
             $0.isOwnedByCaller && $0.isQuarantined
         } then: {
             LinkingVerdict(
-                .identityQuarantined, .secondProof(of: $0.caller, subject: $0.evidence.providerUid))
+                .identityQuarantined, .secondProof(of: $0.principal, subject: $0.evidence.providerUid))
         },
         ContractRule("an identity of the account does") {
             $0.isOwnedByCaller

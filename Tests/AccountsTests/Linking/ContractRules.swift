@@ -119,7 +119,7 @@ struct Judgement {
     // What the verdicts write.
 
     var known: Entry { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
-    var caller: UUID { world.asking ?? UUID() }
+    var principal: UUID { world.asking ?? UUID() }
     /// With what nobody owns, and showing what is the account's by then.
     func identity(of uid: UUID? = nil) -> NewIdentity {
         let shown = Set(free + owned(by: uid))

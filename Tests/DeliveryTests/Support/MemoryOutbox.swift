@@ -76,11 +76,11 @@ final class MemoryOutbox: OutboxQueue {
         return try result.get()
     }
 
-    func markSent(_ id: UUID, application: Int32) async throws {
+    func markSent(_ id: UUID, application: Application.ID) async throws {
         try mark(id) { $0.isSent = true }
     }
 
-    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Int32) async throws {
+    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Application.ID) async throws {
         let now = clock.now.offset
         try mark(id) { row in
             row.attempts += 1
@@ -91,7 +91,7 @@ final class MemoryOutbox: OutboxQueue {
         }
     }
 
-    func count(_ id: UUID, toward budget: TextBudget, range: String, application: Int32) async throws -> Bool {
+    func count(_ id: UUID, toward budget: TextBudget, range: String, application: Application.ID) async throws -> Bool {
         rows.update { rows in
             rows.counted.append(range)
             return rows.counted.count <= rows.budget

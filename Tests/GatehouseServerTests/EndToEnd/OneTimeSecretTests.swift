@@ -38,7 +38,7 @@ struct OneTimeSecretTests {
         let web: RedirectClient
         let secrets: [Kind: String]
         /// Whoever asks to log out.
-        let caller: Person
+        let principal: Person
 
         func present(_ secret: String, at place: Place) async throws -> APIClient.Answer {
             let text = JSONValue.string(secret)
@@ -95,7 +95,7 @@ struct OneTimeSecretTests {
             secrets[.access] = guest.accessToken
             try #require(Set(secrets.keys) == Set(Kind.allCases), "\(secrets.keys)")
             try await body(
-                World(server: server, client: client, web: web, secrets: secrets, caller: try await client.guest()))
+                World(server: server, client: client, web: web, secrets: secrets, principal: try await client.guest()))
         }
     }
 
@@ -111,7 +111,7 @@ struct OneTimeSecretTests {
             // A logout says nothing about a token that isn't the caller's, and does nothing with it.
             for secret in world.secrets.values {
                 let body: JSONValue = ["refreshToken": .string(secret), "scope": "others"]
-                let answer = try await world.client.post("/auth/logout", body, bearer: world.caller.accessToken)
+                let answer = try await world.client.post("/auth/logout", body, bearer: world.principal.accessToken)
                 #expect(answer.status == 204)
             }
             // Attempts are counted: one of the other channel's code, and two of what is no code.

@@ -93,7 +93,7 @@ struct SessionsTests {
         }
     }
 
-    @Test func `a logout with a refresh token ends its session too, if it is the caller's`() async throws {
+    @Test func `a logout with a refresh token ends its session too, if it is the principal's`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

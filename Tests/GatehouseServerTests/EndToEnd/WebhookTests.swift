@@ -80,7 +80,8 @@ struct WebhookTests {
                 #expect(sink.posts.map(\.id).count == Set(sink.posts.map(\.id)).count)
                 let last = try await server.backend.store.acknowledgements(
                     ofLast: .accountDeleted, about: try #require(UUID(uuidString: person.uid)),
-                    application: try await server.count("SELECT id FROM applications WHERE name = 'photos'").asInt32)
+                    application: try await server.count("SELECT id FROM applications WHERE name = 'photos'")
+                        .asApplication)
                 #expect(last.map(\.event.text) == [post.id])
             }
         }
@@ -177,7 +178,7 @@ struct WebhookTests {
 }
 
 extension Int {
-    fileprivate var asInt32: Int32 { Int32(truncatingIfNeeded: self) }
+    fileprivate var asApplication: Application.ID { Application.ID(rawValue: Int32(truncatingIfNeeded: self)) }
 }
 
 extension ParseStrategy where Self == Date.ISO8601FormatStyle {

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 import Tokens
 
@@ -119,7 +120,7 @@ struct ExportTests {
                 VALUES ($1, gen_random_uuid(), 'registrationOfTakenAddress', 'x', $2, now())
                 """,
                 [
-                    .int4(try await server.application().id),
+                    .application(try await server.application().id),
                     .bytes(server.backend.sealer.mark(of: person.email)),
                 ])
             let messages = try #require(try await export(person, client)["messages"].array)

@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -138,7 +139,7 @@ struct ExportSeed {
     func plant(at server: TestServer) async throws {
         let application = try await server.application().id
         func run(_ sql: StaticString, _ binds: Bind...) async throws {
-            try await server.execute(sql, [.int4(application)] + binds)
+            try await server.execute(sql, [.application(application)] + binds)
         }
         try await run(
             "UPDATE accounts SET display_name = $3, metadata = '{\"some_key\":1}' WHERE application_id = $1 AND uid = $2",

@@ -68,7 +68,7 @@ import Testing
                 Task { try await login(client, AddressOf.nobody, from: "203.0.113.\(number)") }
             }
             try await eventually("all wait") { pool.statistics.queued == callers.count }
-            for caller in callers { caller.cancel() }
+            for principal in callers { principal.cancel() }
             try await eventually("nobody waits") { pool.statistics.queued == 0 }
             #expect(pool.statistics.abandoned == callers.count)
             hold.lift()

@@ -20,8 +20,7 @@ struct UnreadableRowTests {
                 UPDATE accounts SET metadata = ('{"a":' || repeat('[', 1000) || repeat(']', 1000) || '}')::jsonb
                  WHERE uid = $1
                 """, [.uuid(spoilt)])
-            let application = Int32(
-                try await server.count("SELECT application_id::bigint FROM accounts WHERE uid = $1", [.uuid(whole)]))
+            let application = try await server.application().id
             let answers = try await JoinedUsers.users(
                 [spoilt, whole, UUID()], application: application, from: server.backend.database)
             #expect(Set(answers.keys) == [spoilt, whole])

@@ -11,13 +11,13 @@ struct TroubleTests {
 
     @Test func `it is told once, and so is its end`() async {
         let log = CollectedLog()
-        let trouble = Trouble("Something waits", logger: log.logger)
-        let done = await trouble.watch { 1 }
+        let failure = FailureLog("Something waits", logger: log.logger)
+        let done = await failure.watch { 1 }
         #expect(done == 1 && log.lines.isEmpty)
-        for _ in 1...3 { await trouble.watch { throw Failure() } }
+        for _ in 1...3 { await failure.watch { throw Failure() } }
         #expect(log.lines.count == 1)
         #expect(log.lines.first?.hasPrefix("warning Something waits") == true)
-        for _ in 1...3 { await trouble.watch {} }
+        for _ in 1...3 { await failure.watch {} }
         #expect(log.lines.count == 2)
         #expect(log.lines.last?.hasPrefix("notice It works again") == true)
     }

@@ -4,6 +4,7 @@ import GatehouseTesting
 import Migrations
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -36,7 +37,7 @@ struct PurgeDeliveryTests {
                     jsonb_build_object('receipt', (SELECT receipt FROM erasures WHERE application_id = $1 AND uid = $4)))
             """,
             [
-                .int4(try await server.application().id), .text(sink.url), .text(kind),
+                .application(try await server.application().id), .text(sink.url), .text(kind),
                 .uuid(UUID(uuidString: person.uid)), .text(age),
             ])
     }

@@ -16,7 +16,7 @@ struct DirectlyWrittenTests {
             createdAt: Date(timeIntervalSince1970: 1_800_000_000.125), updatedAt: .distantPast)
     }
 
-    private func answer(_ text: String?, exposed: [String: JSONValue]) -> SessionAnswer {
+    private func answer(_ text: String?, exposed: [String: JSONValue]) -> SessionResponse {
         let user = user(text, metadata: .object(exposed))
         let grant = SessionGrant(
             sessionID: .v7(), uid: user.uid, authenticatedAt: Date(), expiresAt: .distantFuture, methods: ["pwd"],
@@ -27,7 +27,7 @@ struct DirectlyWrittenTests {
             isNewAccount: text == nil, shouldChangePassword: text != nil)
         let tokens = TokenPair(
             accessToken: "a.b.c", refreshToken: "r", issuedAt: 0, expiresAt: 3600, exposed: exposed)
-        return SessionAnswer(SignedIn(session: session, tokens: tokens))
+        return SessionResponse(SignedIn(session: session, tokens: tokens))
     }
 
     private func expectSame(_ value: some Encodable, sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -51,7 +51,7 @@ struct DirectlyWrittenTests {
             }
         }
         try expectSame(
-            TokenAnswer(
+            TokenResponse(
                 TokenPair(accessToken: Self.odd, refreshToken: "r", issuedAt: -1, expiresAt: 3600, exposed: [:])))
     }
 }

@@ -7,7 +7,7 @@ struct ParameterMixTests {
     private let cheap = "m=16,t=1,p=2"
     private let dear = "m=64,t=3,p=2"
 
-    private func asker(_ number: UInt32, application: Int32? = 1) -> PasswordAsker {
+    private func asker(_ number: UInt32, application: Application.ID? = 1) -> PasswordAsker {
         let spread = number &* 2_654_435_761
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: spread >> (24 - 8 * $0)) }
         return PasswordAsker(network: "192.0.2.1", subject: AttemptKey(bytes: bytes), application: application)

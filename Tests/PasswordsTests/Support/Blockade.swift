@@ -34,11 +34,11 @@ extension HashingPool {
         for asker: PasswordAsker? = nil, _ job: @escaping @Sendable () -> Output
     ) async -> Task<Output, any Error> {
         let length = statistics.queued
-        let caller = Task { try await run(for: asker, job) }
+        let principal = Task { try await run(for: asker, job) }
         while statistics.queued == length {
             await Task.yield()
         }
-        return caller
+        return principal
     }
 
     /// Returns once newcomers are refused; until then a cancelled one is told of its cancellation instead.

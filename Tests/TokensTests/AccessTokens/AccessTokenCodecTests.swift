@@ -16,7 +16,7 @@ struct AccessTokenCodecTests {
     }
 
     private func prepared(
-        _ id: Int32 = 1, _ algorithm: SigningAlgorithm = .es256, bits: Int = 2048
+        _ id: Application.ID = 1, _ algorithm: SigningAlgorithm = .es256, bits: Int = 2048
     ) async throws -> Application {
         let application = Application.sample(id, algorithm, bits: bits)
         try await ring.prepare(application)

@@ -7,7 +7,7 @@ import Testing
 struct VerifiedTokenCacheTests {
     private let cache = VerifiedTokenCache(capacity: 10)
 
-    private func key(_ number: Int, application: Int32 = 1) -> VerifiedTokenCache.Key {
+    private func key(_ number: Int, application: Application.ID = 1) -> VerifiedTokenCache.Key {
         VerifiedTokenCache.Key(application: application, token: "token \(number)")
     }
 

@@ -34,7 +34,7 @@ struct Installation {
 
 extension Application {
     static func sample(
-        _ id: Int32 = 1, _ algorithm: SigningAlgorithm = .es256, bits: Int = 2048,
+        _ id: Application.ID = 1, _ algorithm: SigningAlgorithm = .es256, bits: Int = 2048,
         issuer: String = "https://auth.example", audience: String = "demo"
     ) -> Application {
         var policy = ApplicationPolicy()

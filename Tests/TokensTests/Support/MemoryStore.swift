@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// The two tables of keys, as the ports describe them.
-final class MemoryStore: SigningKeyStore, DataKeyStore {
+final class MemoryStore: SigningKeyStore, RootKeyStore {
     struct Unreachable: Error {}
 
     private struct Row {
@@ -12,7 +12,7 @@ final class MemoryStore: SigningKeyStore, DataKeyStore {
     }
 
     private struct Tables {
-        var rows: [Int32: [Row]] = [:]
+        var rows: [Application.ID: [Row]] = [:]
         var dataKey: [UInt8]?
         var reads = 0
         var isDown = false
@@ -56,7 +56,7 @@ final class MemoryStore: SigningKeyStore, DataKeyStore {
         try await overtaken.value
     }
 
-    func change(_ application: Int32, _ body: (inout StoredSigningKey) -> Void) {
+    func change(_ application: Application.ID, _ body: (inout StoredSigningKey) -> Void) {
         tables.withLock { tables in
             tables.rows[application] = tables.rows[application]?.map { row in
                 var row = row
@@ -66,7 +66,7 @@ final class MemoryStore: SigningKeyStore, DataKeyStore {
         }
     }
 
-    func signingKeys(application: Int32) async throws -> [StoredSigningKey] {
+    func signingKeys(application: Application.ID) async throws -> [StoredSigningKey] {
         let keys = try tables.withLock { tables in
             tables.reads += 1
             guard !tables.isDown else { throw Unreachable() }
@@ -79,7 +79,7 @@ final class MemoryStore: SigningKeyStore, DataKeyStore {
     }
 
     func installSigningKey(
-        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Int32
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID
     ) async throws {
         let now = time.now()
         tables.withLock { tables in
@@ -94,13 +94,13 @@ final class MemoryStore: SigningKeyStore, DataKeyStore {
         }
     }
 
-    func wrappedDataKey() async throws -> [UInt8]? {
+    func wrappedRootKey() async throws -> [UInt8]? {
         let key = tables.withLock { $0.dataKey }
         await meet()
         return key
     }
 
-    func insertWrappedDataKey(_ wrapped: [UInt8]) async throws -> [UInt8] {
+    func insertWrappedRootKey(_ wrapped: [UInt8]) async throws -> [UInt8] {
         tables.withLock { tables in
             let winner = tables.dataKey ?? wrapped
             tables.dataKey = winner
@@ -108,7 +108,7 @@ final class MemoryStore: SigningKeyStore, DataKeyStore {
         }
     }
 
-    func replaceWrappedDataKey(_ old: [UInt8], with new: [UInt8]) async throws {
+    func replaceWrappedRootKey(_ old: [UInt8], with new: [UInt8]) async throws {
         tables.withLock { tables in
             guard tables.dataKey == old else { return }
             tables.dataKey = new

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 import Tokens
 
@@ -122,7 +123,7 @@ struct ErasedTraces: Sendable {
                 VALUES ($1, gen_random_uuid(), 'passwordChanged', 'x', $2, $3, now())
                 """,
                 [
-                    .int4(application), .bytes(server.backend.sealer.mark(of: address)),
+                    .application(application), .bytes(server.backend.sealer.mark(of: address)),
                     .uuid(uid.flatMap { UUID(uuidString: $0) }),
                 ])
         }

@@ -1,0 +1,35 @@
+package import Accounts
+package import Postgres
+
+/// The numbers under which applications are known in every table.
+package struct ApplicationsTable: Sendable {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    /// An application's number never changes once it has one.
+    ///
+    /// The update that changes nothing makes the row visible to whoever lost the race to insert it.
+    private static let number = Statement(
+        .write,
+        """
+        INSERT INTO applications (name) VALUES ($1)
+        ON CONFLICT (name) DO UPDATE SET name = excluded.name
+        RETURNING id
+        """)
+
+    package func number(of name: String) async throws -> Application.ID {
+        try await translatingErrors {
+            var row = try await database.execute(Self.number, [.text(name)]).firstOrConflict()
+            return try row.next()
+        }
+    }
+}
+
+extension Application.ID: PostgresDecodable {}
+
+extension Bind {
+    package static func application(_ id: Application.ID) -> Bind { .int4(id.rawValue) }
+}

@@ -1,0 +1,64 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+extension SQLStore {
+    private static let selectDossier = Statement(
+        .read,
+        """
+        SELECT uid, email, phone, display_name, is_anonymous, providers, metadata::text, created_at, updated_at,
+               is_disabled, purge_after,
+               (SELECT count(*) FROM sessions s
+                 WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now())
+          FROM users
+         WHERE application_id = $1 AND uid = $2
+        """)
+
+    private static let selectIdentities = Statement(
+        .read,
+        """
+        SELECT id, provider, provider_uid, email, email_verified, created_at, last_used_at
+          FROM identities
+         WHERE application_id = $1 AND uid = $2
+         ORDER BY created_at, id
+        """)
+
+    package func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier? {
+        let binds: [Bind] = [.application(application), .uuid(uid)]
+        guard var row = try await run(Self.selectDossier, binds).first else { return nil }
+        let user = try row.nextUser()
+        let isDisabled: Bool = try row.next()
+        let purgeAfter: Date? = try row.next()
+        return AccountDossier(
+            user: user, isDisabled: isDisabled, purgeAfter: purgeAfter,
+            identities: try await run(Self.selectIdentities, binds).map { try $0.identityDossier() },
+            liveSessions: try row.next())
+    }
+
+    private static let setDisabled = Statement(
+        .write,
+        """
+        WITH changed AS (
+            UPDATE accounts SET disabled_at = CASE WHEN $3 THEN coalesce(disabled_at, now()) END
+             WHERE application_id = $1 AND uid = $2
+            RETURNING application_id, uid, audit_key
+        )
+        INSERT INTO audit_events (application_id, event, account)
+        SELECT application_id, CASE WHEN $3 THEN 'account.disabled' ELSE 'account.enabled' END,
+               sha256(audit_key || uuid_send(uid))
+          FROM changed
+        """)
+
+    package func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.setDisabled, [.application(application), .uuid(uid), .bool(disabled)])
+    }
+}
+
+extension Row {
+    fileprivate func identityDossier() throws -> AccountDossier.Identity {
+        var row = self
+        return AccountDossier.Identity(
+            id: try row.next(), provider: try row.next(), providerUid: try row.next(), email: try row.next(),
+            emailVerified: try row.next(), createdAt: try row.next(), lastUsedAt: try row.next())
+    }
+}

@@ -1,0 +1,148 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+internal import ProviderKit
+
+/// Guests who get an account, and numbers that change hands.
+extension SQLStore {
+    /// The session goes on with the new identity; tokens from before are worth nothing.
+    private static let upgradeGuest = Statement(
+        .write,
+        """
+        WITH dropped AS (
+            DELETE FROM identities WHERE application_id = $1 AND uid = $2 AND is_guest RETURNING id
+        ), renewed AS (
+            UPDATE sessions
+               SET identity_id = $3, methods = $5, authenticated_at = now(), generation = generation + 1,
+                   renewed_at = now()
+             WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
+            RETURNING id, authenticated_at, expires_at, generation
+        ), older AS (
+            DELETE FROM refresh_tokens t USING renewed WHERE t.application_id = $1 AND t.session_id = renewed.id
+        ), token AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
+            SELECT $1, $6, id, generation, least(now() + $7::interval, expires_at) FROM renewed
+        ), used AS (
+            UPDATE identities SET last_used_at = now() WHERE application_id = $1 AND id = $3
+            RETURNING created_at, display_name, profile
+        ), named AS (
+            UPDATE accounts SET display_name = coalesce(display_name, $8), updated_at = now()
+             WHERE application_id = $1 AND uid = $2
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id)
+            SELECT $1, 'guest.upgraded', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, $4)
+              FROM dropped JOIN accounts a ON a.application_id = $1 AND a.uid = $2
+        )
+        SELECT used.created_at, used.display_name, used.profile::text, authenticated_at, expires_at, generation,
+               pg_notify('gatehouse', 'renewed:' || $1::text || ':' || renewed.id::text || ':' || generation::text)
+          FROM renewed, used
+        """)
+
+    package func upgradeGuest(
+        _ opening: SessionOpening, identity: KnownIdentity, keeping session: UUID
+    ) async throws -> OpenedSession {
+        let rows = try await run(
+            Self.upgradeGuest,
+            [
+                .application(opening.application), .uuid(identity.uid), .uuid(identity.id), .uuid(session),
+                .texts(opening.session.methods), .bytes(opening.session.refreshToken.hash),
+                .interval(opening.session.refreshLifetime), .text(opening.evidence.displayName),
+            ])
+        var row = try rows.firstOrConflict()
+        let createdAt: Date = try row.next()
+        let displayName: String? = try row.next()
+        let profile = try JSONValue(jsonText: row.next())
+        guard let user = try await user(identity.uid, application: opening.application) else { throw StoreConflict() }
+        let grant = SessionGrant(
+            sessionID: session, uid: user.uid, authenticatedAt: try row.next(), expiresAt: try row.next(),
+            generation: try row.next(), methods: opening.session.methods, provider: opening.provider,
+            providerUid: opening.evidence.providerUid, email: user.email, phone: user.phone,
+            profile: profile.object ?? [:])
+        onRevoked(SessionRevocation(of: session, application: opening.application, before: grant.generation))
+        return OpenedSession(
+            grant: grant,
+            user: user, identityID: identity.id, identityCreatedAt: createdAt, identityDisplayName: displayName,
+            isNewAccount: false, shouldChangePassword: false)
+    }
+
+    private static let noteSuccessor = Statement(
+        .write,
+        """
+        WITH moved AS (
+            UPDATE sessions SET successor_uid = $3 WHERE application_id = $1 AND id = $2 AND ended_at IS NOT NULL
+            RETURNING id, uid
+        )
+        INSERT INTO audit_events (application_id, event, account, session_id)
+        SELECT $1, 'guest.moved', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, moved.id)
+          FROM moved JOIN accounts a ON a.application_id = $1 AND a.uid = moved.uid
+        """)
+
+    package func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.noteSuccessor, [.application(application), .uuid(session), .uuid(uid)])
+    }
+
+    /// Of identities that are the number, those by which somebody is signed in become a guest's.
+    private static let displace = Statement(
+        .write,
+        """
+        WITH freed AS (
+            DELETE FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = $3 AND address = $4
+        ), concerned AS MATERIALIZED (
+            SELECT i.id, i.provider, i.provider_uid = $4 AS is_number,
+                   EXISTS (SELECT FROM sessions s JOIN refresh_tokens t
+                               ON t.application_id = s.application_id AND t.session_id = s.id AND t.expires_at > now()
+                            WHERE s.application_id = $1 AND s.uid = $2 AND s.identity_id = i.id
+                              AND s.ended_at IS NULL AND s.expires_at > now()) AS is_in_use
+              FROM identities i
+             WHERE i.application_id = $1 AND i.uid = $2 AND i.phone = $4 AND i.phone_verified
+        ), gone AS (
+            DELETE FROM identities i USING concerned c
+             WHERE i.application_id = $1 AND i.id = c.id AND c.is_number AND NOT c.is_in_use
+            RETURNING i.id
+        ), kept AS (
+            UPDATE identities i
+               SET phone = NULL, phone_verified = false, is_guest = i.is_guest OR c.is_number,
+                   provider = CASE WHEN c.is_number THEN 'anonymous' ELSE i.provider END,
+                   provider_uid = CASE WHEN c.is_number THEN i.id::text ELSE i.provider_uid END
+              FROM concerned c
+             WHERE i.application_id = $1 AND i.id = c.id AND (c.is_in_use OR NOT c.is_number)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'number.recycled', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', c.provider, 'guest', c.is_in_use)
+              FROM concerned c JOIN accounts a ON a.application_id = $1 AND a.uid = $2
+             WHERE c.is_number
+        )
+        SELECT EXISTS (SELECT FROM identities i
+                        WHERE i.application_id = $1 AND i.uid = $2
+                          AND NOT EXISTS (SELECT FROM gone WHERE gone.id = i.id))
+        """)
+
+    package func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement {
+        let binds: [Bind] = [
+            .application(application), .uuid(owner.uid), .text(owner.address.kind.rawValue), .text(owner.address.value),
+        ]
+        var row = try await run(Self.displace, binds).firstOrConflict()
+        return try row.next(Bool.self) ? .inUse : .stranded
+    }
+
+    private static let confirm = Statement(
+        .write,
+        """
+        WITH shown AS (
+            UPDATE identities
+               SET last_used_at = CASE WHEN phone = $4 AND phone_verified THEN now() ELSE last_used_at END,
+                   quarantined_at = NULL
+             WHERE application_id = $1 AND uid = $2
+               AND (provider = $3 AND provider_uid = $4 OR email = $4 AND email_verified
+                    OR phone = $4 AND phone_verified)
+        )
+        UPDATE addresses SET verified_at = now()
+         WHERE application_id = $1 AND uid = $2 AND kind = 'phone' AND address = $4
+        """)
+
+    package func confirm(_ proof: Proof, of uid: UUID, application: Application.ID) async throws {
+        _ = try await run(
+            Self.confirm, [.application(application), .uuid(uid), .text(proof.provider), .text(proof.providerUid)])
+    }
+}

@@ -1,0 +1,80 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+/// Guests whom nobody has heard of for long.
+extension SQLStore {
+    /// Row by row, since the planner doesn't know how few they are.
+    ///
+    /// A session that has ended brings no guest back; one that is no account's only identity is spared.
+    private static let lookAtGuests = Statement(
+        .write,
+        """
+        WITH leader AS MATERIALIZED (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('gatehouse guests', 0)) AS is_free
+        ), chosen AS MATERIALIZED (
+            SELECT id, uid, coalesce(seen_at, created_at) AS since, last_used_at
+              FROM identities
+             WHERE (SELECT is_free FROM leader) AND application_id = $1 AND is_guest
+               AND coalesce(seen_at, created_at) < now() - $2::interval
+               AND ($3::timestamptz IS NULL OR (coalesce(seen_at, created_at), id) > ($3, $4))
+             ORDER BY coalesce(seen_at, created_at), id
+             LIMIT $5
+               FOR UPDATE SKIP LOCKED
+        ), looked AS MATERIALIZED (
+            SELECT c.id, c.uid, c.since,
+                   CASE WHEN a.deleted_at IS NOT NULL OR a.absorbed_by IS NOT NULL
+                          OR (SELECT true FROM identities o
+                               WHERE o.application_id = $1 AND o.uid = c.uid AND NOT o.is_guest LIMIT 1)
+                        THEN now()
+                        ELSE greatest(c.last_used_at,
+                                      (SELECT max(t.created_at) FROM sessions s
+                                         JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
+                                        WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL))
+                    END AS seen_at
+              FROM chosen c
+             CROSS JOIN LATERAL (
+                   SELECT deleted_at, absorbed_by FROM accounts WHERE application_id = $1 AND uid = c.uid LIMIT 1) a
+        ), noted AS (
+            UPDATE identities i SET seen_at = l.seen_at
+              FROM looked l
+             WHERE i.application_id = $1 AND i.id = l.id AND l.seen_at >= now() - $2::interval
+        )
+        SELECT uid, id, since, coalesce(seen_at < now() - $2::interval, true) FROM looked ORDER BY since, id
+        """)
+
+    package func guests(
+        idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID
+    ) async throws -> [IdleGuest] {
+        try await run(
+            Self.lookAtGuests,
+            [
+                .application(application), .interval(retention), .timestamp(last?.seenAt), .uuid(last?.identity),
+                .int(count),
+            ]
+        ).map { row in
+            var row = row
+            return IdleGuest(
+                uid: try row.next(), identity: try row.next(), seenAt: try row.next(), isIdle: try row.next())
+        }
+    }
+
+    private static let selectIsIdleGuest = Statement(
+        .read,
+        """
+        SELECT FROM accounts a
+         WHERE a.application_id = $1 AND a.uid = $3
+           AND EXISTS (SELECT FROM identities WHERE application_id = $1 AND uid = $3)
+           AND NOT EXISTS (SELECT FROM identities
+                            WHERE application_id = $1 AND uid = $3
+                              AND (NOT is_guest OR coalesce(last_used_at, created_at) > now() - $2::interval))
+           AND NOT EXISTS (SELECT FROM sessions s
+                             JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
+                            WHERE s.application_id = $1 AND s.uid = $3 AND s.ended_at IS NULL
+                              AND t.created_at > now() - $2::interval)
+        """)
+
+    package func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool {
+        try await !run(Self.selectIsIdleGuest, [.application(application), .interval(retention), .uuid(uid)]).isEmpty
+    }
+}

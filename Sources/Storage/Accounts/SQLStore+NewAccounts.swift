@@ -1,0 +1,82 @@
+package import Accounts
+internal import Foundation
+package import Postgres
+internal import ProviderKit
+
+extension SQLStore {
+    /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
+    /// vetoes all of it.
+    ///
+    /// The identity's key is inserted before the addresses', in the order of linking.
+    ///
+    /// The event is told within it too, but no worker is: a notification would make sign-ups commit one by one.
+    package static let createAccount = Statement(
+        .write,
+        """
+        WITH account AS (
+            INSERT INTO accounts (application_id, uid, display_name, audit_key, locale) VALUES ($1, $2, $11, $12, $26)
+            RETURNING uid, audit_key, created_at
+        ), identity AS (
+            INSERT INTO identities
+                   (application_id, id, uid, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified,
+                    display_name, profile, last_used_at)
+            SELECT $1, $3, uid, $13, $14, $15, $16, $17, $18, $22, $11, $19, now() FROM account
+            RETURNING uid
+        ), claimed AS (
+            INSERT INTO addresses (application_id, kind, address, uid)
+            SELECT $1, kind, address, uid FROM identity, unnest($20::text[], $21::text[]) AS claim (kind, address)
+             ORDER BY kind, address
+        ), session AS (
+            INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
+        ), token AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
+            VALUES ($1, $9, $4, now() + least($10::interval, $8::interval))
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), session_pseudonym(audit_key, $4),
+                   jsonb_build_object('provider', $13)
+              FROM account
+        ), announced AS (
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+            SELECT $1, $23, hook.url, hook.name, 'account.created', uid, jsonb_build_object('provider', $13)
+              FROM account, unnest($24::text[], $25::text[]) AS hook (url, name)
+        )
+        SELECT created_at, created_at + $8::interval FROM account
+        """)
+
+    package func createAccount(
+        _ opening: SessionOpening, with identity: NewIdentity
+    ) async throws -> OpenedSession {
+        let (session, evidence) = (opening.session, opening.evidence)
+        let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
+        let shown = evidence.shown(verified: addresses)
+        let subscribers = subscriptions.subscribers(to: .accountCreated)
+        let rows = try await run(
+            Self.createAccount,
+            [.application(opening.application), .uuid(uid), .uuid(id)] + session.binds + [
+                .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(opening.provider),
+                .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
+                .bool(shown.emailVerified), .text(shown.phone?.value),
+                .json(try JSONValue.object(evidence.profile).jsonText()),
+            ] + addresses.binds + [
+                .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
+                .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
+            ])
+        var row = try rows.firstOrConflict()
+        let createdAt: Date = try row.next()
+        let user = User(
+            uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,
+            phone: addresses.lazy.compactMap(\.phone).first?.value, displayName: evidence.displayName,
+            isAnonymous: evidence.isGuest, providers: [opening.provider], metadata: .object([:]),
+            createdAt: createdAt, updatedAt: createdAt)
+        return OpenedSession(
+            grant: SessionGrant(
+                sessionID: session.id, uid: uid, authenticatedAt: createdAt, expiresAt: try row.next(),
+                methods: session.methods, provider: opening.provider, providerUid: evidence.providerUid,
+                email: user.email, phone: user.phone, profile: evidence.profile),
+            user: user, identityID: id, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
+            isNewAccount: true,
+            shouldChangePassword: false)
+    }
+}

@@ -1,0 +1,224 @@
+package import Accounts
+package import Foundation
+package import Postgres
+
+/// The audit's chain over all applications; what is written into it stands with the SQL of what it is about.
+package struct AuditTable: AuditChainStore {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    private func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
+        try await translatingErrors { try await database.execute(statement, binds) }
+    }
+
+    // MARK: - Sealing
+
+    private static let hasUnsealed = Statement(
+        .read, "SELECT 1 FROM audit_events WHERE batch IS NULL ORDER BY batch, at LIMIT 1")
+
+    package func hasUnsealedEvents() async throws -> Bool {
+        try await !run(Self.hasUnsealed, []).isEmpty
+    }
+
+    private static let lead = Statement(.write, "SELECT pg_try_advisory_xact_lock(7162534108259)")
+
+    /// Not together with the lock: its snapshot would be older than that.
+    private static let selectLast = Statement(.read, "SELECT seq, mac FROM audit_batches ORDER BY seq DESC LIMIT 1")
+
+    /// Their times bound what is looked at to number them, however long the backlog is and whatever the planner thinks.
+    private static let number = Statement(
+        .write,
+        """
+        WITH chosen AS MATERIALIZED (
+            SELECT application_id, at, id
+              FROM audit_events WHERE batch IS NULL
+               AND at >= coalesce('epoch'::timestamptz + $3 * interval '1 microsecond', '-infinity')
+             ORDER BY batch, at LIMIT $2
+        ), numbered AS (
+            UPDATE audit_events e SET batch = $1
+              FROM chosen c
+             WHERE e.at BETWEEN (SELECT min(at) FROM chosen) AND (SELECT max(at) FROM chosen)
+               AND e.application_id = c.application_id AND e.at = c.at AND e.id = c.id AND e.batch IS NULL
+            RETURNING e.application_id, e.id, e.at, e.event, e.account, e.session_id, e.details
+        )
+        SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
+          FROM numbered
+         ORDER BY at, application_id, id
+        """)
+
+    private static let insertBatch = Statement(
+        .write,
+        """
+        INSERT INTO audit_batches (seq, previous, first_at, last_at, sealed_at, events, digest, mac)
+        VALUES ($1, $2, 'epoch'::timestamptz + $3 * interval '1 microsecond',
+                'epoch'::timestamptz + $4 * interval '1 microsecond',
+                'epoch'::timestamptz + $5 * interval '1 microsecond', $6, $7, $8)
+        """)
+
+    package func seal(
+        from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
+    ) async throws -> AuditBatch? {
+        try await translatingErrors {
+            try await database.transaction { transaction -> AuditBatch? in
+                var lead = try await transaction.first(Self.lead)
+                guard try lead?.next(Bool.self) == true else { return nil }
+                var row = try await transaction.first(Self.selectLast)
+                let last = try row.map { _ in AuditCheckpoint(seq: try row?.next() ?? 0, mac: try row?.next() ?? []) }
+                let events = try await transaction.execute(
+                    Self.number, .int((last?.seq ?? 0) + 1), .int(count), .int(time)
+                ).map { try $0.auditEvent() }
+                guard !events.isEmpty else { return nil }
+                let batch = body(last, events)
+                _ = try await transaction.execute(
+                    Self.insertBatch, .int(batch.seq), .bytes(batch.previous), .int(batch.firstAt), .int(batch.lastAt),
+                    .int(batch.sealedAt), .int(batch.events), .bytes(batch.digest), .bytes(batch.mac))
+                return batch
+            }
+        }
+    }
+
+    // MARK: - Following the chain
+
+    private static let selectBatches = Statement(
+        .read,
+        """
+        SELECT seq, previous, (extract(epoch FROM first_at) * 1000000)::int8,
+               (extract(epoch FROM last_at) * 1000000)::int8, (extract(epoch FROM sealed_at) * 1000000)::int8, events,
+               digest, mac
+          FROM audit_batches
+         WHERE seq > $1
+         ORDER BY seq
+         LIMIT $2
+        """)
+
+    package func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch] {
+        try await run(Self.selectBatches, [.int(seq), .int(count)]).map { row in
+            var row = row
+            return AuditBatch(
+                seq: try row.next(), previous: try row.next(), firstAt: try row.next(), lastAt: try row.next(),
+                sealedAt: try row.next(), events: try row.next(), digest: try row.next(), mac: try row.next())
+        }
+    }
+
+    private static let selectEventsOfBatches = Statement(
+        .read,
+        """
+        SELECT batch, application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id,
+               details::text
+          FROM audit_events
+         WHERE batch BETWEEN $1 AND $2
+         ORDER BY batch, at, application_id, id
+         LIMIT $3
+        """)
+
+    package func events(
+        ofBatches batches: ClosedRange<Int>, atMost count: Int
+    ) async throws -> [(batch: Int, event: AuditEvent)] {
+        let binds: [Bind] = [.int(batches.lowerBound), .int(batches.upperBound), .int(count)]
+        return try await run(Self.selectEventsOfBatches, binds).map { row in
+            var row = row
+            return (try row.next(), try row.auditEvent())
+        }
+    }
+
+    private static let selectStray = Statement(
+        .read,
+        """
+        (SELECT batch FROM audit_events WHERE batch > $2 ORDER BY batch LIMIT 1)
+        UNION ALL
+        (SELECT batch FROM audit_events WHERE batch < $1 ORDER BY batch LIMIT 1)
+        LIMIT 1
+        """)
+
+    package func strayBatch(outside batches: ClosedRange<Int>) async throws -> Int? {
+        var row = try await run(Self.selectStray, [.int(batches.lowerBound), .int(batches.upperBound)]).first
+        return try row?.next()
+    }
+
+    private static let selectUnsealed = Statement(
+        .read,
+        """
+        SELECT count(*),
+               coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(inserted_at, at))) * 1000, 0)::int8
+          FROM audit_events
+         WHERE batch IS NULL
+        """)
+
+    package func unsealedEvents() async throws -> (count: Int, oldest: Duration) {
+        var row = try await run(Self.selectUnsealed, []).firstOrConflict()
+        return (try row.next(), .milliseconds(try row.next(Int.self)))
+    }
+
+    private static let selectSealedAt = Statement(
+        .read,
+        """
+        SELECT (extract(epoch FROM sealed_at) * 1000000)::int8
+          FROM audit_batches
+         WHERE seq >= $1 AND sealed_at IS NOT NULL
+         ORDER BY seq
+         LIMIT 1
+        """)
+
+    package func sealedAt(from seq: Int) async throws -> Int? {
+        var row = try await run(Self.selectSealedAt, [.int(seq)]).first
+        return try row?.next()
+    }
+
+    // MARK: - Reading it
+
+    private static let selectApplications = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
+
+    package func auditedApplications() async throws -> [(id: Application.ID, name: String)] {
+        try await run(Self.selectApplications, []).map { row in
+            var row = row
+            return (try row.next(), try row.next())
+        }
+    }
+
+    private static let selectEvents = Statement(
+        .read,
+        """
+        SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
+          FROM audit_events
+         WHERE application_id = $1 AND at >= coalesce($2::timestamptz, '-infinity')
+           AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
+         ORDER BY at, id
+         LIMIT $5
+        """)
+
+    private static let selectEventsOfAccount = Statement(
+        .read,
+        """
+        SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
+          FROM audit_events
+         WHERE application_id = $1 AND account = $6 AND at >= coalesce($2::timestamptz, '-infinity')
+           AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
+         ORDER BY at, id
+         LIMIT $5
+        """)
+
+    package func events(
+        of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
+    ) async throws -> [AuditEvent] {
+        // No event is as old as the epoch, whatever its id.
+        var binds: [Bind] = [
+            .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
+        ]
+        if let account { binds.append(.bytes(account)) }
+        return try await run(account == nil ? Self.selectEvents : Self.selectEventsOfAccount, binds)
+            .map { try $0.auditEvent() }
+    }
+}
+
+extension Row {
+    /// The columns of an event, from `application_id` to `details`.
+    fileprivate func auditEvent() throws -> AuditEvent {
+        var row = self
+        return try AuditEvent(
+            application: row.next(), id: row.next(), at: row.next(), event: row.next(), account: row.next(),
+            session: row.next(), details: row.next())
+    }
+}

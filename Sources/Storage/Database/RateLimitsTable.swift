@@ -1,0 +1,67 @@
+package import Accounts
+package import Postgres
+
+/// Rate limits in an unlogged table: what a crash forgets is who was how close to a limit.
+///
+/// A row says when the subject will have its whole limit again (GCRA, the theoretical arrival time of ITU-T I.371):
+/// each call moves that time by one interval, at most to one window ahead of now.
+package struct RateLimitsTable: RateCounter {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    /// The time is taken once each row is locked, the key's row before the block's.
+    private static let take = Statement(
+        .write,
+        """
+        WITH own AS (
+            INSERT INTO rate_limits AS l (application_id, name, subject, full_at)
+            VALUES ($1, $2, $3, clock_timestamp() + $4::interval)
+            ON CONFLICT (application_id, name, subject) DO UPDATE
+               SET (full_at, is_refused) = (
+                   SELECT CASE WHEN next <= t + $5::interval THEN next ELSE least(l.full_at, t + $5::interval) END,
+                          next > t + $5::interval
+                     FROM (SELECT t, greatest(l.full_at, t) + $4::interval AS next
+                             FROM (SELECT clock_timestamp() AS t) AS clock) AS moved)
+            RETURNING is_refused, full_at
+        ), block AS (
+            INSERT INTO rate_limits AS l (application_id, name, subject, full_at)
+            SELECT $1, $6, $7, clock_timestamp() + $8::interval FROM own WHERE NOT is_refused AND $7::bytea IS NOT NULL
+            ON CONFLICT (application_id, name, subject) DO UPDATE
+               SET (full_at, is_refused) = (
+                   SELECT CASE WHEN next <= t + $9::interval THEN next ELSE least(l.full_at, t + $9::interval) END,
+                          next > t + $9::interval
+                     FROM (SELECT t, greatest(l.full_at, t) + $8::interval AS next
+                             FROM (SELECT clock_timestamp() AS t) AS clock) AS moved)
+            RETURNING is_refused, full_at
+        )
+        SELECT is_block, (extract(epoch FROM one_at - clock_timestamp()) * 1000000)::bigint
+          FROM (SELECT false AS is_block, full_at + $4::interval - $5::interval AS one_at FROM own WHERE is_refused
+                UNION ALL
+                SELECT true, full_at + $8::interval - $9::interval FROM block WHERE is_refused) AS refused
+        """)
+
+    package func take(_ key: RateKey, in block: RateKey?) async throws -> RateRefusal? {
+        let binds: [Bind] = [
+            .application(key.application), .text(key.name), .bytes(key.subject), .interval(key.rate.interval),
+            .interval(key.rate.window), .text(block?.name), .bytes(block?.subject),
+            .interval((block ?? key).rate.interval), .interval((block ?? key).rate.window),
+        ]
+        let rows = try await retryingOnConflict {
+            try await translatingErrors { try await database.execute(Self.take, binds) }
+        }
+        guard var row = rows.first else { return nil }
+        let isBlock: Bool = try row.next()
+        let wait: Int = try row.next()
+        return RateRefusal(key: isBlock ? block ?? key : key, wait: .microseconds(max(0, wait)))
+    }
+}
+
+extension RateKey {
+    /// As in `login 5/60`, the window in seconds.
+    fileprivate var name: String {
+        "\(limit.rawValue) \(rate.count)/\(rate.window.components.seconds)"
+    }
+}

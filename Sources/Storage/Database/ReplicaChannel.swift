@@ -1,0 +1,107 @@
+package import Accounts
+internal import Foundation
+package import Postgres
+internal import Synchronization
+
+/// What replicas tell each other over one LISTEN connection: sessions that ended or came back, messages to send, keys
+/// that changed.
+///
+/// The payload is `ended:APPLICATION:SESSION`, `renewed:APPLICATION:SESSION:GENERATION`, `revived:APPLICATION:SESSION`,
+/// `outbox` or `keys`; statements send it with `pg_notify`, so that it is heard exactly when what it tells about is
+/// committed.
+package final class ReplicaChannel: Sendable {
+    enum Event: Sendable, Equatable {
+        /// What was sent before may be lost.
+        case connected
+        case revoked(SessionRevocation)
+        case revived(application: Application.ID, session: UUID)
+        case outbox
+        case keys
+    }
+
+    static let name = "gatehouse"
+
+    private typealias Handler = @Sendable (Event) -> Void
+    private let database: Database
+    private let handlers = Mutex<[Handler]>([])
+    private let listener = Mutex<Listener?>(nil)
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    /// Handlers run on the reactor's thread: they must be quick.
+    ///
+    /// To be added before `start`.
+    func onEvent(_ handler: @escaping @Sendable (Event) -> Void) {
+        handlers.withLock { $0.append(handler) }
+    }
+
+    package func start() {
+        let handlers = handlers.withLock { $0 }
+        let listener = database.listen(to: Self.name) { event in
+            guard let event = Event(event) else { return }
+            for handler in handlers { handler(event) }
+        }
+        self.listener.withLock { $0 = listener }
+    }
+
+    package func stop() {
+        if let listener = listener.withLock({ $0 }) { database.stopListening(listener) }
+    }
+
+    /// Everything sent more than an instant ago has been handled.
+    package var isCurrent: Bool {
+        listener.withLock { $0 }?.isCurrent ?? false
+    }
+
+    /// An element whenever something may have been written to the outbox.
+    package func outboxArrivals() -> AsyncStream<Void> {
+        arrivals { $0 == .outbox || $0 == .connected }
+    }
+
+    /// An element whenever signing keys may have changed.
+    package func keyChanges() -> AsyncStream<Void> {
+        arrivals { $0 == .keys || $0 == .connected }
+    }
+
+    private func arrivals(where isMeant: @escaping @Sendable (Event) -> Bool) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        onEvent { if isMeant($0) { continuation.yield() } }
+        return stream
+    }
+}
+
+extension ReplicaChannel.Event {
+    /// `nil` for a lost connection, which `isCurrent` tells of, and for what a newer version may say.
+    init?(_ event: Listener.Event) {
+        switch event {
+        case .connected:
+            self = .connected
+        case .disconnected:
+            return nil
+        case .notification(let payload):
+            let parts = payload.split(separator: ":", omittingEmptySubsequences: false)
+            switch (parts.first, parts.count) {
+            case ("outbox", 1): self = .outbox
+            case ("keys", 1): self = .keys
+            case ("ended", 3), ("renewed", 4), ("revived", 3):
+                guard let application = Int32(parts[1]).map(Application.ID.init(rawValue:)),
+                    let session = UUID(uuidString: String(parts[2]))
+                else {
+                    return nil
+                }
+                if parts[0] == "revived" {
+                    self = .revived(application: application, session: session)
+                } else if parts[0] == "ended" {
+                    self = .revoked(SessionRevocation(of: session, application: application))
+                } else if let generation = Int32(parts[3]) {
+                    self = .revoked(SessionRevocation(of: session, application: application, before: generation))
+                } else {
+                    return nil
+                }
+            default: return nil
+            }
+        }
+    }
+}

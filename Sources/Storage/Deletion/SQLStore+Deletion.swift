@@ -1,0 +1,71 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+extension SQLStore {
+    private static let requestDeletion = Statement(
+        .write,
+        """
+        WITH account AS (
+            UPDATE accounts SET deleted_at = now(), purge_after = now() + $4::interval, updated_at = now()
+             WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
+            RETURNING uid, audit_key, purge_after
+        ), scheduled AS (
+            INSERT INTO erasures (application_id, receipt, uid, purge_after, session_id)
+            SELECT $1, $3, uid, purge_after, $6 FROM account
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)), jsonb_build_object('by', $5::text)
+              FROM account
+        )
+        SELECT purge_after FROM account
+        """)
+
+    package func requestDeletion(
+        of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
+        application: Application.ID
+    ) async throws -> Date {
+        let rows = try await run(
+            Self.requestDeletion,
+            [
+                .application(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
+                .uuid(session),
+            ])
+        var row = try rows.firstOrConflict()
+        return try row.next()
+    }
+
+    /// An erasure that has begun is not cancelled: its tokens are revoked, and others have been told to forget.
+    private static let restore = Statement(
+        .write,
+        """
+        WITH account AS (
+            UPDATE accounts a SET deleted_at = NULL, purge_after = NULL, updated_at = now()
+             WHERE application_id = $1 AND uid = $2 AND purge_after > now()
+               AND NOT EXISTS (SELECT FROM erasures e
+                                WHERE e.application_id = $1 AND e.uid = a.uid AND e.began_at IS NOT NULL
+                                  AND e.restored_at IS NULL AND e.erased_at IS NULL)
+            RETURNING uid, audit_key
+        ), cancelled AS (
+            UPDATE erasures e SET restored_at = now()
+              FROM account
+             WHERE e.application_id = $1 AND e.uid = account.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
+            RETURNING e.session_id
+        ), token AS MATERIALIZED (
+            SELECT FROM proofs WHERE application_id = $1 AND uid = $2 AND kind = 'restore' FOR UPDATE NOWAIT
+        ), dropped AS (
+            DELETE FROM proofs p USING account
+             WHERE p.application_id = $1 AND p.uid = account.uid AND p.kind = 'restore'
+               AND (SELECT count(*) FROM token) > 0
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account)
+            SELECT $1, 'account.restored', sha256(audit_key || uuid_send(uid)) FROM account
+        )
+        SELECT (SELECT session_id FROM cancelled) FROM account
+        """)
+
+    package func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion? {
+        guard var row = try await run(Self.restore, [.application(application), .uuid(uid)]).first else { return nil }
+        return CancelledDeletion(session: try row.next())
+    }
+}

@@ -1,0 +1,225 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+/// Erasures on their way: which are due, and what came of them.
+extension SQLStore {
+    /// Not even two replicas at once take some: who finds the lock taken comes back later.
+    private static let takeErasures = Statement(
+        .write,
+        """
+        WITH leader AS MATERIALIZED (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('gatehouse erasure', 0)) AS is_free
+        ), due AS MATERIALIZED (
+            SELECT application_id, receipt
+              FROM erasures
+             WHERE (SELECT is_free FROM leader) AND application_id = ANY ($1)
+               AND restored_at IS NULL AND erased_at IS NULL AND coalesce(look_again_at, purge_after) <= now()
+             ORDER BY coalesce(look_again_at, purge_after)
+             LIMIT $2
+               FOR UPDATE SKIP LOCKED
+        )
+        UPDATE erasures e SET look_again_at = now() + $3::interval
+          FROM due
+         WHERE e.application_id = due.application_id AND e.receipt = due.receipt
+        RETURNING e.application_id, e.receipt, e.uid, e.requested_at
+        """)
+
+    package func takeErasures(
+        of applications: [Application.ID], atMost count: Int, lease: Duration
+    ) async throws -> [DueErasure] {
+        try await run(Self.takeErasures, [.ints(applications.map { Int($0.rawValue) }), .int(count), .interval(lease)])
+            .map { try $0.dueErasure() }
+    }
+
+    private static let selectScheduled = Statement(
+        .read,
+        """
+        SELECT application_id, receipt, uid, requested_at
+          FROM erasures
+         WHERE application_id = $1 AND uid = $2 AND restored_at IS NULL AND erased_at IS NULL
+        """)
+
+    package func scheduledErasure(of uid: UUID, application: Application.ID) async throws -> DueErasure? {
+        try await run(Self.selectScheduled, [.application(application), .uuid(uid)]).first?.dueErasure()
+    }
+
+    private static let selectDue = Statement(
+        .read,
+        """
+        SELECT e.application_id, e.receipt, e.uid, e.requested_at
+          FROM erasures e
+         WHERE application_id = $1 AND restored_at IS NULL AND erased_at IS NULL AND purge_after <= now()
+         ORDER BY purge_after
+        """)
+
+    package func dueErasures(of application: Application.ID) async throws -> [DueErasure] {
+        try await run(Self.selectDue, [.application(application)]).map { try $0.dueErasure() }
+    }
+
+    private static let skipGracePeriod = Statement(
+        .write,
+        """
+        WITH account AS (
+            UPDATE accounts a SET purge_after = now()
+              FROM erasures e
+             WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > now()
+               AND e.application_id = $1 AND e.receipt = $2 AND e.uid = a.uid
+               AND e.restored_at IS NULL AND e.erased_at IS NULL
+            RETURNING a.uid
+        )
+        UPDATE erasures e SET purge_after = now()
+          FROM account
+         WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = account.uid
+        """)
+
+    package func skipGracePeriod(of erasure: DueErasure) async throws {
+        _ = try await run(Self.skipGracePeriod, erasure.key + [.uuid(erasure.uid)])
+    }
+
+    private static let beginErasure = Statement(
+        .write,
+        """
+        WITH due AS MATERIALIZED (
+            SELECT e.receipt, e.began_at
+              FROM erasures e JOIN accounts a ON a.application_id = $1 AND a.uid = $3
+             WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = $3
+               AND e.restored_at IS NULL AND e.erased_at IS NULL AND a.purge_after <= now()
+        ), begun AS (
+            UPDATE erasures e SET began_at = now()
+              FROM due
+             WHERE e.application_id = $1 AND e.receipt = due.receipt AND due.began_at IS NULL
+        ), dropped AS (
+            DELETE FROM provider_tokens t USING identities i, due
+             WHERE t.application_id = $1 AND i.application_id = $1 AND i.id = t.identity_id AND i.uid = ANY ($4)
+            RETURNING i.id, i.provider, t.sealed
+        ), handed AS (
+            INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
+            SELECT $1, id, provider, $3, sealed FROM dropped
+            RETURNING id
+        )
+        SELECT (SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM handed LIMIT 1) AS any_handed)
+          FROM due
+        """)
+
+    package func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool {
+        try await run(Self.beginErasure, erasure.key + [.uuid(erasure.uid), .uuids(family)]).first != nil
+    }
+
+    /// Not if somebody has acknowledged it meanwhile, who has made it due.
+    private static let postpone = Statement(
+        .write,
+        """
+        UPDATE erasures SET look_again_at = now() + $3::interval
+         WHERE application_id = $1 AND receipt = $2 AND erased_at IS NULL
+           AND (look_again_at IS NULL OR look_again_at > now())
+        """)
+
+    package func postpone(_ erasure: DueErasure, by delay: Duration) async throws {
+        _ = try await run(Self.postpone, erasure.key + [.interval(delay)])
+    }
+
+    private static let retryRevocations = Statement(
+        .write,
+        """
+        WITH due AS (
+            UPDATE token_revocations
+               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END
+             WHERE application_id = $1 AND uid = $2 AND revoked_at IS NULL AND failed_at IS NULL
+            RETURNING 1
+        )
+        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM due LIMIT 1) AS any_due
+        """)
+
+    package func retryRevocations(of uid: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.retryRevocations, [.application(application), .uuid(uid)])
+    }
+
+    /// A restored backup may hold another erasure of the account, or none.
+    ///
+    /// Locks deliveries and revocations first, as the workers do that mark one and then wake its erasure.
+    ///
+    /// The day is all that remains of the deletion's time, since the audit has it to the microsecond under the account's
+    /// pseudonym. Two things can't be helped: a `uid` tells when it was made, as `account.created` does, and for an
+    /// account without a grace period the erasure tells when it was deleted.
+    private static let conclude = Statement(
+        .write,
+        """
+        WITH delivery AS MATERIALIZED (
+            SELECT FROM webhook_deliveries
+             WHERE application_id = $1 AND uid = $3
+             ORDER BY event_id, webhook
+               FOR UPDATE
+        ), revocation AS MATERIALIZED (
+            SELECT FROM token_revocations
+             WHERE application_id = $1 AND uid = $3 AND (SELECT count(*) FROM delivery) >= 0
+             ORDER BY id
+               FOR UPDATE
+        ), others AS (
+            UPDATE erasures
+               SET erased_at = CASE WHEN restored_at IS NULL THEN coalesce(erased_at, $5) END,
+                   requested_at = whole_day(requested_at), purge_after = whole_day(purge_after),
+                   restored_at = whole_day(restored_at), began_at = whole_day(began_at), session_id = NULL
+             WHERE application_id = $1 AND uid = $3 AND receipt <> $2
+        ), told AS (
+            UPDATE webhook_deliveries
+               SET event_id = CASE WHEN acknowledged_at IS NULL THEN event_id ELSE whole_day(event_id) END,
+                   created_at = whole_day(created_at), acknowledged_at = whole_day(acknowledged_at),
+                   failed_at = whole_day(failed_at), due_at = whole_day(due_at)
+             WHERE application_id = $1 AND uid = $3 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+        ), revoked AS (
+            UPDATE token_revocations
+               SET revoked_at = whole_day(revoked_at), failed_at = whole_day(failed_at), is_of_erasure = true
+             WHERE application_id = $1 AND uid = $3
+        )
+        INSERT INTO erasures (application_id, receipt, uid, requested_at, purge_after, erased_at, certificate)
+        SELECT $1, $2, $3, whole_day($4::timestamptz), $5, $5, $6 WHERE (SELECT count(*) FROM revocation) >= 0
+        ON CONFLICT (application_id, receipt) DO UPDATE
+           SET erased_at = excluded.erased_at, certificate = excluded.certificate, restored_at = NULL,
+               requested_at = excluded.requested_at, purge_after = whole_day(erasures.purge_after),
+               began_at = whole_day(erasures.began_at), look_again_at = NULL, session_id = NULL
+        """)
+
+    package func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws {
+        _ = try await run(
+            Self.conclude,
+            erasure.key + [
+                .uuid(erasure.uid), .timestamp(erasure.requestedAt), .timestamp(erasedAt), .text(certificate),
+            ])
+    }
+
+    private static let selectErasure = Statement(
+        .read,
+        """
+        SELECT requested_at, purge_after, restored_at IS NOT NULL, erased_at, certificate
+          FROM erasures
+         WHERE application_id = $1 AND receipt = $2
+        """)
+
+    package func erasure(receipt: UUID, application: Application.ID) async throws -> ErasureStatus? {
+        guard var row = try await run(Self.selectErasure, [.application(application), .uuid(receipt)]).first else {
+            return nil
+        }
+        let requestedAt: Date = try row.next()
+        let purgeAfter: Date = try row.next()
+        let isRestored: Bool = try row.next()
+        let erasedAt: Date? = try row.next()
+        return ErasureStatus(
+            phase: isRestored ? .restored : erasedAt == nil ? .scheduled : .erased, requestedAt: requestedAt,
+            purgeAfter: purgeAfter, erasedAt: erasedAt,
+            processors: try await processors(receipt, application: application), certificate: try row.next())
+    }
+}
+
+extension DueErasure {
+    /// `$1` and `$2` of the statements about it.
+    var key: [Bind] { [.application(application), .uuid(receipt)] }
+}
+
+extension Row {
+    fileprivate func dueErasure() throws -> DueErasure {
+        var row = self
+        return DueErasure(
+            application: try row.next(), receipt: try row.next(), uid: try row.next(), requestedAt: try row.next())
+    }
+}

@@ -1,0 +1,71 @@
+package import Accounts
+internal import Foundation
+internal import Postgres
+
+/// Whom an erasure waits for, and for how long by now.
+extension SQLStore {
+    /// A provider whose tokens are still where they were is told once the erasure has begun.
+    private static let selectProcessors = Statement(
+        .read,
+        """
+        WITH erasure AS (
+            SELECT uid, requested_at, restored_at, erased_at
+              FROM erasures WHERE application_id = $1 AND receipt = $2
+        ), revoked AS (
+            SELECT r.provider, max(r.revoked_at) AS revoked_at, bool_or(r.failed_at IS NOT NULL) AS is_given_up,
+                   bool_and(r.revoked_at IS NOT NULL OR r.failed_at IS NOT NULL) AS is_settled,
+                   max(r.attempts) AS attempts, bool_or(r.leased_until > now()) AS is_under_way
+              FROM erasure e JOIN token_revocations r
+                ON r.application_id = $1 AND r.uid = e.uid AND r.created_at >= e.requested_at
+             GROUP BY r.provider
+        ), held AS (
+            SELECT DISTINCT i.provider
+              FROM erasure e
+              JOIN identities i ON i.application_id = $1 AND i.uid = e.uid
+              JOIN provider_tokens t ON t.application_id = $1 AND t.identity_id = i.id
+             WHERE e.restored_at IS NULL AND i.provider NOT IN (SELECT provider FROM revoked)
+        )
+        SELECT w.name, w.acknowledged_at,
+               w.acknowledged_at IS NULL AND (w.failed_at IS NOT NULL OR e.erased_at IS NOT NULL),
+               w.acknowledged_at IS NOT NULL, w.attempts, coalesce(w.leased_until > now(), false)
+          FROM erasure e JOIN webhook_deliveries w
+            ON w.application_id = $1 AND w.uid = e.uid AND w.kind = 'account.deleted'
+           AND w.details->>'receipt' = $2::text
+        UNION ALL
+        SELECT r.provider, CASE WHEN r.is_settled AND NOT r.is_given_up THEN r.revoked_at END,
+               r.is_given_up OR NOT r.is_settled AND e.erased_at IS NOT NULL, r.is_settled, r.attempts,
+               coalesce(r.is_under_way, false)
+          FROM erasure e, revoked r
+        UNION ALL
+        SELECT provider, NULL, false, false, 0, false FROM held
+         ORDER BY 1
+        """)
+
+    func processors(_ receipt: UUID, application: Application.ID) async throws -> [Processor] {
+        try await run(Self.selectProcessors, [.application(application), .uuid(receipt)]).map { row in
+            var row = row
+            let name: String = try row.next()
+            let acknowledgedAt: Date? = try row.next()
+            let isUnreachable: Bool = try row.next()
+            return Processor(
+                name: name,
+                status: acknowledgedAt.map { .acknowledged(at: $0) } ?? (isUnreachable ? .unreachable : .pending),
+                isSettled: try row.next(), attempts: try row.next(), isUnderWay: try row.next())
+        }
+    }
+
+    private static let selectWaited = Statement(
+        .read,
+        """
+        SELECT began_at IS NOT NULL, extract(epoch FROM now() - coalesce(began_at, now()))::float8
+          FROM erasures
+         WHERE application_id = $1 AND receipt = $2 AND restored_at IS NULL AND erased_at IS NULL
+        """)
+
+    package func standing(of erasure: DueErasure) async throws -> ErasureStanding? {
+        guard var row = try await run(Self.selectWaited, erasure.key).first else { return nil }
+        return ErasureStanding(
+            hasBegun: try row.next(), waited: .seconds(try row.next(Double.self)),
+            processors: try await processors(erasure.receipt, application: erasure.application))
+    }
+}

@@ -1,0 +1,226 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+/// Removing an account and every trace of it.
+extension SQLStore {
+    /// In the order of their uids, as everywhere.
+    private static let lockFamily = Statement(
+        .write,
+        """
+        WITH RECURSIVE family AS (
+            SELECT $2::uuid AS uid
+            UNION
+            SELECT a.uid FROM family f JOIN accounts a ON a.application_id = $1 AND a.absorbed_by = f.uid
+        )
+        SELECT a.uid FROM accounts a
+         WHERE a.application_id = $1 AND a.uid IN (SELECT uid FROM family)
+           AND EXISTS (SELECT FROM accounts WHERE application_id = $1 AND uid = $2)
+         ORDER BY a.uid
+           FOR UPDATE OF a
+        """)
+
+    package func lockFamily(of uid: UUID, application: Application.ID) async throws -> [UUID] {
+        let rows = try await run(Self.lockFamily, [.application(application), .uuid(uid)])
+        let family = try rows.map { row in
+            var row = row
+            return try row.next(UUID.self)
+        }
+        return family.contains(uid) ? family : []
+    }
+
+    /// Whoever wished for a subject of somebody else's takes along nothing that waits for its owner; what the wish itself
+    /// left is found by its row.
+    private static let selectSubjects = Statement(
+        .read,
+        """
+        SELECT provider, provider_uid FROM identities WHERE application_id = $1 AND uid = ANY ($2)
+        UNION
+        SELECT r.provider, r.provider_uid FROM registrations r
+         WHERE r.application_id = $1 AND r.uid = ANY ($2)
+           AND NOT EXISTS (SELECT FROM addresses d
+                            WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = r.address
+                              AND d.uid <> ALL ($2))
+        """)
+
+    /// An address that another account owns is not theirs, whatever their identities show.
+    private static let selectAddresses = Statement(
+        .read,
+        """
+        SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY ($2)
+        UNION
+        SELECT shown.address
+          FROM identities i CROSS JOIN LATERAL (VALUES ('email', i.email), ('phone', i.phone)) AS shown (kind, address)
+         WHERE i.application_id = $1 AND i.uid = ANY ($2) AND shown.address IS NOT NULL
+           AND NOT EXISTS (SELECT FROM addresses d
+                            WHERE d.application_id = $1 AND d.kind = shown.kind AND d.address = shown.address
+                              AND d.uid <> ALL ($2))
+        UNION
+        SELECT r.address FROM registrations r
+         WHERE r.application_id = $1 AND r.uid = ANY ($2)
+           AND NOT EXISTS (SELECT FROM addresses d
+                            WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = r.address
+                              AND d.uid <> ALL ($2))
+        """)
+
+    package func traces(of family: [UUID], application: Application.ID) async throws -> AccountTraces {
+        let binds: [Bind] = [.application(application), .uuids(family)]
+        return AccountTraces(
+            subjects: try await run(Self.selectSubjects, binds).map { row in
+                var row = row
+                return AccountTraces.Subject(provider: try row.next(), providerUid: try row.next())
+            },
+            addresses: try await run(Self.selectAddresses, binds).map { row in
+                var row = row
+                return try row.next(String.self)
+            })
+    }
+
+    /// A call that presents a code or a token holds its row, and may wait for the account that is locked here.
+    private static let waitBriefly = Statement(.write, "SELECT set_config('lock_timeout', '100ms', true)")
+
+    /// What no row refers to; rate limits are found without knowing the rates that they were counted at, and a redirect
+    /// flow that is being redeemed just now loses its evidence by that.
+    private static let eraseTraces = Statement(
+        .write,
+        """
+        WITH RECURSIVE names AS (
+            SELECT min(name) AS name FROM rate_limits WHERE application_id = $1
+            UNION ALL
+            SELECT (SELECT min(r.name) FROM rate_limits r WHERE r.application_id = $1 AND r.name > n.name)
+              FROM names n WHERE n.name IS NOT NULL
+        ), subjects AS (
+            SELECT * FROM unnest($2::text[], $3::text[]) AS subject (provider, provider_uid)
+        ), session AS MATERIALIZED (
+            SELECT id FROM sessions WHERE application_id = $1 AND uid = ANY ($8)
+        ), proofs_gone AS (
+            DELETE FROM proofs WHERE application_id = $1 AND ctid IN (
+                SELECT p.ctid FROM proofs p WHERE p.application_id = $1 AND p.address = ANY ($4)
+                UNION
+                SELECT p.ctid FROM subjects s
+                  JOIN proofs p ON p.application_id = $1 AND p.kind = ANY ($7) AND p.provider = s.provider
+                               AND p.provider_uid = s.provider_uid
+                UNION
+                SELECT p.ctid FROM identities i
+                  JOIN proofs p ON p.application_id = $1 AND p.kind = 'address-change' AND p.identity_id = i.id
+                 WHERE i.application_id = $1 AND i.uid = ANY ($8)
+                UNION
+                SELECT p.ctid FROM session s JOIN proofs p ON p.application_id = $1 AND p.session_id = s.id
+                UNION
+                SELECT p.ctid FROM registrations r
+                  JOIN proofs p ON p.application_id = $1 AND p.kind = 'registration' AND p.provider = r.provider
+                               AND p.provider_uid = r.provider_uid
+                 WHERE r.application_id = $1 AND r.uid = ANY ($8))
+            RETURNING 1
+        ), registrations_gone AS (
+            DELETE FROM registrations WHERE application_id = $1 AND ctid IN (
+                SELECT r.ctid FROM registrations r WHERE r.application_id = $1 AND r.address = ANY ($4)
+                UNION
+                SELECT r.ctid FROM subjects s
+                  JOIN registrations r ON r.application_id = $1 AND r.provider = s.provider
+                                      AND r.provider_uid = s.provider_uid
+                UNION
+                SELECT r.ctid FROM registrations r WHERE r.application_id = $1 AND r.uid = ANY ($8))
+            RETURNING 1
+        ), failures_gone AS (
+            DELETE FROM password_failures WHERE application_id = $1 AND subject = ANY ($5) RETURNING 1
+        ), guesses_gone AS (
+            DELETE FROM code_guesses
+             WHERE application_id = $1 AND subject IN (
+                   SELECT sha256(convert_to(kind || ':' || address, 'UTF8'))
+                     FROM unnest($4::text[]) AS shown (address), unnest(ARRAY['email', 'phone']) AS kind)
+            RETURNING 1
+        ), limits_gone AS (
+            DELETE FROM rate_limits r USING names n
+             WHERE r.application_id = $1 AND r.name = n.name AND r.subject = ANY ($6)
+            RETURNING 1
+        ), messages_gone AS (
+            DELETE FROM outbox WHERE application_id = $1 AND (recipient = ANY ($9) OR uid = ANY ($8)) RETURNING 1
+        ), flows_gone AS (
+            DELETE FROM redirect_flows WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM redirect_flows
+                 WHERE application_id = $1
+                   AND (marks && $10 OR session_id = ANY (ARRAY(SELECT id FROM session))
+                        OR linking_session = ANY (ARRAY(SELECT id FROM session)))
+                   FOR UPDATE SKIP LOCKED))
+            RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM proofs_gone), (SELECT count(*) FROM registrations_gone),
+               (SELECT count(*) FROM failures_gone) + (SELECT count(*) FROM guesses_gone)
+               + (SELECT count(*) FROM limits_gone),
+               (SELECT count(*) FROM messages_gone), (SELECT count(*) FROM flows_gone)
+        """)
+
+    /// The rest goes with the account's row, and the row with its audit key.
+    private static let eraseAccount = Statement(
+        .write,
+        """
+        WITH identity AS MATERIALIZED (
+            SELECT id, provider FROM identities WHERE application_id = $1 AND uid = ANY ($3)
+        ), session AS MATERIALIZED (
+            SELECT id FROM sessions WHERE application_id = $1 AND uid = ANY ($3)
+        ), remembered AS (
+            INSERT INTO ended_sessions (application_id, id, forget_after)
+            SELECT $1, id, now() + $4::interval FROM session
+            ON CONFLICT DO NOTHING
+        ), token AS MATERIALIZED (
+            SELECT i.id, i.provider, t.sealed
+              FROM identity i JOIN provider_tokens t ON t.application_id = $1 AND t.identity_id = i.id
+        ), handed AS (
+            INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
+            SELECT $1, id, provider, $2, sealed FROM token
+        ), gone AS (
+            DELETE FROM accounts WHERE application_id = $1 AND uid = $2
+        )
+        SELECT (SELECT count(*) FROM identity), (SELECT count(*) FROM session),
+               (SELECT count(*) FROM identity i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id),
+               (SELECT count(*) FROM addresses WHERE application_id = $1 AND uid = ANY ($3)),
+               (SELECT count(*) FROM session s
+                  JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id)
+        """)
+
+    package func erase(
+        _ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID
+    ) async throws -> ErasedData {
+        _ = try await run(Self.waitBriefly, [])
+        var traceCounts = try await run(
+            Self.eraseTraces,
+            [
+                .application(application), .texts(traces.subjects.map(\.provider)),
+                .texts(traces.subjects.map(\.providerUid)), .texts(traces.addresses), .bytesArray(traces.attempts),
+                .bytesArray(traces.limited), .texts(ProofKind.allCases.map(\.rawValue) + ChallengePurpose.kinds),
+                .uuids(family), .bytesArray(traces.addresses.map { sealing.mark(of: $0) }),
+                .bytesArray(
+                    traces.addresses.map { sealing.mark(of: $0) }
+                        + traces.subjects.map { sealing.mark(of: $0.providerUid, at: $0.provider) }),
+            ]
+        ).firstOrConflict()
+        var accountCounts = try await run(
+            Self.eraseAccount,
+            [.application(application), .uuid(uid), .uuids(family), .interval(memory + Self.margin)]
+        ).firstOrConflict()
+        return ErasedData(
+            aliases: family.filter { $0 != uid },
+            counts: [
+                "proofs": try traceCounts.next(), "registrations": try traceCounts.next(),
+                "counters": try traceCounts.next(), "messages": try traceCounts.next(),
+                "redirectFlows": try traceCounts.next(),
+                "identities": try accountCounts.next(), "sessions": try accountCounts.next(),
+                "passwords": try accountCounts.next(), "addresses": try accountCounts.next(),
+                "refreshTokens": try accountCounts.next(),
+            ])
+    }
+
+    /// As `RevocationList` has it: a token may have been signed an instant after its session ended.
+    private static let margin: Duration = .seconds(60)
+
+    private static let selectExisting = Statement(
+        .read, "SELECT uid FROM accounts WHERE application_id = $1 AND uid = ANY ($2)")
+
+    package func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID] {
+        try await run(Self.selectExisting, [.application(application), .uuids(uids)]).map { row in
+            var row = row
+            return try row.next()
+        }
+    }
+}

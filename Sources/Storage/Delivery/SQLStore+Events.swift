@@ -1,0 +1,145 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+internal import ProviderKit
+
+extension SQLStore {
+    /// One statement for all events of a kind.
+    private static let announce = Statement(
+        .write,
+        """
+        WITH written AS (
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+            SELECT $1, event.id, hook.url, hook.name, $6, event.uid, event.details::jsonb
+              FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS event (id, uid, details),
+                   unnest($5::text[], $7::text[]) AS hook (url, name)
+            RETURNING 1
+        )
+        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM written LIMIT 1) AS any_written
+        """)
+
+    package func announce(_ events: [AccountEvent], application: Application.ID) async throws {
+        for (kind, events) in Dictionary(grouping: events, by: \.kind) {
+            let subscribers = subscriptions.subscribers(to: kind)
+            guard !subscribers.isEmpty else { continue }
+            _ = try await run(
+                Self.announce,
+                [
+                    .application(application), .uuids(events.map(\.id)), .uuids(events.map(\.uid)),
+                    .texts(try events.map { try JSONValue.object($0.details).jsonText() }),
+                    .texts(subscribers.map(\.url)), .text(kind.rawValue), .texts(subscribers.map(\.name)),
+                ])
+        }
+    }
+
+    private static let selectDeliveries = Statement(
+        .read,
+        """
+        SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
+          FROM webhook_deliveries
+         WHERE application_id = $1 AND event_id = $2
+         ORDER BY webhook
+        """)
+
+    package func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery] {
+        try await run(Self.selectDeliveries, [.application(application), .uuid(event)]).map { try $0.eventDelivery() }
+    }
+
+    /// Ids grow with time.
+    private static let selectLastDeliveries = Statement(
+        .read,
+        """
+        SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
+          FROM webhook_deliveries
+         WHERE application_id = $1 AND event_id = (
+               SELECT event_id FROM webhook_deliveries
+                WHERE application_id = $1 AND uid = $2 AND kind = $3
+                ORDER BY event_id DESC
+                LIMIT 1)
+         ORDER BY webhook
+        """)
+
+    package func acknowledgements(
+        ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
+    ) async throws -> [EventDelivery] {
+        try await run(Self.selectLastDeliveries, [.application(application), .uuid(uid), .text(kind.rawValue)])
+            .map { try $0.eventDelivery() }
+    }
+
+    /// A delivery that a worker has leased is not due before its lease ends.
+    private static let retry = Statement(
+        .write,
+        """
+        WITH delivery AS MATERIALIZED (
+            SELECT FROM webhook_deliveries
+             WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+             ORDER BY webhook
+               FOR UPDATE
+        ), due AS (
+            UPDATE webhook_deliveries
+               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
+             WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+               AND (SELECT count(*) FROM delivery) > 0
+            RETURNING 1
+        )
+        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM due LIMIT 1) AS any_due
+        """)
+
+    package func retryUnacknowledged(of event: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.retry, [.application(application), .uuid(event)])
+    }
+
+    /// Those that were given up too; no other events are kept that long.
+    private static let retryAll = Statement(
+        .write,
+        """
+        WITH delivery AS MATERIALIZED (
+            SELECT FROM webhook_deliveries
+             WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
+             ORDER BY event_id, webhook
+               FOR UPDATE
+        ), due AS (
+            UPDATE webhook_deliveries
+               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
+             WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
+               AND (SELECT count(*) FROM delivery) > 0
+            RETURNING uid
+        )
+        SELECT DISTINCT uid FROM due
+        """)
+
+    package func retryUnacknowledged(application: Application.ID) async throws -> [UUID] {
+        try await run(Self.retryAll, [.application(application)]).map { row in
+            var row = row
+            return try row.next()
+        }
+    }
+
+    private static let selectHasDue = Statement(
+        .read,
+        """
+        SELECT FROM webhook_deliveries
+         WHERE application_id = $1 AND uid = ANY ($2) AND acknowledged_at IS NULL AND failed_at IS NULL
+           AND (due_at <= now() OR leased_until > now())
+         LIMIT 1
+        """)
+
+    package func hasDueDeliveries(about uids: [UUID], application: Application.ID) async throws -> Bool {
+        try await !run(Self.selectHasDue, [.application(application), .uuids(uids)]).isEmpty
+    }
+}
+
+extension Row {
+    fileprivate func eventDelivery() throws -> EventDelivery {
+        var row = self
+        let event: UUID = try row.next()
+        let webhook: String = try row.next()
+        let name: String = try row.next()
+        let acknowledgedAt: Date? = try row.next()
+        let failedAt: Date? = try row.next()
+        return EventDelivery(
+            event: event, webhook: webhook, name: name,
+            status: acknowledgedAt.map { .acknowledged(at: $0) } ?? failedAt.map { .givenUp(at: $0) } ?? .pending,
+            attempts: try row.next(), failure: try row.next())
+    }
+}

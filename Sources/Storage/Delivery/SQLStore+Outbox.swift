@@ -1,0 +1,77 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+
+extension SQLStore {
+    private static let enqueue = Statement(
+        .write,
+        """
+        WITH written AS (
+            INSERT INTO outbox (application_id, id, topic, channel, sealed, recipient, uid)
+            VALUES ($1, $2, $3, $4, $5, $6,
+                    coalesce($7, (SELECT uid FROM addresses
+                                   WHERE application_id = $1 AND address = $9 AND kind = $8)))
+            RETURNING id
+        )
+        SELECT pg_notify('gatehouse', 'outbox') FROM written
+        """)
+
+    package func enqueue(_ messages: [Message], about uid: UUID?, application: Application.ID) async throws {
+        for message in messages {
+            let sealed = try sealing.seal(
+                Array(JSONEncoder().encode(message)), at: .outbox(application: application, id: message.id))
+            _ = try await run(
+                Self.enqueue,
+                [
+                    .application(application), .uuid(message.id), .text(message.topic.rawValue),
+                    .text(message.channel.rawValue), .bytes(sealed), .bytes(sealing.mark(of: message.to)),
+                    .uuid(uid), .text(message.channel.addressKind), .text(message.to),
+                ])
+        }
+    }
+}
+
+// MARK: - What a person was sent
+
+extension SQLStore {
+    /// Those to an address that wait for their way too, be they from before it was the account's.
+    static let personalMessages = Statement(
+        .read,
+        """
+        SELECT id::text, to_jsonb(r)::text
+          FROM (SELECT id, topic, channel, attempts, failure, rfc3339(created_at) AS created_at,
+                       rfc3339(sent_at) AS sent_at, rfc3339(failed_at) AS failed_at
+                  FROM outbox
+                 WHERE application_id = $1
+                   AND (uid = ANY (ARRAY(SELECT uids_of($1, $2))) OR recipient = ANY ($5))) r
+         WHERE id::text > $3 ORDER BY id::text LIMIT $4
+        """)
+
+    private static let selectAddresses = Statement(
+        .read,
+        "SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))")
+
+    /// Of messages to the addresses that the account and those that it has absorbed own.
+    func marks(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {
+        try await run(Self.selectAddresses, [.application(application), .uuid(uid)]).map { row in
+            var row = row
+            return sealing.mark(of: try row.next())
+        }
+    }
+}
+
+extension MessageChannel {
+    /// As `addresses` has it.
+    fileprivate var addressKind: String {
+        switch self {
+        case .email: "email"
+        case .sms: "phone"
+        }
+    }
+}
+
+extension SealingPlace {
+    static func outbox(application: Application.ID, id: UUID) -> SealingPlace {
+        SealingPlace(application: application, table: "outbox", column: "sealed", row: id.text)
+    }
+}

@@ -1,0 +1,111 @@
+package import Accounts
+package import Foundation
+package import Postgres
+internal import ProviderKit
+
+/// The workers' side of tokens that are to be given back.
+package struct TokenRevocationsTable: RevocationQueue {
+    private let database: Database
+    private let sealing: any Sealing
+    private let scope: DeliveryScope
+    package let arrivals: AsyncStream<Void>
+
+    package init(
+        database: Database, sealing: any Sealing, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>
+    ) {
+        self.database = database
+        self.sealing = sealing
+        self.scope = scope
+        self.arrivals = arrivals
+    }
+
+    /// A worker that dies gives them back by letting the lease pass.
+    private static let take = Statement(
+        .write,
+        """
+        WITH due AS MATERIALIZED (
+            SELECT application_id, id FROM token_revocations
+             WHERE revoked_at IS NULL AND failed_at IS NULL AND due_at <= now()
+               AND ($3::uuid[] IS NULL OR uid = ANY ($3))
+             ORDER BY due_at
+             LIMIT $1
+               FOR UPDATE SKIP LOCKED
+        ), taken AS (
+            UPDATE token_revocations r
+               SET due_at = now() + $2::interval, leased_until = now() + $2::interval, attempts = attempts + 1
+              FROM due
+             WHERE r.application_id = due.application_id AND r.id = due.id
+            RETURNING r.*
+        )
+        SELECT t.id, t.application_id, a.name, t.provider, t.identity_id, t.sealed, t.created_at, t.attempts - 1
+          FROM taken t JOIN applications a ON a.id = t.application_id
+         ORDER BY t.created_at, t.id
+        """)
+
+    package func take(atMost count: Int, lease: Duration) async throws -> [TakenRevocation] {
+        let rows = try await translatingErrors {
+            try await database.execute(Self.take, [.int(count), .interval(lease), scope.bind])
+        }
+        var taken: [TakenRevocation] = []
+        for row in rows {
+            var row = row
+            let id: UUID = try row.next()
+            let application: Application.ID = try row.next()
+            let name: String = try row.next()
+            let provider: String = try row.next()
+            let identity: UUID = try row.next()
+            let sealed: [UInt8] = try row.next() ?? []
+            guard let opened = try? sealing.open(sealed, at: .tokens(application: application, identity: identity)),
+                let tokens = try? JSONDecoder().decode(ProviderTokens.self, from: Data(opened))
+            else {
+                try await markFailed(id, of: application, reason: "unreadable", retryAfter: nil)
+                continue
+            }
+            taken.append(
+                TakenRevocation(
+                    id: id, application: application, applicationName: name, provider: provider, tokens: tokens,
+                    createdAt: try row.next(), attempts: try row.next()))
+        }
+        return taken
+    }
+
+    /// An erasure that waits for it is looked at again.
+    private static let markRevoked = Statement(
+        .write,
+        """
+        WITH revoked AS (
+            UPDATE token_revocations SET revoked_at = now(), sealed = NULL, failure = NULL, leased_until = NULL
+             WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
+            RETURNING uid
+        )
+        UPDATE erasures e SET look_again_at = now()
+          FROM revoked r
+         WHERE e.application_id = $1 AND e.uid = r.uid
+           AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
+        """)
+
+    package func markRevoked(_ id: UUID, of application: Application.ID) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(Self.markRevoked, [.application(application), .uuid(id)])
+        }
+    }
+
+    private static let markFailed = Statement(
+        .write,
+        """
+        UPDATE token_revocations
+           SET due_at = now() + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
+               failed_at = CASE WHEN $3::interval IS NULL THEN now() END,
+               sealed = CASE WHEN $3::interval IS NOT NULL THEN sealed END
+         WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
+        """)
+
+    package func markFailed(
+        _ id: UUID, of application: Application.ID, reason: String, retryAfter delay: Duration?
+    ) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(
+                Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package import Accounts
+internal import Foundation
+package import Postgres
+internal import ProviderKit
+
+/// The workers' side of the events.
+package struct WebhookDeliveriesTable: EventQueue {
+    private let database: Database
+    private let scope: DeliveryScope
+    package let arrivals: AsyncStream<Void>
+
+    package init(database: Database, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
+        self.database = database
+        self.scope = scope
+        self.arrivals = arrivals
+    }
+
+    /// A worker that dies gives its deliveries back by letting the lease pass.
+    private static let take = Statement(
+        .write,
+        """
+        WITH due AS MATERIALIZED (
+            SELECT d.application_id, d.event_id, d.webhook
+              FROM unnest($1::text[], $2::bigint[]) AS hook (url, places)
+             CROSS JOIN LATERAL (
+                   SELECT application_id, event_id, webhook FROM webhook_deliveries
+                    WHERE webhook = hook.url AND acknowledged_at IS NULL AND failed_at IS NULL AND due_at <= now()
+                      AND ($4::uuid[] IS NULL OR uid = ANY ($4))
+                    ORDER BY due_at
+                    LIMIT hook.places
+                      FOR UPDATE SKIP LOCKED) d
+        ), taken AS (
+            UPDATE webhook_deliveries w
+               SET due_at = now() + $3::interval, leased_until = now() + $3::interval, attempts = attempts + 1
+              FROM due
+             WHERE w.application_id = due.application_id AND w.event_id = due.event_id AND w.webhook = due.webhook
+            RETURNING w.*
+        )
+        SELECT t.event_id, t.webhook, t.application_id, a.name, t.kind, t.uid, t.details::text, t.created_at,
+               t.attempts - 1
+          FROM taken t JOIN applications a ON a.id = t.application_id
+         ORDER BY t.event_id
+        """)
+
+    package func take(_ places: [String: Int], lease: Duration) async throws -> [TakenDelivery] {
+        let webhooks = Array(places)
+        let rows = try await translatingErrors {
+            try await database.execute(
+                Self.take,
+                [.texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)), .interval(lease), scope.bind])
+        }
+        return try rows.map { row in
+            var row = row
+            return TakenDelivery(
+                event: try row.next(), webhook: try row.next(), application: try row.next(),
+                applicationName: try row.next(), kind: try row.next(), uid: try row.next(),
+                details: try JSONValue(jsonText: row.next()).object ?? [:], createdAt: try row.next(),
+                attempts: try row.next())
+        }
+    }
+
+    /// It stays acknowledged, whatever becomes of attempts that were begun beside it; an erasure that waits for it is
+    /// looked at again.
+    private static let markAcknowledged = Statement(
+        .write,
+        """
+        WITH acknowledged AS (
+            UPDATE webhook_deliveries
+               SET acknowledged_at = now(), failed_at = NULL, failure = NULL, leased_until = NULL
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+            RETURNING uid, kind
+        )
+        UPDATE erasures e SET look_again_at = now()
+          FROM acknowledged a
+         WHERE a.kind = 'account.deleted' AND e.application_id = $1 AND e.uid = a.uid
+           AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
+        """)
+
+    package func markAcknowledged(_ delivery: TakenDelivery) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(Self.markAcknowledged, delivery.key)
+        }
+    }
+
+    private static let markFailed = Statement(
+        .write,
+        """
+        UPDATE webhook_deliveries
+           SET due_at = now() + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
+               failed_at = CASE WHEN $4::interval IS NULL THEN now() END
+         WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+        """)
+
+    package func markFailed(_ delivery: TakenDelivery, reason: String, retryAfter delay: Duration?) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(Self.markFailed, delivery.key + [.interval(delay), .text(reason)])
+        }
+    }
+
+    private static let giveUp = Statement(
+        .write,
+        """
+        UPDATE webhook_deliveries SET failed_at = now(), failure = $3
+         WHERE ctid IN (
+               SELECT ctid FROM webhook_deliveries
+                WHERE acknowledged_at IS NULL AND failed_at IS NULL AND webhook <> ALL ($1::text[])
+                  AND due_at < now() - $2::interval
+                LIMIT 1000
+                  FOR UPDATE SKIP LOCKED)
+        """)
+
+    package func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int {
+        guard case .all = scope else { return 0 }
+        return try await translatingErrors {
+            try await database.execute(Self.giveUp, [.texts(webhooks), .interval(overdue), .text(reason)]).affected
+        }
+    }
+}
+
+extension TakenDelivery {
+    /// `$1` to `$3` of the statements that mark it.
+    fileprivate var key: [Bind] { [.application(application), .uuid(event), .text(webhook)] }
+}

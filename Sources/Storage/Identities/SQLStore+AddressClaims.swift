@@ -1,0 +1,141 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+/// Addresses that identities come to, and lose.
+extension SQLStore {
+    private static let changeAddress = Statement(
+        .write,
+        """
+        WITH old AS MATERIALIZED (
+            SELECT id, uid, provider, email, email_verified, phone, phone_verified
+              FROM identities WHERE application_id = $1 AND id = $2 AND uid = $3 FOR UPDATE
+        ), changed AS (
+            UPDATE identities i
+               SET provider_uid = $4,
+                   email = CASE WHEN $5 = 'email' THEN $6 ELSE i.email END,
+                   email_verified = $5 = 'email' OR i.email_verified,
+                   phone = CASE WHEN $5 = 'phone' THEN $6 ELSE i.phone END,
+                   phone_verified = $5 = 'phone' OR i.phone_verified,
+                   last_used_at = now(), joined_at = now()
+              FROM old
+             WHERE i.application_id = $1 AND i.id = old.id
+            RETURNING i.id
+        ), freed AS (
+            DELETE FROM addresses d USING old
+             WHERE d.application_id = $1 AND d.uid = old.uid AND d.kind = $5 AND d.address <> $6
+               AND (d.kind = 'email' AND d.address = old.email AND old.email_verified
+                    OR d.kind = 'phone' AND d.address = old.phone AND old.phone_verified)
+               AND NOT EXISTS (SELECT FROM identities i
+                                WHERE i.application_id = $1 AND i.uid = old.uid AND i.id <> old.id
+                                  AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                       OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))
+        ), claimed AS (
+            INSERT INTO addresses (application_id, kind, address, uid)
+            SELECT $1, kind, address, $3 FROM changed, unnest($7::text[], $8::text[]) AS claim (kind, address)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'identity.address-changed', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', old.provider)
+              FROM old JOIN accounts a ON a.application_id = $1 AND a.uid = old.uid
+        )
+        SELECT id FROM changed
+        """)
+
+    package func changeAddress(
+        of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
+        application: Application.ID
+    ) async throws {
+        let rows = try await run(
+            Self.changeAddress,
+            [
+                .application(application), .uuid(identity), .uuid(uid), .text(target.providerUid),
+                .text(target.address.kind.rawValue), .text(target.address.value),
+            ] + addresses.binds)
+        _ = try rows.firstOrConflict()
+    }
+}
+
+extension SQLStore {
+    private static let discardRegistrations = Statement(
+        .write,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM registrations
+             WHERE application_id = $1 AND address = ANY ($2) AND is_decoy = $3
+               FOR UPDATE NOWAIT
+        )
+        DELETE FROM registrations
+         WHERE application_id = $1 AND address = ANY ($2) AND is_decoy = $3 AND (SELECT count(*) FROM held) > 0
+        """)
+
+    package func discardDecoys(of address: EmailAddress, application: Application.ID) async throws {
+        _ = try await run(
+            Self.discardRegistrations, [.application(application), .texts([address.value]), .bool(true)])
+    }
+
+    private static let discardChanges = Statement(
+        .write,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND kind = 'address-change' AND address = ANY ($2)
+               FOR UPDATE NOWAIT
+        )
+        DELETE FROM proofs p
+         WHERE p.application_id = $1 AND p.kind = 'address-change' AND p.address = ANY ($2)
+           AND (SELECT count(*) FROM held) > 0
+           AND NOT EXISTS (SELECT FROM identities i
+                            WHERE i.application_id = $1 AND i.id = p.identity_id AND i.uid = $3)
+        """)
+
+    private static let evictIdentities = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT a.uid, a.audit_key FROM accounts a
+             WHERE a.application_id = $1 AND a.uid IN (
+                   SELECT uid FROM identities
+                    WHERE application_id = $1 AND uid IS DISTINCT FROM $3
+                      AND (email = ANY ($2) AND NOT email_verified OR phone = ANY ($4) AND NOT phone_verified))
+               FOR NO KEY UPDATE NOWAIT
+        ), evicted AS (
+            UPDATE identities i
+               SET email = CASE WHEN email = ANY ($2) AND NOT email_verified THEN NULL ELSE email END,
+                   phone = CASE WHEN phone = ANY ($4) AND NOT phone_verified THEN NULL ELSE phone END
+              FROM account a
+             WHERE i.application_id = $1 AND i.uid = a.uid
+               AND (email = ANY ($2) AND NOT email_verified OR phone = ANY ($4) AND NOT phone_verified)
+            RETURNING i.id, i.uid, i.provider
+        ), forgotten AS (
+            DELETE FROM passwords p USING evicted e WHERE p.application_id = $1 AND p.identity_id = e.id
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'identity.address-evicted', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('provider', e.provider)
+              FROM evicted e JOIN account a ON a.uid = e.uid
+        )
+        SELECT id, uid FROM evicted
+        """)
+
+    /// Ends sessions in statements of their own: they see what was opened before the account was locked.
+    package func evictUnprovenClaims(
+        on addresses: [Address], owner: UUID?, application: Application.ID
+    ) async throws {
+        let emails = addresses.compactMap(\.email?.value)
+        let phones = addresses.compactMap(\.phone?.value)
+        guard !addresses.isEmpty else { return }
+        _ = try await run(Self.discardRegistrations, [.application(application), .texts(emails), .bool(false)])
+        _ = try await run(Self.discardChanges, [.application(application), .texts(emails + phones), .uuid(owner)])
+        for row in try await run(
+            Self.evictIdentities, [.application(application), .texts(emails), .uuid(owner), .texts(phones)])
+        {
+            var row = row
+            let identity: UUID = try row.next()
+            let uid: UUID = try row.next()
+            _ = try await endSessions(
+                .openedBy(identity), of: uid, because: .addressProvenByAnother, application: application)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let selectHeldIdentity = Statement(
+        .read,
+        """
+        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.created_at, i.last_used_at,
+               NOT EXISTS (SELECT FROM identities o
+                            WHERE o.application_id = i.application_id AND o.uid = i.uid AND o.id <> i.id)
+          FROM identities i
+          JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
+         WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
+        """)
+
+    package func heldIdentity(
+        _ provider: String, _ providerUid: String, _ application: Application.ID
+    ) async throws -> HeldIdentity? {
+        let binds: [Bind] = [.application(application), .text(provider), .text(providerUid)]
+        guard var row = try await run(Self.selectHeldIdentity, binds).first else { return nil }
+        return HeldIdentity(
+            id: try row.next(), uid: try row.next(), status: try row.nextStatus(), createdAt: try row.next(),
+            lastUsedAt: try row.next(), isLast: try row.next())
+    }
+
+    private static let selectIdentities = Statement(
+        .read,
+        """
+        SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
+               created_at, last_used_at, joined_at, quarantined_at IS NOT NULL
+          FROM identities
+         WHERE application_id = $1 AND uid = $2
+         ORDER BY created_at, id
+        """)
+
+    package func identities(of uid: UUID, application: Application.ID) async throws -> [IdentityRecord] {
+        try await run(Self.selectIdentities, [.application(application), .uuid(uid)]).map { row in
+            var row = row
+            return try row.nextIdentity()
+        }
+    }
+
+    private static let selectSessionIdentity = Statement(
+        .read, "SELECT identity_id FROM sessions WHERE application_id = $1 AND id = $2")
+
+    package func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID? {
+        var row = try await run(Self.selectSessionIdentity, [.application(application), .uuid(session)]).first
+        return try row?.next()
+    }
+
+    /// Waiting for another transaction's row could make that one wait for this one: its account may be locked here.
+    private static let spend = Statement(
+        .write,
+        """
+        WITH turn AS MATERIALIZED (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('used proof ' || $1::int || $2::text || ' ' || $3::text, 0)) AS is_mine
+        ), spent AS (
+            INSERT INTO used_proofs (application_id, provider, hash, expires_at)
+            SELECT $1::int, $2::text, sha256(convert_to($3::text, 'UTF8')), $4 FROM turn WHERE is_mine
+            ON CONFLICT DO NOTHING
+            RETURNING 1
+        )
+        SELECT is_mine, EXISTS (SELECT FROM spent) FROM turn
+        """)
+
+    package func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool {
+        var row = try await run(
+            Self.spend, [.application(application), .text(provider), .text(proof.id), .timestamp(proof.expires)]
+        ).firstOrConflict()
+        guard try row.next(Bool.self) else { throw StoreConflict(isTransient: true) }
+        return try row.next()
+    }
+
+    private static let keepTokens = Statement(
+        .write,
+        """
+        INSERT INTO provider_tokens (application_id, identity_id, sealed) VALUES ($1, $2, $3)
+        ON CONFLICT (application_id, identity_id) DO UPDATE SET sealed = excluded.sealed, updated_at = now()
+        """)
+
+    package func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws {
+        let sealed = try sealing.seal(
+            Array(JSONEncoder().encode(tokens)), at: .tokens(application: application, identity: identity))
+        _ = try await run(Self.keepTokens, [.application(application), .uuid(identity), .bytes(sealed)])
+    }
+
+    private static let dropTokens = Statement(
+        .write, "DELETE FROM provider_tokens WHERE application_id = $1 AND identity_id = $2")
+
+    package func dropTokens(of identity: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.dropTokens, [.application(application), .uuid(identity)])
+    }
+
+    /// Sealed as they are: the place that they are sealed for names the identity, not the table's row.
+    private static let revokeTokens = Statement(
+        .write,
+        """
+        WITH dropped AS (
+            DELETE FROM provider_tokens WHERE application_id = $1 AND identity_id = $2 RETURNING sealed
+        )
+        INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
+        SELECT $1, i.id, i.provider, i.uid, dropped.sealed
+          FROM dropped JOIN identities i ON i.application_id = $1 AND i.id = $2
+        RETURNING pg_notify('gatehouse', 'outbox')
+        """)
+
+    package func revokeTokens(of identity: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.revokeTokens, [.application(application), .uuid(identity)])
+    }
+
+    private static let setForwarding = Statement(
+        .write,
+        """
+        UPDATE addresses SET is_silent = NOT $4
+         WHERE application_id = $1 AND uid = $2 AND kind = 'email' AND address = $3
+        """)
+
+    package func setForwarding(
+        _ isOn: Bool, of address: EmailAddress, uid: UUID, application: Application.ID
+    ) async throws {
+        _ = try await run(
+            Self.setForwarding, [.application(application), .uuid(uid), .text(address.value), .bool(isOn)])
+    }
+
+    private static let removeIdentity = Statement(
+        .write,
+        """
+        WITH removed AS (
+            DELETE FROM identities WHERE application_id = $1 AND id = $2 AND uid = $3
+            RETURNING provider, uid, email, email_verified, phone, phone_verified
+        ), freed AS (
+            DELETE FROM addresses d USING removed r
+             WHERE d.application_id = $1 AND d.uid = r.uid
+               AND (d.kind = 'email' AND d.address = r.email AND r.email_verified
+                    OR d.kind = 'phone' AND d.address = r.phone AND r.phone_verified)
+               AND NOT EXISTS (SELECT FROM identities i
+                                WHERE i.application_id = $1 AND i.uid = r.uid AND i.id <> $2
+                                  AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
+                                       OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))
+        )
+        INSERT INTO audit_events (application_id, event, account, details)
+        SELECT $1, 'identity.unlinked', sha256(a.audit_key || uuid_send(a.uid)),
+               jsonb_build_object('provider', r.provider)
+          FROM removed r JOIN accounts a ON a.application_id = $1 AND a.uid = r.uid
+        """)
+
+    package func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.removeIdentity, [.application(application), .uuid(identity), .uuid(uid)])
+    }
+}
+
+extension SealingPlace {
+    static func tokens(application: Application.ID, identity: UUID) -> SealingPlace {
+        SealingPlace(application: application, table: "provider_tokens", column: "sealed", row: identity.text)
+    }
+}
+
+extension Row {
+    /// The columns of an identity, from `id` on.
+    mutating func nextIdentity() throws -> IdentityRecord {
+        IdentityRecord(
+            id: try next(), provider: try next(), providerUid: try next(), isGuest: try next(),
+            email: try next(String?.self).flatMap { EmailAddress($0) }, emailVerified: try next(),
+            phone: try next(String?.self).flatMap { PhoneNumber($0) }, phoneVerified: try next(),
+            displayName: try next(), createdAt: try next(), lastUsedAt: try next(), linkedAt: try next(),
+            isQuarantined: try next())
+    }
+}

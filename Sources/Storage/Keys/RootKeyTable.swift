@@ -1,0 +1,44 @@
+internal import Accounts
+package import Postgres
+
+package struct RootKeyTable: RootKeyStore {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    private static let select = Statement(.read, "SELECT wrapped FROM root_key")
+
+    package func wrappedRootKey() async throws -> [UInt8]? {
+        try await translatingErrors {
+            var row = try await database.execute(Self.select, []).first
+            return try row?.next()
+        }
+    }
+
+    /// The update that changes nothing makes the row visible to whoever lost the race to insert it.
+    private static let insert = Statement(
+        .write,
+        """
+        INSERT INTO root_key AS k (wrapped) VALUES ($1)
+        ON CONFLICT (only_row) DO UPDATE SET wrapped = k.wrapped
+        RETURNING wrapped
+        """)
+
+    package func insertWrappedRootKey(_ wrapped: [UInt8]) async throws -> [UInt8] {
+        try await translatingErrors {
+            var row = try await database.execute(Self.insert, [.bytes(wrapped)]).firstOrConflict()
+            return try row.next()
+        }
+    }
+
+    private static let replace = Statement(
+        .write, "UPDATE root_key SET wrapped = $2, updated_at = now() WHERE wrapped = $1")
+
+    package func replaceWrappedRootKey(_ old: [UInt8], with new: [UInt8]) async throws {
+        try await translatingErrors {
+            _ = try await database.execute(Self.replace, [.bytes(old), .bytes(new)])
+        }
+    }
+}

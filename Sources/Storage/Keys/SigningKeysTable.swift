@@ -1,0 +1,103 @@
+package import Accounts
+internal import Foundation
+package import Postgres
+
+/// Keys of both purposes, a table each.
+package struct SigningKeysTable: SigningKeyStore {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    private static let select = Statement(
+        .read,
+        """
+        SELECT 'accessTokens' AS purpose, kid, algorithm, bits, sealed_private_key, created_at, retired_at
+          FROM signing_keys
+         WHERE application_id = $1 AND (published_until IS NULL OR published_until > now())
+        UNION ALL
+        SELECT 'erasures', kid, algorithm, bits, sealed_private_key, created_at, retired_at
+          FROM erasure_keys
+         WHERE application_id = $1
+         ORDER BY purpose, retired_at NULLS FIRST, created_at DESC
+        """)
+
+    package func signingKeys(application: Application.ID) async throws -> [StoredSigningKey] {
+        let rows = try await translatingErrors { try await database.execute(Self.select, [.application(application)]) }
+        return try rows.compactMap { row in
+            var row = row
+            let purpose = SigningPurpose(rawValue: try row.next())
+            let kid: String = try row.next()
+            guard let purpose, let algorithm = SigningAlgorithm(rawValue: try row.next()) else { return nil }
+            return StoredSigningKey(
+                purpose: purpose, kid: kid, algorithm: algorithm, bits: try row.next(),
+                sealedPrivateKey: try row.next(),
+                createdAt: try row.next(), retiredAt: try row.next())
+        }
+    }
+
+    /// Retiring must be visible to the insert, whose unique index allows one key that signs: hence two statements.
+    private static let retire = Statement(
+        .write,
+        """
+        UPDATE signing_keys SET retired_at = now(), published_until = now() + $3::interval
+         WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
+        """)
+
+    private static let insert = Statement(
+        .write,
+        """
+        WITH installed AS (
+            INSERT INTO signing_keys (application_id, kid, algorithm, bits, sealed_private_key)
+            VALUES ($1, $2, $3, $4, $5)
+            RETURNING kid
+        )
+        SELECT pg_notify('gatehouse', 'keys') FROM installed
+        """)
+
+    private static let retireErasureKey = Statement(
+        .write,
+        """
+        UPDATE erasure_keys SET retired_at = now() WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
+        """)
+
+    private static let insertErasureKey = Statement(
+        .write,
+        """
+        WITH installed AS (
+            INSERT INTO erasure_keys (application_id, kid, algorithm, bits, sealed_private_key)
+            VALUES ($1, $2, $3, $4, $5)
+            RETURNING kid
+        )
+        SELECT pg_notify('gatehouse', 'keys') FROM installed
+        """)
+
+    package func installSigningKey(
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID
+    ) async throws {
+        do {
+            try await translatingErrors {
+                try await database.transaction { transaction in
+                    let isForErasures = key.purpose == .erasures
+                    if let expected {
+                        let binds: [Bind] = [.application(application), .text(expected)]
+                        let retired =
+                            isForErasures
+                            ? try await transaction.execute(Self.retireErasureKey, binds)
+                            : try await transaction.execute(Self.retire, binds + [.interval(overlap)])
+                        guard retired.affected == 1 else { throw StoreConflict() }
+                    }
+                    _ = try await transaction.execute(
+                        isForErasures ? Self.insertErasureKey : Self.insert,
+                        [
+                            .application(application), .text(key.kid), .text(key.algorithm.rawValue),
+                            .int4(Int32(clamping: key.bits)), .bytes(key.sealedPrivateKey),
+                        ])
+                }
+            }
+        } catch is StoreConflict {
+            return  // another replica was faster; the caller reads back what it installed
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package import Accounts
+internal import Foundation
+internal import Postgres
+
+/// Two merged accounts part again.
+extension SQLStore {
+    /// What was taken over goes again only where it is still as it was taken; an address goes with an identity that
+    /// shows it, also one that it was given meanwhile, and stays where only one that stays shows it.
+    private static let undoMerge = Statement(
+        .write,
+        """
+        WITH undone AS (
+            UPDATE merges SET undone_at = now()
+             WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND (undo_until > now() OR $3)
+            RETURNING survivor, absorbed, merged_at, identities, parked, address_kinds, addresses, filled
+        ), leaving AS MATERIALIZED (
+            SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, u.absorbed
+              FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
+               AND i.id = ANY (u.identities)
+        ), staying AS MATERIALIZED (
+            SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified
+              FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
+               AND NOT i.id = ANY (u.identities)
+        ), shown AS MATERIALIZED (
+            SELECT d.kind, d.address,
+                   EXISTS (SELECT FROM unnest(u.address_kinds, u.addresses) AS recorded (kind, address)
+                            WHERE recorded.kind = d.kind AND recorded.address = d.address) AS came_along,
+                   EXISTS (SELECT FROM leaving i
+                            WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
+                               OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified) AS leaves,
+                   EXISTS (SELECT FROM staying i
+                            WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
+                               OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified) AS stays
+              FROM undone u JOIN addresses d ON d.application_id = $1 AND d.uid = u.survivor
+        ), owned AS (
+            UPDATE addresses d SET uid = u.absorbed
+              FROM undone u, shown s
+             WHERE d.application_id = $1 AND d.uid = u.survivor AND d.kind = s.kind AND d.address = s.address
+               AND (s.leaves AND NOT s.stays OR s.came_along AND (s.leaves OR NOT s.stays))
+        ), moved AS (
+            UPDATE identities i SET uid = l.absorbed FROM leaving l WHERE i.application_id = $1 AND i.id = l.id
+            RETURNING i.id
+        ), unparked AS (
+            UPDATE identities i SET uid = u.survivor
+              FROM undone u
+             WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
+               AND NOT EXISTS (SELECT FROM staying)
+            RETURNING i.id
+        ), repointed AS (
+            UPDATE sessions s SET identity_id = u.parked[1]
+              FROM undone u
+             WHERE s.application_id = $1 AND s.uid = u.survivor AND cardinality(u.parked) > 0
+               AND NOT EXISTS (SELECT FROM staying)
+               AND s.identity_id = ANY (u.identities) AND s.created_at <= u.merged_at AND s.ended_at IS NULL
+        ), survivor AS (
+            UPDATE accounts a
+               SET display_name = CASE WHEN a.display_name = u.filled ->> 'displayName' THEN NULL ELSE a.display_name END,
+                   metadata = a.metadata - ARRAY (
+                       SELECT f.key FROM jsonb_each(u.filled -> 'metadata') f WHERE a.metadata -> f.key = f.value),
+                   updated_at = now()
+              FROM undone u
+             WHERE a.application_id = $1 AND a.uid = u.survivor
+            RETURNING a.uid, a.audit_key
+        ), absorbed AS (
+            UPDATE accounts a SET absorbed_by = NULL, updated_at = now()
+              FROM undone u
+             WHERE a.application_id = $1 AND a.uid = u.absorbed
+            RETURNING a.uid, a.audit_key
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'account.unmerged', sha256(audit_key || uuid_send(uid)),
+                   jsonb_build_object(
+                       'merge', $2::uuid, 'role', role,
+                       'moved', (SELECT count(*) FROM moved), 'parked', (SELECT count(*) FROM unparked))
+              FROM (SELECT *, 'survivor' AS role FROM survivor
+                    UNION ALL SELECT *, 'absorbed' FROM absorbed) both_sides
+        )
+        SELECT survivor FROM undone
+        """)
+
+    /// What joined by an address that has gone back shows one that is not its account's any more.
+    private static let showAsUnproven = Statement(
+        .write,
+        """
+        WITH shown AS (
+            SELECT i.id,
+                   i.email_verified AND EXISTS (
+                       SELECT FROM addresses d
+                        WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = i.email AND d.uid = i.uid
+                   ) AS email_verified,
+                   i.phone_verified AND EXISTS (
+                       SELECT FROM addresses d
+                        WHERE d.application_id = $1 AND d.kind = 'phone' AND d.address = i.phone AND d.uid = i.uid
+                   ) AS phone_verified
+              FROM identities i
+             WHERE i.application_id = $1 AND i.uid IN ($2, $3)
+        )
+        UPDATE identities i SET email_verified = shown.email_verified, phone_verified = shown.phone_verified
+          FROM shown
+         WHERE i.application_id = $1 AND i.id = shown.id
+           AND (i.email_verified, i.phone_verified) <> (shown.email_verified, shown.phone_verified)
+        """)
+
+    package func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool {
+        let binds: [Bind] = [.application(application), .uuid(merge.id), .bool(evenIfLate)]
+        guard try await run(Self.undoMerge, binds).first != nil else { return false }
+        _ = try await run(
+            Self.showAsUnproven, [.application(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
+        return true
+    }
+
+    private static let revive = Statement(
+        .write,
+        """
+        UPDATE sessions SET ended_at = NULL, end_reason = NULL, successor_uid = NULL
+         WHERE application_id = $1 AND uid = $2 AND end_reason = 'merged' AND ended_at = $3 AND expires_at > now()
+        RETURNING id, pg_notify('gatehouse', 'revived:' || $1::text || ':' || id::text),
+               CASE WHEN generation > 0 THEN
+                   pg_notify('gatehouse', 'renewed:' || $1::text || ':' || id::text || ':' || generation::text) END
+        """)
+
+    package func reviveSessions(of merge: Merge, application: Application.ID) async throws {
+        let binds: [Bind] = [.application(application), .uuid(merge.absorbed), .timestamp(merge.mergedAt)]
+        _ = try await run(Self.revive, binds)
+    }
+}

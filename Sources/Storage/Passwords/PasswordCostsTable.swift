@@ -1,0 +1,36 @@
+package import Accounts
+package import Postgres
+
+/// How many passwords are stored with which costs.
+package struct PasswordCostsTable: Sendable {
+    private let database: Database
+
+    package init(database: Database) {
+        self.database = database
+    }
+
+    /// How many rows are read at most, give or take a page; of more, always the same pages.
+    private static let sample = 100_000.0
+
+    private static let size = Statement(
+        .read, "SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'passwords'::regclass")
+
+    private static let select = Statement(
+        .read,
+        """
+        SELECT application_id, split_part(hash, '$', 4), count(*)
+          FROM passwords TABLESAMPLE SYSTEM ($1::float8) REPEATABLE (0)
+         GROUP BY 1, 2
+        """)
+
+    /// `costs` is the hash's field `m=…,t=…,p=…`.
+    package func read() async throws -> [(application: Application.ID, costs: String, count: Int)] {
+        var size = try await database.execute(Self.size).first
+        let rows: Double = try size?.next() ?? 0
+        let percent = min(100, 100 * Self.sample / max(rows, 1))
+        return try await database.execute(Self.select, .double(percent)).map { row in
+            var row = row
+            return (try row.next(Application.ID.self), try row.next(), try row.next())
+        }
+    }
+}

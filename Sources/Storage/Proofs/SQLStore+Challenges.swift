@@ -1,0 +1,222 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    /// If two requests race, only one creates the challenge.
+    ///
+    /// A request that comes too early gets the challenge that there is, or an alias of it if it comes from another
+    /// network. While it can't see the alias that a concurrent request of its network creates, it decides again.
+    private static let issueChallenge = Statement(
+        .write,
+        """
+        WITH code AS (
+            INSERT INTO proofs AS p
+                   (application_id, kind, challenge_id, provider, provider_uid, address_kind, address, hash, session_id,
+                    methods, expires_at, code_hash, network)
+            VALUES ($1, 'code', $2, $3, $4, $5, $6, $7, $8, '{}', now() + $9::interval,
+                    sha256(uuid_send($2) || $11::bytea), $12)
+            ON CONFLICT (application_id, provider, provider_uid,
+                         coalesce(session_id, '00000000-0000-0000-0000-000000000000')) WHERE kind = 'code'
+            DO UPDATE SET (challenge_id, hash, code_hash, network, attempts, created_at, expires_at) = (
+                   SELECT c.challenge_id, c.hash, c.code_hash, c.network, c.attempts, c.created_at, c.expires_at
+                     FROM (VALUES (false, p.challenge_id, p.hash, p.code_hash, p.network, p.attempts, p.created_at,
+                                   p.expires_at),
+                                  (true, excluded.challenge_id, excluded.hash, excluded.code_hash, excluded.network, 0,
+                                   now(), excluded.expires_at))
+                          AS c (is_new, challenge_id, hash, code_hash, network, attempts, created_at, expires_at)
+                    WHERE c.is_new = (p.created_at <= now() - $10::interval))
+            RETURNING challenge_id, network, created_at, expires_at
+        ), aliased AS (
+            INSERT INTO code_aliases (application_id, challenge_id, code_id, network, expires_at)
+            SELECT $1, $2, challenge_id, $12, expires_at FROM code WHERE $8::uuid IS NULL AND network <> $12
+            ON CONFLICT (application_id, code_id, network) DO NOTHING
+            RETURNING challenge_id
+        ), asked AS (
+            SELECT coalesce(
+                       (SELECT challenge_id FROM aliased),
+                       (SELECT a.challenge_id FROM code_aliases a
+                         WHERE a.application_id = $1 AND a.code_id = code.challenge_id AND a.network = $12),
+                       CASE WHEN $8::uuid IS NOT NULL OR coalesce(network, $12) = $12 THEN challenge_id END) AS id,
+                   challenge_id = $2 AS is_new, created_at
+              FROM code
+        )
+        SELECT id, is_new, greatest(extract(epoch FROM now() - created_at), 0)::float8 FROM asked WHERE id IS NOT NULL
+        """)
+
+    package func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge {
+        if case .addressChange(let identity) = challenge.purpose {
+            return try await issue(challenge, changing: identity, application: application)
+        }
+        let rows = try await run(
+            Self.issueChallenge,
+            [
+                .application(application), .uuid(challenge.id), .text(challenge.provider),
+                .text(challenge.target.providerUid), .text(challenge.target.address.kind.rawValue),
+                .text(challenge.target.address.value), .bytes(challenge.hash), .uuid(challenge.session),
+                .interval(challenge.lifetime), .interval(challenge.resendAfter), .bytes(challenge.code),
+                .bytes(challenge.network),
+            ])
+        var row = try rows.firstOrConflict()
+        return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
+    }
+
+    /// One for each identity; a request for another address replaces it at once.
+    private static let issueAddressChange = Statement(
+        .write,
+        """
+        WITH issued AS (
+            INSERT INTO proofs
+                   (application_id, kind, challenge_id, provider, provider_uid, address_kind, address, hash,
+                    identity_id, methods, expires_at)
+            VALUES ($1, 'address-change', $2, $3, $4, $5, $6, $7, $8, '{}', now() + $9::interval)
+            ON CONFLICT (application_id, identity_id) WHERE kind = 'address-change'
+            DO UPDATE SET challenge_id = excluded.challenge_id, provider_uid = excluded.provider_uid,
+                          address = excluded.address, hash = excluded.hash, attempts = 0, created_at = now(),
+                          expires_at = excluded.expires_at
+             WHERE proofs.created_at <= now() - $10::interval OR proofs.address <> excluded.address
+            RETURNING challenge_id
+        )
+        SELECT challenge_id, true, 0::float8 FROM issued
+        UNION ALL
+        SELECT challenge_id, false, greatest(extract(epoch FROM now() - created_at), 0)::float8
+          FROM proofs
+         WHERE application_id = $1 AND kind = 'address-change' AND identity_id = $8
+           AND NOT EXISTS (SELECT FROM issued)
+        """)
+
+    private func issue(
+        _ challenge: NewChallenge, changing identity: UUID, application: Application.ID
+    ) async throws -> IssuedChallenge {
+        let rows = try await run(
+            Self.issueAddressChange,
+            [
+                .application(application), .uuid(challenge.id), .text(challenge.provider),
+                .text(challenge.target.providerUid), .text(challenge.target.address.kind.rawValue),
+                .text(challenge.target.address.value), .bytes(challenge.hash), .uuid(identity),
+                .interval(challenge.lifetime), .interval(challenge.resendAfter),
+            ])
+        var row = try rows.firstOrConflict()
+        return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
+    }
+
+    private static let endAddressChange = Statement(
+        .write, "DELETE FROM proofs WHERE application_id = $1 AND kind = 'address-change' AND identity_id = $2")
+
+    package func endAddressChange(of identity: UUID, application: Application.ID) async throws {
+        _ = try await run(Self.endAddressChange, [.application(application), .uuid(identity)])
+    }
+
+    /// The attempt is counted before it is judged; a wrong one counts against the address too.
+    ///
+    /// An alias has attempts of its own, and aliases together use up a fifth of what an address may take in a day, so that
+    /// many networks can't close its codes to the owner. The row of the code is updated, and so locked, for an alias too: of two right
+    /// answers at once the second finds the code used up.
+    private static let attempt = Statement(
+        .write,
+        """
+        WITH tried AS (
+            UPDATE proofs p SET attempts = p.attempts + CASE WHEN p.challenge_id = $2 THEN 1 ELSE 0 END
+             WHERE p.application_id = $1 AND p.kind = $6
+               AND p.challenge_id = coalesce(
+                   (SELECT a.code_id FROM code_aliases a WHERE a.application_id = $1 AND a.challenge_id = $2), $2)
+               AND p.provider = $3 AND p.identity_id IS NOT DISTINCT FROM $7 AND may_finish($1, $5, p.session_id)
+               AND (p.attempts < 5 OR p.challenge_id <> $2) AND p.expires_at > now()
+            RETURNING p.challenge_id = $2 AS is_own, p.provider_uid, p.address_kind, p.address,
+                      coalesce(p.hash = $4 OR p.code_hash = sha256(uuid_send(p.challenge_id) || $8::bytea), false)
+                      AS is_right
+        ), aliased AS (
+            UPDATE code_aliases a SET attempts = a.attempts + 1 FROM tried
+             WHERE a.application_id = $1 AND a.challenge_id = $2 AND a.attempts < 5 AND NOT tried.is_own
+            RETURNING 1
+        ), judged AS (
+            SELECT * FROM tried WHERE is_own OR EXISTS (SELECT FROM aliased)
+        ), counted AS (
+            INSERT INTO code_guesses (application_id, subject, wrong)
+            SELECT $1, sha256(convert_to(address_kind || ':' || address, 'UTF8')), CASE WHEN is_right THEN 0 ELSE 1 END
+              FROM judged
+            ON CONFLICT (application_id, subject)
+            DO UPDATE SET wrong = excluded.wrong
+                                  + CASE WHEN code_guesses.since > now() - interval '24 hours'
+                                         THEN code_guesses.wrong ELSE 0 END,
+                          since = CASE WHEN code_guesses.since > now() - interval '24 hours'
+                                       THEN code_guesses.since ELSE now() END
+             WHERE code_guesses.since <= now() - interval '24 hours'
+                OR code_guesses.wrong < CASE WHEN EXISTS (SELECT FROM tried WHERE is_own) THEN 500 ELSE 100 END
+            RETURNING subject
+        ), refused AS (
+            SELECT (SELECT sha256(a.audit_key || uuid_send(a.uid)) FROM accounts a
+                     WHERE a.application_id = $1 AND a.uid = coalesce(
+                           (SELECT i.uid FROM identities i WHERE i.application_id = $1 AND i.id = $7),
+                           (SELECT d.uid FROM addresses d
+                             WHERE d.application_id = $1 AND d.kind = judged.address_kind
+                               AND d.address = judged.address))) AS account,
+                   CASE WHEN judged.is_right THEN 'codeLimit' ELSE 'code' END AS reason
+              FROM (SELECT) AS always LEFT JOIN judged ON true
+             WHERE judged.is_right IS NOT TRUE OR NOT EXISTS (SELECT FROM counted)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'sign-in.refused', account, jsonb_build_object('provider', $3::text, 'reason', reason)
+              FROM refused WHERE account IS NOT NULL
+        ), tallied AS (
+            INSERT INTO refusals AS r (application_id, network, route, refusal)
+            SELECT $1, $9, $10, reason FROM refused WHERE account IS NULL
+            ON CONFLICT (application_id, minute, network, route, refusal) DO UPDATE SET count = r.count + 1
+        )
+        SELECT provider_uid, address_kind, address
+          FROM judged
+         WHERE is_right AND EXISTS (SELECT FROM counted)
+        """)
+
+    package func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget? {
+        let rows = try await run(
+            Self.attempt,
+            [
+                .application(application), .uuid(answer.id), .text(answer.provider), .bytes(answer.hash),
+                .uuid(answer.session), .text(answer.purpose.kind), .uuid(answer.purpose.identity),
+                .bytes(answer.code), .bytes(answer.source.network), .text(answer.source.route),
+            ])
+        guard var row = rows.first else { return nil }
+        let providerUid: String = try row.next()
+        guard let address = try row.nextAddress() else { return nil }
+        return ChallengeTarget(providerUid: providerUid, address: address)
+    }
+
+    private static let endChallenges = Statement(
+        .write,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND kind = 'code' AND provider = $2 AND provider_uid = $3
+               FOR UPDATE NOWAIT
+        )
+        DELETE FROM proofs
+         WHERE application_id = $1 AND kind = 'code' AND provider = $2 AND provider_uid = $3
+           AND (SELECT count(*) FROM held) > 0
+        """)
+
+    package func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws {
+        _ = try await run(Self.endChallenges, [.application(application), .text(provider), .text(providerUid)])
+    }
+}
+
+extension ChallengePurpose {
+    /// Every `proofs.kind` of a challenge.
+    static let kinds = ["code", "address-change"]
+
+    /// `proofs.kind`.
+    fileprivate var kind: String {
+        switch self {
+        case .proof: "code"
+        case .addressChange: "address-change"
+        }
+    }
+
+    fileprivate var identity: UUID? {
+        switch self {
+        case .proof: nil
+        case .addressChange(let identity): identity
+        }
+    }
+}

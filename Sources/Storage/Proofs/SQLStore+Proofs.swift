@@ -1,0 +1,123 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+internal import ProviderKit
+
+extension SQLStore {
+    private static let issue = Statement(
+        .write,
+        """
+        INSERT INTO proofs
+               (application_id, kind, hash, provider, provider_uid, address, uid, registration_id, methods, expires_at,
+                session_id, password_hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11, $12)
+        """)
+
+    package func issue(_ proof: NewProof, application: Application.ID) async throws {
+        _ = try await run(
+            Self.issue,
+            [
+                .application(application), .text(proof.kind.rawValue), .bytes(proof.token.hash), .text(proof.provider),
+                .text(proof.providerUid), .text(proof.address?.value), .uuid(proof.uid), .uuid(proof.registration),
+                .texts(proof.methods), .interval(proof.lifetime), .uuid(proof.session),
+                .text(proof.password?.phc),
+            ])
+    }
+
+    private static let peek = Statement(
+        .read,
+        """
+        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
+          FROM proofs
+         WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
+        """)
+
+    package func peek(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof? {
+        try await run(Self.peek, [.application(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
+    }
+
+    /// Two siblings that are presented at once are locked in the same order.
+    private static let consume = Statement(
+        .write,
+        """
+        WITH presented AS MATERIALIZED (
+            SELECT provider, provider_uid FROM proofs
+             WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
+        ), held AS MATERIALIZED (
+            SELECT p.hash FROM presented o
+              JOIN proofs p ON p.application_id = $1 AND p.kind = $2
+                           AND p.provider = o.provider AND p.provider_uid = o.provider_uid
+             ORDER BY p.hash
+               FOR UPDATE OF p
+        ), used AS (
+            DELETE FROM proofs p USING held
+             WHERE p.application_id = $1 AND p.kind = $2 AND p.hash = held.hash
+            RETURNING p.*
+        )
+        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash FROM used WHERE hash = $3
+        """)
+
+    package func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof? {
+        try await run(Self.consume, [.application(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
+    }
+}
+
+extension SQLStore {
+    private static let peekTicket = Statement(
+        .read,
+        """
+        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
+          FROM proofs
+         WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
+           AND may_finish($1, $3, session_id)
+        """)
+
+    private static let useTicket = Statement(
+        .write,
+        """
+        DELETE FROM proofs
+         WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
+           AND may_finish($1, $3, session_id)
+        RETURNING provider, provider_uid, address, uid, registration_id, methods, password_hash
+        """)
+
+    package func mergeTicket(
+        _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
+    ) async throws -> Proof? {
+        let binds: [Bind] = [.application(application), .bytes(hash), .uuid(session)]
+        return try await run(usingUp ? Self.useTicket : Self.peekTicket, binds).first?.proof()
+    }
+}
+
+extension SQLStore {
+    private static let discard = Statement(
+        .write,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4
+               FOR UPDATE NOWAIT
+        )
+        DELETE FROM proofs
+         WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4
+           AND (SELECT count(*) FROM held) > 0
+        """)
+
+    package func discard(
+        _ kind: ProofKind, provider: String, providerUid: String, application: Application.ID
+    ) async throws {
+        _ = try await run(
+            Self.discard, [.application(application), .text(kind.rawValue), .text(provider), .text(providerUid)])
+    }
+}
+
+extension Row {
+    fileprivate func proof() throws -> Proof {
+        var row = self
+        return Proof(
+            provider: try row.next(), providerUid: try row.next(),
+            address: try row.next(String?.self).flatMap { EmailAddress($0) }, uid: try row.next(),
+            registration: try row.next(), methods: try row.next(),
+            password: try row.next(String?.self).map(PasswordHash.init(phc:)))
+    }
+}

@@ -1,0 +1,151 @@
+package import Accounts
+package import Foundation
+internal import Postgres
+package import ProviderKit
+
+extension SQLStore {
+    private static let beginFlow = Statement(
+        .write,
+        """
+        INSERT INTO redirect_flows
+               (application_id, state_hash, provider, redirect_uri, app_state, code_challenge, browser_hash, expires_at,
+                linking_session, is_fresh)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval, $9, $10)
+        """)
+
+    package func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws {
+        _ = try await run(
+            Self.beginFlow,
+            [
+                .application(application), .bytes(flow.state.hash), .text(flow.provider),
+                .text(flow.destination.redirectURI), .text(flow.destination.appState),
+                .text(flow.destination.codeChallenge), .bytes(flow.browser?.hash), .interval(flow.lifetime),
+                .uuid(flow.linkingSession), .bool(flow.isFresh),
+            ])
+    }
+
+    private static let answerFlow = Statement(
+        .write,
+        """
+        UPDATE redirect_flows SET answered_at = now()
+         WHERE application_id = $1 AND state_hash = $2 AND provider = $3
+           AND (browser_hash IS NULL OR browser_hash = $4)
+           AND answered_at IS NULL AND expires_at > now()
+        RETURNING redirect_uri, app_state, code_challenge, created_at, is_fresh
+        """)
+
+    package func answer(
+        state: [UInt8], provider: String, browser: [UInt8]?, application: Application.ID
+    ) async throws -> AnsweredFlow? {
+        let binds: [Bind] = [.application(application), .bytes(state), .text(provider), .bytes(browser)]
+        guard var row = try await run(Self.answerFlow, binds).first else { return nil }
+        return AnsweredFlow(
+            destination: try row.nextDestination(), beganAt: try row.next(), isFresh: try row.next())
+    }
+
+    private static let issueCode = Statement(
+        .write,
+        """
+        UPDATE redirect_flows SET code_hash = $3, sealed_evidence = $4, expires_at = now() + $5::interval, marks = $6
+         WHERE application_id = $1 AND state_hash = $2 AND answered_at IS NOT NULL AND code_hash IS NULL
+        """)
+
+    package func issueCode(
+        _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
+        application: Application.ID
+    ) async throws {
+        let sealed = try sealing.seal(
+            Array(JSONEncoder().encode(evidence)), at: .evidence(application: application, state: state))
+        let rows = try await run(
+            Self.issueCode,
+            [
+                .application(application), .bytes(state), .bytes(code.hash), .bytes(sealed), .interval(lifetime),
+                .bytesArray(
+                    [sealing.mark(of: evidence.providerUid, at: provider)]
+                        + evidence.addresses.map { sealing.mark(of: $0.address.value) }),
+            ])
+        guard rows.affected == 1 else { throw StoreConflict() }
+    }
+
+    private static let redeem = Statement(
+        .write,
+        """
+        WITH flow AS MATERIALIZED (
+            SELECT state_hash, provider, redirect_uri, app_state, code_challenge, sealed_evidence, redeemed_at,
+                   session_id, expires_at > now() AS is_live
+              FROM redirect_flows
+             WHERE application_id = $1 AND code_hash = $2
+               AND (linking_session IS NOT NULL OR NOT $5) AND may_finish($1, $4, linking_session)
+               AND (is_fresh OR NOT $6)
+               FOR UPDATE
+        ), redeemed AS (
+            UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL, marks = NULL
+              FROM flow
+             WHERE r.application_id = $1 AND r.state_hash = flow.state_hash
+               AND flow.redeemed_at IS NULL AND flow.is_live
+            RETURNING r.state_hash
+        )
+        SELECT EXISTS (SELECT FROM redeemed), coalesce(flow.redeemed_at < now() - $3::interval, false),
+               s.id, s.uid, flow.redirect_uri, flow.app_state, flow.code_challenge, flow.provider,
+               flow.sealed_evidence, flow.state_hash
+          FROM flow LEFT JOIN sessions s ON s.application_id = $1 AND s.id = flow.session_id
+        """)
+
+    package func redeem(
+        code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
+    ) async throws -> CodePresentation {
+        let mustLink = if case .link = use { true } else { false }
+        let mustBeFresh = if case .reauthentication = use { true } else { false }
+        let binds: [Bind] = [
+            .application(application), .bytes(code), .interval(tolerance), .uuid(use.session), .bool(mustLink),
+            .bool(mustBeFresh),
+        ]
+        guard var row = try await run(Self.redeem, binds).first else { return .refused }
+        let isRedeemed: Bool = try row.next()
+        let isLateReplay: Bool = try row.next()
+        let session: UUID? = try row.next()
+        let uid: UUID? = try row.next()
+        guard isRedeemed else {
+            guard isLateReplay, let session, let uid else { return .refused }
+            return .replayed(session: session, of: uid)
+        }
+        let destination = try row.nextDestination()
+        let provider: String = try row.next()
+        let sealed: [UInt8] = try row.next()
+        let state: [UInt8] = try row.next()
+        let evidence = try sealing.open(sealed, at: .evidence(application: application, state: state))
+        return .redeemed(
+            RedeemedFlow(
+                provider: provider, destination: destination,
+                evidence: try JSONDecoder().decode(VerifiedIdentity.self, from: Data(evidence))))
+    }
+
+    private static let noteSession = Statement(
+        .write, "UPDATE redirect_flows SET session_id = $3 WHERE application_id = $1 AND code_hash = $2")
+
+    package func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws {
+        _ = try await run(Self.noteSession, [.application(application), .bytes(code), .uuid(session)])
+    }
+}
+
+extension Sealing {
+    /// Of a subject of a provider's; no address has a line break.
+    func mark(of providerUid: String, at provider: String) -> [UInt8] {
+        mark(of: provider + "\n" + providerUid)
+    }
+}
+
+extension SealingPlace {
+    fileprivate static func evidence(application: Application.ID, state: [UInt8]) -> SealingPlace {
+        SealingPlace(
+            application: application, table: "redirect_flows", column: "sealed_evidence",
+            row: Data(state).base64EncodedString())
+    }
+}
+
+extension Row {
+    /// The next three columns, `redirect_uri`, `app_state` and `code_challenge`.
+    fileprivate mutating func nextDestination() throws -> FlowDestination {
+        FlowDestination(redirectURI: try next(), appState: try next(), codeChallenge: try next())
+    }
+}

@@ -1,0 +1,199 @@
+package import Accounts
+package import Foundation
+package import Postgres
+internal import ProviderKit
+
+extension SQLStore {
+    /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
+    /// successor says whether the successor was.
+    ///
+    /// So a rotation is one insert, and repeating it changes nothing. A token made at the moment when its session is
+    /// renewed is of the generation before, and so worth nothing.
+    package static let rotate = Statement(
+        .write,
+        """
+        WITH presented AS MATERIALIZED (
+            SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation
+              FROM refresh_tokens t
+              JOIN sessions s ON s.application_id = t.application_id AND s.id = t.session_id
+             WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
+               AND s.ended_at IS NULL AND s.expires_at > now() AND coalesce(t.generation, s.generation) = s.generation
+        ), successor AS MATERIALIZED (
+            SELECT s.created_at < now() - $5::interval
+                   AND (s.created_at < now() - $7::interval
+                        OR EXISTS (SELECT FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)) AS is_reuse
+              FROM refresh_tokens s
+             WHERE s.application_id = $1 AND s.hash = $3
+        ), rotated AS (
+            INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
+            SELECT $1, $3, session_id, generation, least(now() + $6::interval, expires_at)
+              FROM presented
+             WHERE NOT EXISTS (SELECT FROM successor)
+            ON CONFLICT DO NOTHING
+        ), ended AS (
+            UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
+              FROM presented p, successor
+             WHERE is_reuse AND s.application_id = $1 AND s.id = p.session_id AND s.ended_at IS NULL
+            RETURNING s.id, s.uid
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id)
+            SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)),
+                   session_pseudonym(a.audit_key, e.id)
+              FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
+        )
+        SELECT coalesce((SELECT is_reuse FROM successor), false),
+               (SELECT count(pg_notify('gatehouse', 'ended:' || $1::text || ':' || e.id::text)) FROM ended e),
+               p.session_id, p.uid, p.authenticated_at, p.expires_at, p.generation, p.methods, i.provider, i.provider_uid,
+               (SELECT d.address FROM addresses d
+                 WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'email'
+                 ORDER BY d.verified_at, d.address LIMIT 1),
+               (SELECT d.address FROM addresses d
+                 WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
+                 ORDER BY d.verified_at, d.address LIMIT 1),
+               i.profile::text
+          FROM presented p
+          JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
+        """)
+
+    package func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome {
+        let rows = try await run(
+            Self.rotate,
+            [
+                .application(application), .bytes(rotation.presented), .bytes(rotation.successor),
+                .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
+                .interval(rotation.recovery),
+            ])
+        guard var row = rows.first else { return .refused }
+        let isReuse: Bool = try row.next()
+        _ = try row.next(Int.self)
+        let grant = try row.nextGrant()
+        if isReuse { onRevoked(SessionRevocation(of: grant.sessionID, application: application)) }
+        return isReuse ? .reused : .succeeded(grant)
+    }
+
+    private static let selectSessions = Statement(
+        .read,
+        """
+        SELECT s.id, s.device, s.address, s.created_at, t.last_seen_at
+          FROM sessions s
+         CROSS JOIN LATERAL (
+               SELECT created_at AS last_seen_at, expires_at AS refreshable_until
+                 FROM refresh_tokens
+                WHERE application_id = s.application_id AND session_id = s.id
+                ORDER BY created_at DESC
+                LIMIT 1) t
+         WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL
+           AND s.expires_at > now() AND t.refreshable_until > now()
+         ORDER BY s.created_at DESC, s.id
+        """)
+
+    package func sessions(of uid: UUID, application: Application.ID) async throws -> [SessionListing] {
+        try await run(Self.selectSessions, [.application(application), .uuid(uid)]).map { row in
+            var row = row
+            return SessionListing(
+                id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
+                lastSeenAt: try row.next())
+        }
+    }
+
+    private static let lockSession = Statement(
+        .write,
+        """
+        SELECT id FROM sessions
+         WHERE application_id = $1 AND id = $2 AND uid = $3 AND ended_at IS NULL AND expires_at > now()
+           FOR NO KEY UPDATE
+        """)
+
+    package func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool {
+        try await run(Self.lockSession, [.application(application), .uuid(session), .uuid(uid)]).first != nil
+    }
+
+    /// Ends the tickets that lead into the account too, unless only one session or one identity's sessions end.
+    ///
+    /// The account is locked where several sessions may end.
+    private static let endSessions = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT uid FROM accounts WHERE application_id = $1 AND uid = $2 AND $4::uuid IS NULL FOR NO KEY UPDATE
+        ), ended AS (
+            UPDATE sessions SET ended_at = now(), end_reason = $3
+             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL
+               AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
+               AND identity_id = coalesce($6, identity_id) AND (SELECT count(*) FROM account) >= 0
+            RETURNING id
+        ), ticket AS MATERIALIZED (
+            SELECT FROM proofs
+             WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
+               AND $4::uuid IS NULL AND $6::uuid IS NULL
+               FOR UPDATE NOWAIT
+        ), dropped AS (
+            DELETE FROM proofs
+             WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
+               AND $4::uuid IS NULL AND $6::uuid IS NULL AND (SELECT count(*) FROM ticket) > 0
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, e.id),
+                   jsonb_build_object('reason', $3)
+              FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = $2
+        )
+        SELECT id, pg_notify('gatehouse', 'ended:' || $1::text || ':' || id::text) FROM ended
+        """)
+
+    package func endSessions(
+        _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Int {
+        let (only, spared, opener): (UUID?, UUID?, UUID?) =
+            switch selection {
+            case .one(let id): (id, nil, nil)
+            case .allBut(let id): (nil, id, nil)
+            case .openedBy(let identity): (nil, nil, identity)
+            case .all: (nil, nil, nil)
+            }
+        let rows = try await run(
+            Self.endSessions,
+            [.application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener)])
+        for row in rows {
+            var row = row
+            onRevoked(SessionRevocation(of: try row.next(), application: application))
+        }
+        return rows.count
+    }
+
+    private static let selectSuccessor = Statement(
+        .read,
+        """
+        SELECT coalesce(successor_uid, uid) FROM sessions
+         WHERE application_id = $1 AND id = $2
+           AND (successor_uid IS NOT NULL AND ended_at > now() - interval '60 seconds'
+                OR ended_at IS NULL AND renewed_at > now() - interval '60 seconds')
+        """)
+
+    package func successor(ofGuest session: UUID, application: Application.ID) async throws -> UUID? {
+        var row = try await run(Self.selectSuccessor, [.application(application), .uuid(session)]).first
+        return try row?.next()
+    }
+
+    private static let selectSessionOfToken = Statement(
+        .read, "SELECT session_id FROM refresh_tokens WHERE application_id = $1 AND hash = $2")
+
+    package func endSession(
+        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws {
+        guard var row = try await run(Self.selectSessionOfToken, [.application(application), .bytes(hash)]).first else {
+            return
+        }
+        _ = try await endSessions(.one(row.next()), of: uid, because: reason, application: application)
+    }
+}
+
+extension Row {
+    /// The session's columns from its id on, in the order of `rotate`.
+    mutating func nextGrant() throws -> SessionGrant {
+        SessionGrant(
+            sessionID: try next(), uid: try next(), authenticatedAt: try next(), expiresAt: try next(),
+            generation: try next(), methods: try next(), provider: try next(), providerUid: try next(),
+            email: try next(), phone: try next(),
+            profile: try JSONValue(jsonText: next()).object ?? [:])
+    }
+}
