@@ -1,17 +1,17 @@
 package import Accounts
 package import ProviderKit
 
-/// The REST interface: routes, payloads, and the rules of section 1 of the contract.
+/// The REST interface: routes, payloads, and the checks that every request passes.
 ///
-/// `FrontDoor` receives a request, finds its application and client, and hands it to the router. Each path and method
-/// is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, a place for a hash, limit, bearer,
-/// freshness, in that order, then its handler), and `/openapi.json` is written from the same declarations, when it is
-/// first asked for. A handler decodes a payload, calls one use case and encodes what it returns; whatever is thrown on
-/// the way becomes an answer in `FrontDoor` alone.
+/// `APIResponder` receives a request, finds its application and client, and passes it to the router. Each path and
+/// method is declared once, as an `Endpoint`: `EndpointResponder` serves it (body, origin, a place for a hash, limit,
+/// bearer, freshness, in that order, then its handler), and `/openapi.json` is written from the same declarations when
+/// it is first requested. A handler decodes a payload, calls one use case and encodes what it returns; `APIResponder`
+/// alone turns thrown errors into responses.
 ///
-/// Tried and left out, since nothing could be measured of it: running requests on the event loop that reads them, by a
-/// task executor for each connection (at every `await` the runtime looks for it behind a lock, in Swift 6.3), and a
-/// dictionary of the paths without parameters before the router.
+/// Two optimisations were measured and left out, because they changed nothing: running requests on the event loop that
+/// reads them, by a task executor for each connection (at every `await` the runtime looks for it behind a lock, in
+/// Swift 6.3), and a dictionary of the paths without parameters before the router.
 package struct HTTPAPI: Sendable {
     private let endpoints: [Endpoint]
     private let authentication: BearerAuthentication
@@ -51,10 +51,10 @@ package struct HTTPAPI: Sendable {
         self.metrics = metrics
     }
 
-    package func responder() -> FrontDoor {
+    package func responder() -> APIResponder {
         let table = RouteTable(
             endpoints: endpoints, authentication: authentication, limits: limits, hashing: hashing,
             refusals: refusals)
-        return FrontDoor(site: site, router: table.router(), metrics: metrics)
+        return APIResponder(site: site, router: table.router(), metrics: metrics)
     }
 }

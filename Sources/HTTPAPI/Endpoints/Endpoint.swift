@@ -5,7 +5,7 @@ internal import NIOCore
 
 /// One path and method: how it is documented and how it is served, from one declaration.
 struct Endpoint: Sendable {
-    /// Who may call.
+    /// Who may context.
     enum Access: Sendable {
         case open
         /// Whoever calls, but a bearer that is sent must be right.
@@ -15,7 +15,7 @@ struct Endpoint: Sendable {
         case recent
     }
 
-    typealias Handler = @Sendable (Call, ByteBuffer) async throws -> Response
+    typealias Handler = @Sendable (OperationContext, ByteBuffer) async throws -> Response
 
     let method: HTTPRequest.Method
     let path: String
@@ -38,7 +38,7 @@ struct Endpoint: Sendable {
     var hashesPassword: @Sendable (ByteBuffer) -> Bool = { _ in false }
     /// Pages of other origins send browsers here, by form too: the origin and JSON rules are not for it.
     var isForBrowsers = false
-    /// A guest who has just gone over to another account may repeat the call.
+    /// A guest who has just gone over to another account may repeat the context.
     var admitsFormerGuests = false
     /// A GET that changes something is no question that HEAD may ask too (RFC 9110, 9.2.1).
     var answersHEAD = true
@@ -76,14 +76,14 @@ extension Endpoint {
         _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
         limit: RateLimit? = nil, takes: Body.Type, answers: Answer.Type, status: HTTPResponse.Status = .ok,
         errors: [ErrorCode] = [],
-        _ handler: @escaping @Sendable (Call, Body) async throws -> Answer
+        _ handler: @escaping @Sendable (OperationContext, Body) async throws -> Answer
     ) -> Endpoint {
         Endpoint(
             method: method, path: base + path, summary: summary, access: access, body: Body.self, limit: limit,
             answer: .init(status: status, body: Answer.self, description: summary), errors: errors
-        ) { call, buffer in
+        ) { context, buffer in
             let body = try RequestBody.decode(Body.self, from: buffer)
-            return .json(try await handler(call, body), status: status)
+            return .json(try await handler(context, body), status: status)
         }
     }
 
@@ -92,7 +92,7 @@ extension Endpoint {
         _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
         limit: RateLimit? = nil, where isLimited: (@Sendable (Body) -> Bool)? = nil,
         takes: Body.Type, status: HTTPResponse.Status = .noContent, errors: [ErrorCode] = [],
-        _ handler: @escaping @Sendable (Call, Body) async throws -> HTTPFields
+        _ handler: @escaping @Sendable (OperationContext, Body) async throws -> HTTPFields
     ) -> Endpoint {
         Endpoint(
             method: method, path: base + path, summary: summary, access: access, body: Body.self, limit: limit,
@@ -102,61 +102,61 @@ extension Endpoint {
                 return (try? RequestBody.decode(Body.self, from: buffer)).map(isLimited) ?? false
             },
             answer: .init(status: status, body: nil, description: summary), errors: errors
-        ) { call, buffer in
+        ) { context, buffer in
             let body = try RequestBody.decode(Body.self, from: buffer)
-            return Response(status: status, headers: try await handler(call, body))
+            return Response(status: status, headers: try await handler(context, body))
         }
     }
 
     /// An endpoint that answers a question.
     static func get<Answer: Codable & Sendable>(
         _ path: String, _ summary: String, access: Access = .open, answers: Answer.Type, errors: [ErrorCode] = [],
-        _ handler: @escaping @Sendable (Call) async throws -> Answer
+        _ handler: @escaping @Sendable (OperationContext) async throws -> Answer
     ) -> Endpoint {
         Endpoint(
             method: .get, path: base + path, summary: summary, access: access,
             answer: .init(status: .ok, body: Answer.self, description: summary), errors: errors
-        ) { call, _ in
-            .json(try await handler(call))
+        ) { context, _ in
+            .json(try await handler(context))
         }
     }
 
     /// An endpoint whose answer was written beforehand.
     static func get<Answer: Codable & Sendable>(
         _ path: String, _ summary: String, answersWritten: Answer.Type,
-        _ handler: @escaping @Sendable (Call) -> ByteBuffer
+        _ handler: @escaping @Sendable (OperationContext) -> ByteBuffer
     ) -> Endpoint {
         Endpoint(
             method: .get, path: base + path, summary: summary, access: .open,
             answer: .init(status: .ok, body: Answer.self, description: summary), errors: []
-        ) { call, _ in
-            .json(written: handler(call))
+        ) { context, _ in
+            .json(written: handler(context))
         }
     }
 
     /// An endpoint that removes something and answers without a body.
     static func delete(
         _ path: String, _ summary: String, access: Access, headers: [String: String] = [:], errors: [ErrorCode] = [],
-        _ handler: @escaping @Sendable (Call) async throws -> HTTPFields
+        _ handler: @escaping @Sendable (OperationContext) async throws -> HTTPFields
     ) -> Endpoint {
         Endpoint(
             method: .delete, path: base + path, summary: summary, access: access,
             answer: .init(status: .noContent, body: nil, description: summary, headers: headers), errors: errors
-        ) { call, _ in
-            Response(status: .noContent, headers: try await handler(call))
+        ) { context, _ in
+            Response(status: .noContent, headers: try await handler(context))
         }
     }
 
     /// An endpoint outside the API's base, which answers with ready bytes of that type.
     static func raw(
         _ path: String, _ summary: String, type: String = "application/json",
-        _ handler: @escaping @Sendable (Call) async throws -> Response
+        _ handler: @escaping @Sendable (OperationContext) async throws -> Response
     ) -> Endpoint {
         Endpoint(
             method: .get, path: path, summary: summary, access: .open,
             answer: .init(status: .ok, body: nil, description: summary, contentType: type), errors: []
-        ) { call, _ in
-            try await handler(call)
+        ) { context, _ in
+            try await handler(context)
         }
     }
 }

@@ -7,7 +7,7 @@ internal import ProviderKit
 
 /// Serves one endpoint: the contract's checks in the contract's order, then its handler.
 struct EndpointResponder: HTTPResponder {
-    typealias Context = RequestState
+    typealias Context = APIRequestContext
 
     let endpoint: Endpoint
     let authentication: BearerAuthentication
@@ -15,26 +15,26 @@ struct EndpointResponder: HTTPResponder {
     let hashing: any PasswordHashing
     let refusals: RefusalAudit
 
-    func respond(to request: Request, context: RequestState) async throws -> Response {
-        guard let visit = context.visit else { throw APIError(.unknownApplication, "There is no such application") }
-        let body = try await RequestBody.collect(
-            request, as: endpoint.bodyForm)
-        if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, visit: visit) }
-        let client = try await client(of: body, context: context, visit: visit)
-        try await countCall(by: client, body: body, parameters: context.parameters, visit: visit)
-        let principal = try await principal(of: request, visit: visit)
-        let call = Call(request: request, context: context, visit: visit, client: client, optionalPrincipal: principal)
-        return try await auditingRefusals(by: principal, from: client, context: context, visit: visit) {
+    func respond(to request: Request, context: APIRequestContext) async throws -> Response {
+        guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
+        let body = try await RequestBody.collect(request, as: endpoint.bodyForm)
+        if !endpoint.isForBrowsers { try OriginRule.check(request, for: endpoint.path, scope: scope) }
+        let client = try await client(of: body, context: context, scope: scope)
+        try await countCall(by: client, body: body, parameters: context.parameters, scope: scope)
+        let principal = try await principal(of: request, scope: scope)
+        let operation = OperationContext(
+            request: request, context: context, scope: scope, client: client, optionalPrincipal: principal)
+        return try await auditingRefusals(by: principal, from: client, context: context, scope: scope) {
             if let principal, endpoint.access == .recent {
                 try await authentication.requireRecent(principal)
             }
-            return try await endpoint.handle(call, body)
+            return try await endpoint.handle(operation, body)
         }
     }
 
     /// A refusal stands whether or not it could be written down.
     private func auditingRefusals(
-        by principal: Principal?, from client: Client, context: RequestState, visit: Visit,
+        by principal: Principal?, from client: Client, context: APIRequestContext, scope: RequestScope,
         _ body: () async throws -> Response
     ) async throws -> Response {
         do {
@@ -44,7 +44,7 @@ struct EndpointResponder: HTTPResponder {
                 refusal: error, route: endpoint.path, provider: context.parameters.get("provider"), principal: principal
             ) {
                 do {
-                    try await refusals.record(entry, from: client, in: visit.application.application)
+                    try await refusals.record(entry, from: client, in: scope.application.application)
                 } catch {
                     context.log.error("A refusal is missing in the audit", metadata: ["error": "\(error)"])
                 }
@@ -55,8 +55,10 @@ struct EndpointResponder: HTTPResponder {
 
     /// - Throws: `AccountsError.overloaded` where a hash would be refused: before the limit is counted, which takes a
     ///   statement.
-    private func client(of body: ByteBuffer, context: RequestState, visit: Visit) async throws -> Client {
-        var client = visit.client
+    private func client(
+        of body: ByteBuffer, context: APIRequestContext, scope: RequestScope
+    ) async throws -> Client {
+        var client = scope.client
         client.route = endpoint.path
         guard endpoint.hashesPassword(body) else { return client }
         try hashing.requirePlace(for: PasswordAsker(client, subject: nil))
@@ -65,9 +67,11 @@ struct EndpointResponder: HTTPResponder {
     }
 
     /// - Throws: `AccountsError.rateLimited`.
-    private func countCall(by client: Client, body: ByteBuffer, parameters: Parameters, visit: Visit) async throws {
-        let application = visit.application.application
-        if let limit = limit(of: body, parameters: parameters, visit: visit) {
+    private func countCall(by client: Client, body: ByteBuffer, parameters: Parameters, scope: RequestScope)
+        async throws
+    {
+        let application = scope.application.application
+        if let limit = limit(of: body, parameters: parameters, scope: scope) {
             return try await limits.spend(limit, of: RateSubject(client), in: application)
         }
         let subject = RateSubject(client, route: "\(endpoint.method.rawValue) \(endpoint.path)")
@@ -78,9 +82,9 @@ struct EndpointResponder: HTTPResponder {
         }
     }
 
-    private func limit(of body: ByteBuffer, parameters: Parameters, visit: Visit) -> RateLimit? {
+    private func limit(of body: ByteBuffer, parameters: Parameters, scope: RequestScope) -> RateLimit? {
         if let name = endpoint.limitedProvider?(parameters, body),
-            let provider = try? visit.application.application.providers.named(name),
+            let provider = try? scope.application.application.providers.named(name),
             let limit = provider.directRoute.flatMap({ RateLimit(rawValue: $0) })
         {
             return limit
@@ -88,14 +92,14 @@ struct EndpointResponder: HTTPResponder {
         return endpoint.isLimited(body) ? endpoint.limit : nil
     }
 
-    private func principal(of request: Request, visit: Visit) async throws -> Principal? {
+    private func principal(of request: Request, scope: RequestScope) async throws -> Principal? {
         guard endpoint.access != .open else { return nil }
         if endpoint.access == .optionalBearer, request.headers[.authorization] == nil { return nil }
         guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
             throw APIError(.invalidToken, "Authorization: Bearer is missing")
         }
         return try await authentication.principal(
-            presenting: token, in: visit.application.application, admittingFormerGuests: endpoint.admitsFormerGuests)
+            presenting: token, in: scope.application.application, admittingFormerGuests: endpoint.admitsFormerGuests)
     }
 
     /// RFC 6750, 2.1; the scheme's case does not matter (RFC 9110, 11.1).

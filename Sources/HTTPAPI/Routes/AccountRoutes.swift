@@ -12,8 +12,8 @@ struct AccountRoutes {
     }
 
     private var me: Endpoint {
-        .get("/auth/me", "The account that is signed in", access: .bearer, answers: UserPayload.self) { call in
-            UserPayload(try await useCases.profile.user(of: call.principal))
+        .get("/auth/me", "The account that is signed in", access: .bearer, answers: UserPayload.self) { context in
+            UserPayload(try await useCases.profile.user(of: context.principal))
         }
     }
 
@@ -21,10 +21,10 @@ struct AccountRoutes {
         .post(
             "/auth/me", "Changes the display name or replaces the metadata", access: .bearer, method: .patch,
             takes: UserChanges.self, answers: UserPayload.self
-        ) { call, body in
+        ) { context, body in
             UserPayload(
                 try await useCases.profile.update(
-                    displayName: body.displayName, metadata: body.metadata, of: call.principal))
+                    displayName: body.displayName, metadata: body.metadata, of: context.principal))
         }
     }
 
@@ -32,9 +32,9 @@ struct AccountRoutes {
         .delete(
             "/auth/account", "Ends every session and starts the grace period of deletion", access: .recent,
             headers: ["Location": "Where anybody who has it can see how far the deletion is."]
-        ) { call in
-            let receipt = try await useCases.deletion.request(by: call.principal)
-            return [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"]
+        ) { context in
+            let receipt = try await useCases.deletion.request(by: context.principal)
+            return [.location: "\(context.pathPrefix)\(base)/erasures/\(receipt.text)"]
         }
     }
 
@@ -43,21 +43,21 @@ struct AccountRoutes {
             "/auth/account/restore", "Brings an account back that is in its grace period",
             takes: RestoreBody.self, answers: SessionResponse.self,
             errors: [.invalidToken, .accountDisabled, .providerDisabled, .unsupportedProvider, .secondProofRequired]
-        ) { call, body in
+        ) { context, body in
             SessionResponse(
                 try await useCases.deletion.restore(
-                    with: body.restoreToken, from: call.client, in: call.application.application))
+                    with: body.restoreToken, from: context.client, in: context.application.application))
         }
     }
 
     private var erasure: Endpoint {
         .get("/erasures/{receipt}", "How far a deletion is", answers: ErasureResponse.self, errors: [.notFound]) {
-            call in
-            guard let receipt = call.parameters.get("receipt", as: UUID.self) else {
+            context in
+            guard let receipt = context.parameters.get("receipt", as: UUID.self) else {
                 throw AccountsError.receiptNotFound
             }
             return ErasureResponse(
-                try await useCases.deletion.status(of: receipt, in: call.application.application))
+                try await useCases.deletion.status(of: receipt, in: context.application.application))
         }
     }
 }

@@ -21,12 +21,13 @@ struct CodeRoutes {
             "/auth/\(P.kind)/otp", "Sends a code, whether or not the address is known", access: .optionalBearer,
             limit: .otpClient, takes: CodeTargetBody<P>.self, answers: SentCodeResponse.self, status: .accepted,
             errors: [.providerDisabled, .unsupportedProvider, .rateLimited]
-        ) { call, body in
-            let application = call.application.application
+        ) { context, body in
+            let application = context.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             return SentCodeResponse(
                 try await useCases.codes.begin(
-                    body.target, with: configured, by: call.optionalPrincipal, from: call.client, in: application))
+                    body.target, with: configured, by: context.optionalPrincipal, from: context.client, in: application)
+            )
         }
     }
 
@@ -38,12 +39,13 @@ struct CodeRoutes {
                 .invalidCredentials, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
                 .secondProofRequired,
             ]
-        ) { call, body in
-            let application = call.application.application
+        ) { context, body in
+            let application = context.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             return try await useCases.signingIn(with: body.ticket, in: application) {
                 try await useCases.codes.complete(
-                    body.presented, with: configured, by: call.optionalPrincipal, from: call.client, in: application)
+                    body.presented, with: configured, by: context.optionalPrincipal, from: context.client,
+                    in: application)
             }
         }
     }

@@ -21,13 +21,13 @@ struct DirectRoutes {
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted,
                 .secondProofRequired, .providerUnavailable,
             ]
-        ) { call, body in
-            let application = call.application.application
+        ) { context, body in
+            let application = context.application.application
             let configured = try application.providers.provider(ofKind: P.kind, named: body.provider)
             guard let provider = configured.provider as? P else { throw AccountsError.unsupportedProvider(P.kind) }
-            let evidence = try await provider.verify(body.credential, from: call.origin)
+            let evidence = try await provider.verify(body.credential, from: context.origin)
             return try await useCases.signingIn(with: body.ticket, in: application) {
-                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application)
+                try await useCases.signIn.signIn(with: evidence, of: configured, from: context.client, in: application)
             }
         }
     }

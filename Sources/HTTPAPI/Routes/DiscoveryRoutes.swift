@@ -11,16 +11,16 @@ struct DiscoveryRoutes {
     }
 
     private var providers: Endpoint {
-        .get("/auth/providers", "The providers that are enabled", answersWritten: ProviderList.self) { call in
-            call.application.providerList
+        .get("/auth/providers", "The providers that are enabled", answersWritten: ProviderList.self) { context in
+            context.application.providerList
         }
     }
 
     /// Short enough that a verifier learns of a rotation while the old key is still published.
     private var keySet: Endpoint {
-        .raw("/.well-known/jwks.json", "The public keys of access tokens, as a JWK Set") { call in
+        .raw("/.well-known/jwks.json", "The public keys of access tokens, as a JWK Set") { context in
             .bytes(
-                try await keys.keySet(of: call.application.application), type: "application/json",
+                try await keys.keySet(of: context.application.application), type: "application/json",
                 cache: "public, max-age=300")
         }
     }

@@ -19,10 +19,10 @@ struct ExportRoutes {
                 status: .ok, body: ExportPayload.self, description: "Everything held about the person",
                 headers: ["Content-Disposition": "Names the file that a browser saves it as."]),
             errors: []
-        ) { call, _ in
-            let principal = try call.principal
+        ) { context, _ in
+            let principal = try context.principal
             try await useCases.export.begin(of: principal.uid, by: principal, in: principal.application)
-            let writer = ExportWriter(export: useCases.export, recipients: call.application.recipients)
+            let writer = ExportWriter(export: useCases.export, recipients: context.application.recipients)
             let headers: HTTPFields = [
                 .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
                 .contentDisposition: "attachment; filename=\"account-\(principal.uid.text).json\"",

@@ -16,8 +16,9 @@ struct IdentityRoutes {
     }
 
     private var list: Endpoint {
-        .get("/auth/identities", "The account's identities", access: .bearer, answers: IdentityList.self) { call in
-            IdentityList(identities: try await useCases.identities.list(of: call.principal).map(IdentityPayload.init))
+        .get("/auth/identities", "The account's identities", access: .bearer, answers: IdentityList.self) { context in
+            IdentityList(
+                identities: try await useCases.identities.list(of: context.principal).map(IdentityPayload.init))
         }
     }
 
@@ -40,21 +41,21 @@ struct IdentityRoutes {
                 .unsupportedProvider, .accountDisabled, .accountDeleted, .missingEmailOrPassword, .tooWeakPassword,
                 .providerUnavailable,
             ]
-        ) { call, buffer in
-            let principal = try call.principal
-            let reader = try ProofReader(buffer, of: call)
-            let configured = try principal.application.providers.named(call.identity)
+        ) { context, buffer in
+            let principal = try context.principal
+            let reader = try ProofReader(buffer, of: context)
+            let configured = try principal.application.providers.named(context.identity)
             let onConflict = reader.fields.onConflict ?? .keep
             switch try await reader.read(for: configured) {
             case .presented(let proof):
                 return .json(
                     SessionResponse(
                         try await useCases.linking.link(
-                            proof, of: configured, onConflict: onConflict, by: principal, from: call.client)))
+                            proof, of: configured, onConflict: onConflict, by: principal, from: context.client)))
             case .password(let email, let password):
                 let address = try await useCases.passwordLinking.begin(
                     typed: email, password: password, with: configured, onConflict: onConflict, by: principal,
-                    from: call.client)
+                    from: context.client)
                 return .json(
                     RegistrationResponse(
                         message: "A mail with a link that confirms the address is on its way", email: address.value),
@@ -69,10 +70,11 @@ struct IdentityRoutes {
             "Where a browser goes to link an identity of that provider to this session's account", access: .recent,
             limit: .redirect, takes: AuthorizationBody.self, answers: AuthorizationRedirectResponse.self,
             errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled, .providerUnavailable]
-        ) { call, body in
-            let principal = try call.principal
+        ) { context, body in
+            let principal = try context.principal
             let redirect = try await useCases.redirects.begin(
-                body.request, with: principal.application.providers.named(call.identity), by: principal, linking: true,
+                body.request, with: principal.application.providers.named(context.identity), by: principal,
+                linking: true,
                 in: principal.application)
             return AuthorizationRedirectResponse(url: redirect.url, state: redirect.state)
         }
@@ -91,19 +93,19 @@ struct IdentityRoutes {
                 .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired,
                 .missingEmailOrPassword,
             ]
-        ) { call, buffer in
-            let principal = try call.principal
-            let reader = try ProofReader(buffer, of: call)
+        ) { context, buffer in
+            let principal = try context.principal
+            let reader = try ProofReader(buffer, of: context)
             guard let name = reader.fields.provider else { throw AccountsError.missingParameter("provider") }
             let configured = try principal.application.providers.named(name)
             let signedIn: SignedIn
             switch try await reader.read(for: configured) {
             case .presented(let proof):
                 signedIn = try await useCases.linking.reauthenticate(
-                    with: proof, of: configured, by: principal, from: call.client)
+                    with: proof, of: configured, by: principal, from: context.client)
             case .password(let email, let password):
                 signedIn = try await useCases.passwordSignIn.signIn(
-                    typed: email, password: password, by: principal, from: call.client, in: principal.application)
+                    typed: email, password: password, by: principal, from: context.client, in: principal.application)
             }
             return .json(SessionResponse(signedIn))
         }
@@ -114,11 +116,11 @@ struct IdentityRoutes {
             "/auth/identities/{identity}/address", "Sends a code to a new address of the identity", access: .recent,
             limit: .otpClient, takes: AddressBody.self, answers: SentCodeResponse.self, status: .accepted,
             errors: [.identityNotFound, .rateLimited, .providerDisabled]
-        ) { call, body in
+        ) { context, body in
             SentCodeResponse(
                 try await useCases.addressChange.begin(
-                    of: call.identityID, typed: { $0 == "phone" ? body.phone : body.email },
-                    from: call.client, by: call.principal))
+                    of: context.identityID, typed: { $0 == "phone" ? body.phone : body.email },
+                    from: context.client, by: context.principal))
         }
     }
 
@@ -127,10 +129,10 @@ struct IdentityRoutes {
             "/auth/identities/{identity}/address/verify", "Gives the identity the address that the code was sent to",
             access: .bearer, takes: OneTimeCodeBody.self, answers: IdentityPayload.self,
             errors: [.identityNotFound, .invalidCredentials, .identityInUse, .accountDeleted, .accountDisabled]
-        ) { call, body in
+        ) { context, body in
             IdentityPayload(
                 try await useCases.addressChange.complete(
-                    of: call.identityID, with: body.presented, by: call.principal, from: call.client))
+                    of: context.identityID, with: body.presented, by: context.principal, from: context.client))
         }
     }
 
@@ -143,15 +145,15 @@ struct IdentityRoutes {
                 status: .ok, body: IdentityRemovalResponse.self, description: "Whether the account is being deleted",
                 headers: ["Location": "Where anybody who has it can see how far the deletion is."]),
             errors: [.identityNotFound, .lastUsableIdentity]
-        ) { call, _ in
-            let id = call.identity.hasSameBytes(as: "current") ? nil : try call.identityID
-            switch try await useCases.identities.remove(id, by: call.principal) {
+        ) { context, _ in
+            let id = context.identity.hasSameBytes(as: "current") ? nil : try context.identityID
+            switch try await useCases.identities.remove(id, by: context.principal) {
             case .removed:
                 return .json(IdentityRemovalResponse(accountDeleted: false))
             case .accountDeleted(let receipt):
                 return .json(
                     IdentityRemovalResponse(accountDeleted: true),
-                    headers: [.location: "\(call.pathPrefix)\(base)/erasures/\(receipt.text)"])
+                    headers: [.location: "\(context.pathPrefix)\(base)/erasures/\(receipt.text)"])
             }
         }
     }
@@ -166,7 +168,7 @@ struct IdentityRoutes {
     }
 }
 
-extension Call {
+extension OperationContext {
     fileprivate var identity: String { parameters.get("identity") ?? "" }
 
     /// - Throws: `AccountsError.identityNotFound` for what is no id.

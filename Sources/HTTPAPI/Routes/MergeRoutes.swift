@@ -19,23 +19,23 @@ struct MergeRoutes {
             answer: .init(status: .ok, body: MergeResponse.self, description: "A session of the survivor"),
             otherAnswers: [.init(status: .ok, body: MergePlanPayload.self, description: "With dryRun, the plan")],
             errors: [.invalidToken, .accountDisabled]
-        ) { call, buffer in
+        ) { context, buffer in
             let body = try RequestBody.decode(MergeBody.self, from: buffer)
-            let principal = try call.principal
+            let principal = try context.principal
             guard body.dryRun != true else {
                 let plan = try await useCases.merging.preview(
                     ticket: body.mergeToken, survivor: body.survivor, by: principal)
                 return .json(MergePlanPayload(plan))
             }
             let (signedIn, merge) = try await useCases.merging.merge(
-                ticket: body.mergeToken, survivor: body.survivor, by: principal, from: call.client)
+                ticket: body.mergeToken, survivor: body.survivor, by: principal, from: context.client)
             return .json(MergeResponse(session: SessionResponse(signedIn), merge: MergePayload(merge)))
         }
     }
 
     private var merges: Endpoint {
-        .get("/auth/merges", "What was merged into the account", access: .bearer, answers: MergeList.self) { call in
-            MergeList(merges: try await useCases.merging.list(of: call.principal).map(MergePayload.init))
+        .get("/auth/merges", "What was merged into the account", access: .bearer, answers: MergeList.self) { context in
+            MergeList(merges: try await useCases.merging.list(of: context.principal).map(MergePayload.init))
         }
     }
 
@@ -44,9 +44,9 @@ struct MergeRoutes {
             method: .post, path: base + "/auth/merges/{id}/undo", summary: "Parts two accounts again", access: .recent,
             answer: .init(status: .noContent, body: nil, description: "Both accounts are as they were"),
             errors: [.notFound, .lastUsableIdentity]
-        ) { call, _ in
-            guard let id = call.parameters.get("id", as: UUID.self) else { throw AccountsError.mergeNotFound }
-            try await useCases.merging.undo(id, by: call.principal)
+        ) { context, _ in
+            guard let id = context.parameters.get("id", as: UUID.self) else { throw AccountsError.mergeNotFound }
+            try await useCases.merging.undo(id, by: context.principal)
             return Response(status: .noContent)
         }
     }

@@ -15,8 +15,8 @@ struct NotificationRoutes {
         .post(
             "/auth/\(kind)/notifications", "Takes a signed event of the provider", takes: NotificationBody.self,
             status: .ok, errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .providerUnavailable]
-        ) { call, body in
-            let application = call.application.application
+        ) { context, body in
+            let application = context.application.application
             let candidates = try application.providers.providers(ofKind: kind, named: body.provider)
             try await useCases.notifications.receive(body.payload, forOneOf: candidates, in: application)
             return [:]

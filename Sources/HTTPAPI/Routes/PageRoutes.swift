@@ -14,17 +14,17 @@ struct PageRoutes {
     }
 
     private var verifyEmail: Endpoint {
-        .raw("/verify-email", "Confirms a registration when its button is pressed") { call in
+        .raw("/verify-email", "Confirms a registration when its button is pressed") { context in
             .page(
                 .verifyEmail(
-                    pathPrefix: call.pathPrefix,
-                    asksPassword: call.application.application.providers.linksNeedPassword))
+                    pathPrefix: context.pathPrefix,
+                    asksPassword: context.application.application.providers.linksNeedPassword))
         }
     }
 
     private var resetPassword: Endpoint {
-        .raw("/reset-password", "Sets a new password") { call in
-            .page(.resetPassword(pathPrefix: call.pathPrefix))
+        .raw("/reset-password", "Sets a new password") { context in
+            .page(.resetPassword(pathPrefix: context.pathPrefix))
         }
     }
 
@@ -36,15 +36,15 @@ struct PageRoutes {
     }
 
     private func readsInbox(_ inbox: any Inbox) -> Endpoint {
-        .raw("/dev/inbox", "Messages that would have been sent") { call in
+        .raw("/dev/inbox", "Messages that would have been sent") { context in
             // A page of another host must not read it by having its name lead here (DNS rebinding).
-            guard call.request.hostName.isLoopbackHost else {
+            guard context.request.hostName.isLoopbackHost else {
                 throw APIError(.unauthorizedRequestOrigin, "The inbox is available only on localhost")
             }
             let payload = InboxPayload(inbox.messages())
-            let accepted = call.headers[.accept] ?? ""
+            let accepted = context.headers[.accept] ?? ""
             return accepted.contains("application/json")
-                ? .json(payload) : .page(.inbox(payload, server: call.application.application.issuer))
+                ? .json(payload) : .page(.inbox(payload, server: context.application.application.issuer))
         }
     }
 }

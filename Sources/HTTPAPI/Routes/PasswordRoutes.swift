@@ -16,11 +16,11 @@ struct PasswordRoutes {
             "/auth/register", "Registers an address with a password and mails a link that opens the account",
             limit: .register, takes: RegistrationBody.self, answers: RegistrationResponse.self, status: .created,
             errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity]
-        ) { call, body in
+        ) { context, body in
             let (email, password) = try requireBoth(body.email, body.password)
             let address = try await useCases.registration.register(
                 typed: email, password: password, displayName: body.displayName,
-                from: call.client, in: call.application.application)
+                from: context.client, in: context.application.application)
             return RegistrationResponse(
                 message: "A mail with a link that confirms the address is on its way", email: address.value)
         }.hashingPasswords
@@ -35,11 +35,11 @@ struct PasswordRoutes {
                 .invalidToken, .invalidCredentials, .identityTemporarilyLocked, .providerDisabled, .identityInUse,
                 .secondProofRequired, .accountDisabled, .accountDeleted,
             ]
-        ) { call, body in
+        ) { context, body in
             SessionResponse(
                 try await useCases.registration.verify(
-                    body.token, password: body.password, by: call.optionalPrincipal, from: call.client,
-                    in: call.application.application))
+                    body.token, password: body.password, by: context.optionalPrincipal, from: context.client,
+                    in: context.application.application))
         }.hashingPasswords { (try? RequestBody.decode(MailedTokenBody.self, from: $0))?.password != nil }
     }
 
@@ -51,12 +51,12 @@ struct PasswordRoutes {
                 .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
                 .accountDisabled, .accountDeleted, .providerDisabled, .invalidToken, .secondProofRequired,
             ]
-        ) { call, body in
+        ) { context, body in
             let (email, password) = try requireBoth(body.email, body.password)
-            let application = call.application.application
+            let application = context.application.application
             return try await useCases.signingIn(with: body.ticket, in: application) {
                 try await useCases.passwordSignIn.signIn(
-                    typed: email, password: password, from: call.client, in: application)
+                    typed: email, password: password, from: context.client, in: application)
             }
         }.hashingPasswords
     }
@@ -66,9 +66,9 @@ struct PasswordRoutes {
             "/auth/forgot-password", "Mails a link that sets a new password, where the address has an account",
             limit: .forgotPassword, takes: EmailBody.self, answers: MessageResponse.self, status: .accepted,
             errors: [.providerDisabled, .rateLimited]
-        ) { call, body in
+        ) { context, body in
             try await useCases.passwordReset.request(
-                typed: body.email, reading: call.client.languages, in: call.application.application)
+                typed: body.email, reading: context.client.languages, in: context.application.application)
             return MessageResponse(message: "If the address has an account, a mail with a link is on its way")
         }
     }
@@ -81,9 +81,9 @@ struct PasswordRoutes {
                 .invalidToken, .tooWeakPassword, .accountDisabled, .accountDeleted, .providerDisabled,
                 .secondProofRequired,
             ]
-        ) { call, body in
+        ) { context, body in
             try await useCases.passwordReset.reset(
-                body.token, to: body.newPassword, from: call.client, in: call.application.application)
+                body.token, to: body.newPassword, from: context.client, in: context.application.application)
             return [:]
         }.hashingPasswords
     }
@@ -94,9 +94,9 @@ struct PasswordRoutes {
             access: .recent, method: .put, limit: .login, where: { $0.currentPassword != nil },
             takes: PasswordChangeBody.self,
             errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
-        ) { call, body in
+        ) { context, body in
             try await useCases.passwordChange.change(
-                to: body.password, current: body.currentPassword, by: call.principal, from: call.client)
+                to: body.password, current: body.currentPassword, by: context.principal, from: context.client)
             return [:]
         }.hashingPasswords
     }

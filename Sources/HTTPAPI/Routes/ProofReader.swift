@@ -10,12 +10,12 @@ enum ReadProof: Sendable {
 
 /// Reads the proof that a provider takes, and has it verified where that needs no database.
 struct ProofReader {
-    let call: Call
+    let context: OperationContext
     let body: ByteBuffer
     let fields: ProofBody
 
-    init(_ body: ByteBuffer, of call: Call) throws {
-        self.call = call
+    init(_ body: ByteBuffer, of context: OperationContext) throws {
+        self.context = context
         self.body = body
         fields = try RequestBody.decode(ProofBody.self, from: body)
     }
@@ -44,7 +44,7 @@ struct ProofReader {
     }
 
     private func evidence<P: DirectProvider>(of provider: P) async throws -> VerifiedIdentity {
-        try await provider.verify(decode(P.Credential.self), from: call.origin)
+        try await provider.verify(decode(P.Credential.self), from: context.origin)
     }
 
     private func decode<Body: Decodable>(_ type: Body.Type) throws -> Body {

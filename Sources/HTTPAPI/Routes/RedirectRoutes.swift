@@ -41,24 +41,24 @@ struct RedirectRoutes {
                 .missingParameter, .invalidParameter, .unauthorizedRequestOrigin, .unsupportedProvider,
                 .providerDisabled, .providerUnavailable,
             ]
-        ) { call, _ in
-            let query = try FormFields(call.query)
+        ) { context, _ in
+            let query = try FormFields(context.query)
             let mode = query["mode"] ?? "redirect"
             let isRedirect = mode.hasSameBytes(as: "redirect")
             guard isRedirect || mode.hasSameBytes(as: "json") else {
                 throw APIError(.invalidParameter, "mode must be redirect or json")
             }
-            let application = call.application.application
+            let application = context.application.application
             let redirect = try await useCases.redirects.begin(
                 AuthorizationRequest(
                     redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
                     codeChallengeMethod: query["code_challenge_method"], state: query["state"],
                     isBrowserDriven: isRedirect),
-                with: application.providers.named(call.provider), by: call.optionalPrincipal, in: application)
+                with: application.providers.named(context.provider), by: context.optionalPrincipal, in: application)
             guard isRedirect else {
                 return .json(AuthorizationRedirectResponse(url: redirect.url, state: redirect.state))
             }
-            return .redirect(to: redirect.url, cookie: redirect.cookie.map { call.setCookie($0) })
+            return .redirect(to: redirect.url, cookie: redirect.cookie.map { context.setCookie($0) })
         }
     }
 
@@ -79,22 +79,22 @@ struct RedirectRoutes {
                 status: .found, body: nil, description: "To the app's redirect URI, with a code or an error",
                 headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
             errors: [.unsupportedProvider, .invalidState, .invalidParameter]
-        ) { call, body in
+        ) { context, body in
             do {
-                try call.application.application.providers.requireRedirecting(call.provider)
-                let fields = try FormFields(method == .get ? call.query : String(buffer: body))
+                try context.application.application.providers.requireRedirecting(context.provider)
+                let fields = try FormFields(method == .get ? context.query : String(buffer: body))
                 let callback = try await useCases.redirects.answer(
-                    RedirectCallback(parameters: fields.values), from: call.provider, cookie: call.cookie,
-                    in: call.application.application)
+                    RedirectCallback(parameters: fields.values), from: context.provider, cookie: context.cookie,
+                    in: context.application.application)
                 if let failure = callback.failure {
-                    call.log.notice(
+                    context.log.notice(
                         "A way to a provider came to nothing",
-                        metadata: ["provider": "\(call.provider)", "error": "\(failure)"])
+                        metadata: ["provider": "\(context.provider)", "error": "\(failure)"])
                 }
-                return .redirect(to: callback.url, cookie: callback.cookieName.map { call.clearCookie($0) })
+                return .redirect(to: callback.url, cookie: callback.cookieName.map { context.clearCookie($0) })
             } catch {
                 if APIError(any: error) == nil {
-                    call.log.error("Request failed", metadata: ["error": "\(error)"])
+                    context.log.error("Request failed", metadata: ["error": "\(error)"])
                 }
                 return .page(.strandedFlow, status: .init(code: APIError(any: error)?.code.status ?? 500))
             }
@@ -109,10 +109,10 @@ struct RedirectRoutes {
                 .invalidToken, .invalidState, .providerDisabled, .unsupportedProvider, .accountDisabled,
                 .accountDeleted, .secondProofRequired,
             ]
-        ) { call, body in
-            let application = call.application.application
+        ) { context, body in
+            let application = context.application.application
             return try await useCases.signingIn(with: body.ticket, in: application) {
-                try await useCases.redemption.redeem(body.presented, from: call.client, in: application)
+                try await useCases.redemption.redeem(body.presented, from: context.client, in: application)
             }
         }
     }
@@ -131,21 +131,21 @@ struct RedirectRoutes {
                 .invalidToken, .providerDisabled, .unsupportedProvider, .accountDisabled, .accountDeleted, .rateLimited,
                 .providerUnavailable, .secondProofRequired,
             ]
-        ) { call, body in
-            let application = call.application.application
-            let configured = try application.providers.named(call.provider)
+        ) { context, body in
+            let application = context.application.application
+            let configured = try application.providers.named(context.provider)
             guard let provider = configured.provider as? any NativeTokenProvider else {
                 throw AccountsError.unsupportedProvider(configured.name)
             }
             let evidence = try await provider.verify(body.proof)
             return try await useCases.signingIn(with: body.ticket, in: application) {
-                try await useCases.signIn.signIn(with: evidence, of: configured, from: call.client, in: application)
+                try await useCases.signIn.signIn(with: evidence, of: configured, from: context.client, in: application)
             }
         }
     }
 }
 
-extension Call {
+extension OperationContext {
     fileprivate var provider: String { parameters.get("provider") ?? "" }
 
     /// Good for this provider's callback alone.

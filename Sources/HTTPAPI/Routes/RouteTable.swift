@@ -17,8 +17,8 @@ struct RouteTable {
         methods.contains(method) ? method : .trace
     }
 
-    func router() -> RouterResponder<RequestState> {
-        let router = Router(context: RequestState.self)
+    func router() -> RouterResponder<APIRequestContext> {
+        let router = Router(context: APIRequestContext.self)
         router.add(middleware: MissingPaths())
         for (path, group) in Dictionary(grouping: endpoints, by: \.path) {
             let route = RouterPath(path)
@@ -47,7 +47,7 @@ struct RouteTable {
 /// Says in the envelope what the router says in its own words.
 private struct MissingPaths: RouterMiddleware {
     func handle(
-        _ request: Request, context: RequestState, next: (Request, RequestState) async throws -> Response
+        _ request: Request, context: APIRequestContext, next: (Request, APIRequestContext) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)

@@ -7,20 +7,20 @@ enum OriginRule {
     /// A call of the API that names an origin must name a listed one or the server's own.
     ///
     /// `path` is the endpoint's own: the request may spell it in other ways (`//api/v1`).
-    static func check(_ request: Request, for path: String, visit: Visit) throws {
+    static func check(_ request: Request, for path: String, scope: RequestScope) throws {
         guard path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
-        guard allows(origin, visit: visit) else {
+        guard allows(origin, scope: scope) else {
             throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
         }
     }
 
-    static func allows(_ origin: String, visit: Visit) -> Bool {
-        visit.application.origins.containsBytes(of: origin) || origin.hasSameBytes(as: visit.site.ownOrigin)
+    static func allows(_ origin: String, scope: RequestScope) -> Bool {
+        scope.application.origins.containsBytes(of: origin) || origin.hasSameBytes(as: scope.site.ownOrigin)
     }
 
     /// The answer to a preflight request; an origin that is not listed learns nothing.
-    static func preflight(_ request: Request, visit: Visit) throws -> Response {
-        guard let origin = request.headers[.origin], allows(origin, visit: visit) else {
+    static func preflight(_ request: Request, scope: RequestScope) throws -> Response {
+        guard let origin = request.headers[.origin], allows(origin, scope: scope) else {
             throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
         }
         return Response(
@@ -37,10 +37,10 @@ enum OriginRule {
             && request.headers[.accessControlRequestMethod] != nil
     }
 
-    static func addHeaders(to headers: inout HTTPFields, request: Request, visit: Visit?) {
+    static func addHeaders(to headers: inout HTTPFields, request: Request, scope: RequestScope?) {
         headers.append(.varyByOrigin)
         guard let origin = request.headers[.origin] else { return }
-        guard let visit, allows(origin, visit: visit) else { return }
+        guard let scope, allows(origin, scope: scope) else { return }
         headers[.accessControlAllowOrigin] = origin
         headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
     }

@@ -5,17 +5,17 @@ internal import Logging
 internal import ProviderKit
 
 /// What a handler may know of the request that it answers.
-package struct Call: Sendable {
+package struct OperationContext: Sendable {
     let request: Request
-    let context: RequestState
-    let visit: Visit
+    let context: APIRequestContext
+    let scope: RequestScope
     package let client: Client
     /// Set wherever the endpoint asks for a bearer, and where one came unasked.
     let optionalPrincipal: Principal?
 
-    package var application: ServedApplication { visit.application }
+    package var application: ServedApplication { scope.application }
     /// `/apps/{application}` where the client used it, else empty.
-    package var pathPrefix: String { visit.pathPrefix }
+    package var pathPrefix: String { scope.pathPrefix }
     var parameters: Parameters { context.parameters }
     /// As it stands in the request, undecoded.
     var query: String { request.uri.query ?? "" }

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import ProviderKit
 
 /// What is known of a request once it is inside.
-package struct RequestState: RequestContext {
+package struct APIRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The TCP peer, which may be a proxy.
     let peer: IPAddress?
@@ -13,7 +13,7 @@ package struct RequestState: RequestContext {
     let channel: any Channel
     /// The client's own, or one of ours.
     var id = ""
-    var visit: Visit?
+    var scope: RequestScope?
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
@@ -39,7 +39,7 @@ extension IPAddress {
     }
 }
 
-extension RequestState {
+extension APIRequestContext {
     /// Names the request in whatever it logs; made when something is, which is seldom.
     var log: Logger {
         var logger = logger
@@ -49,7 +49,7 @@ extension RequestState {
 }
 
 /// A request whose application and client are known.
-struct Visit: Sendable {
+struct RequestScope: Sendable {
     let application: ServedApplication
     let client: Client
     /// `/apps/{application}`, or empty.

@@ -9,22 +9,22 @@ internal import ProviderKit
 /// answer of whatever was thrown.
 ///
 /// The one place where errors become HTTP and where requests are logged and counted.
-package struct FrontDoor: HTTPResponder {
-    package typealias Context = RequestState
+package struct APIResponder: HTTPResponder {
+    package typealias Context = APIRequestContext
 
     private let site: LiveSite
-    private let router: RouterResponder<RequestState>
+    private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
     private let overload = OverloadLog()
     private let ids = RequestIDs()
 
-    init(site: LiveSite, router: RouterResponder<RequestState>, metrics: RequestMetrics) {
+    init(site: LiveSite, router: RouterResponder<APIRequestContext>, metrics: RequestMetrics) {
         self.site = site
         self.router = router
         self.metrics = metrics
     }
 
-    package func respond(to request: Request, context: RequestState) async throws -> Response {
+    package func respond(to request: Request, context: APIRequestContext) async throws -> Response {
         let began = ContinuousClock.now
         var context = context
         context.id = Self.requestID(of: request) ?? ids.next()
@@ -36,7 +36,7 @@ package struct FrontDoor: HTTPResponder {
         }
         // The head of what a GET would have got, errors included (RFC 9110, 9.3.2).
         if request.method == .head { response = Response(status: response.status, headers: response.headers) }
-        OriginRule.addHeaders(to: &response.headers, request: request, visit: context.visit)
+        OriginRule.addHeaders(to: &response.headers, request: request, scope: context.scope)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)
         // RFC 6797; behind a proxy that ends TLS it is the proxy's to send.
@@ -45,18 +45,18 @@ package struct FrontDoor: HTTPResponder {
         return response
     }
 
-    private func answer(_ request: Request, context: inout RequestState) async throws -> Response {
+    private func answer(_ request: Request, context: inout APIRequestContext) async throws -> Response {
         let site = site.current
         try Self.requireOneHost(request)
         let forwarding = Forwarding(of: request, peer: context.peer, site: site)
         try Self.requireHTTPS(forwarding, request: request, site: site)
         try Self.requirePath(request)
         let lookup = try ApplicationLookup(of: request, in: site)
-        let visit = Visit(
+        let scope = RequestScope(
             application: lookup.application, client: Self.client(of: request, address: forwarding.address),
             pathPrefix: lookup.pathPrefix, site: site)
-        context.visit = visit
-        if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, visit: visit) }
+        context.scope = scope
+        if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, scope: scope) }
         let method = RouteTable.routed(request.method)
         if lookup.pathPrefix.isEmpty, method == request.method {
             return try await router.respond(to: request, context: context)
@@ -114,7 +114,7 @@ package struct FrontDoor: HTTPResponder {
         return id
     }
 
-    private func response(to error: any Error, context: RequestState) -> Response {
+    private func response(to error: any Error, context: APIRequestContext) -> Response {
         if let known = APIError(any: error) {
             if error.isOverload {
                 overload.note(error, in: context.log)
@@ -129,7 +129,7 @@ package struct FrontDoor: HTTPResponder {
 
     /// The path's pattern, never the path: that may hold a receipt.
     private func record(
-        _ response: Response, to request: Request, took duration: Duration, context: RequestState
+        _ response: Response, to request: Request, took duration: Duration, context: APIRequestContext
     ) {
         let route = context.endpointPath ?? "none"
         metrics.record(
@@ -139,7 +139,7 @@ package struct FrontDoor: HTTPResponder {
             "Request",
             metadata: [
                 "method": "\(request.method)", "route": "\(route)", "status": "\(response.status.code)",
-                "application": "\(context.visit?.application.application.name ?? "-")",
+                "application": "\(context.scope?.application.application.name ?? "-")",
                 "milliseconds": "\(duration.milliseconds)",
             ])
     }
