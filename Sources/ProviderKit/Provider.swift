@@ -1,43 +1,44 @@
-/// A kind of sign-in that a server installs.
+/// A way of signing in.
 ///
-/// Its values are made from one application's settings each.
+/// The server makes one value for each application that configures it.
 public protocol Provider: Sendable {
     associatedtype Settings: ProviderSettings
 
-    /// The name of the kind, as configuration and routes spell it: `email`, `apple`, `oidc`.
+    /// The kind's name in configuration and routes: `email`, `apple`, `oidc`.
     static var kind: String { get }
 
-    /// What a person reads on a button, unless the settings say otherwise.
+    /// The label of a button, unless the settings have another.
     static var displayName: String { get }
 
-    /// How a client begins; most providers are direct.
+    /// How a client begins.
     static var flow: ProviderFlow { get }
 
     /// Whether the configuration may expose claims of this kind's identities.
     ///
-    /// A kind that returns `true` puts the claims that `ProviderContext.exposedClaims` names into the profile of its
+    /// A provider that returns `true` puts the claims that `ProviderContext.exposedClaims` names into the profile of its
     /// evidence. For any other, `expose` in the configuration is an error.
     static var exposesClaims: Bool { get }
 
-    /// - Throws: `SettingsError` where the settings decode but can't work.
+    /// Creates a provider from an application's settings.
+    /// - Throws: `SettingsError` if the settings decode but cannot work.
     init(settings: Settings, context: ProviderContext) throws
 }
 
 extension Provider {
-    /// One request with the whole proof.
+    /// One request with the complete proof.
     public static var flow: ProviderFlow { .direct }
 
     /// No claims.
     public static var exposesClaims: Bool { false }
 }
 
-/// What a client does to sign in with a provider.
+/// How a client signs in with a provider.
 public enum ProviderFlow: String, Sendable {
-    /// Sends the proof.
+    /// The client sends the proof.
     case direct
-    /// Asks for a code, then sends it.
+    /// The client requests a code and then sends it.
     case challenge
-    /// Goes to the provider's pages and comes back.
+    /// The client opens the provider's pages, which redirect back.
     case redirect
 }
 
@@ -46,20 +47,20 @@ public protocol ProviderSettings: Decodable, Sendable {
     static var schema: SettingsSchema { get }
 }
 
-/// What a provider may know of where it works, and its ways out.
+/// The application that a provider works for, and the ports that it may use.
 public struct ProviderContext: Sendable {
-    /// The provider's configured name; unique inside the application.
+    /// The provider's configured name, unique within the application.
     public let name: String
-    /// Where the application is reached, without a trailing slash: `https://id.example.com/apps/photos`.
+    /// The application's base URL without a trailing slash: `https://id.example.com/apps/photos`.
     public let applicationURL: String
-    /// What tokens for this application name as their audience.
+    /// The audience of tokens for this application.
     public let audience: String
-    /// The claims that access tokens carry, by the source's own names or those of the setting `claims`.
+    /// The claims that access tokens contain, under the provider's names or those of the setting `claims`.
     public let exposedClaims: [String]
-    /// The provider's ways out.
+    /// The services that the provider may use.
     public let ports: ProviderPorts
 
-    /// Made by the server, and by tests of a provider.
+    /// Creates a context; the server does so, and tests of a provider do.
     public init(
         name: String, applicationURL: String, audience: String, exposedClaims: [String] = [], ports: ProviderPorts
     ) {
@@ -71,14 +72,14 @@ public struct ProviderContext: Sendable {
     }
 }
 
-/// Why settings that decode can't work.
+/// Why settings that decode cannot work.
 public struct SettingsError: Error, Sendable {
-    /// The setting's name, as in the schema.
+    /// The setting's name in the schema.
     public let setting: String
-    /// What is wrong with it, for an admin; never holds a secret's value.
+    /// What is wrong with the setting, for administrators; never contains a secret.
     public let reason: String
 
-    /// A refusal of one setting.
+    /// Creates the error for one setting.
     public init(setting: String, reason: String) {
         self.setting = setting
         self.reason = reason
@@ -87,12 +88,12 @@ public struct SettingsError: Error, Sendable {
 
 /// Why a provider refuses a credential.
 public enum ProviderError: Error, Sendable, Equatable {
-    /// The credential lacks a field that it needs; `field` is the body's name for it.
+    /// The credential lacks a field; `field` is its name in the body.
     case missing(field: String)
-    /// The credential has a field in another form; `field` is the body's name for it.
+    /// A field of the credential is malformed; `field` is its name in the body.
     case malformed(field: String, reason: String)
     /// The credential is well formed and proves nothing.
     case refused
-    /// The service that would have to confirm it does not answer.
+    /// The service that must confirm the credential does not answer.
     case unavailable
 }

@@ -1,39 +1,39 @@
-/// A provider that proves an address by a code sent there.
+/// A provider that proves an address by a code that is sent there.
 ///
-/// It says what a typed address means; codes, their attempts and their messages are the core's.
+/// The provider parses addresses. The server makes the codes, counts the attempts and sends the messages.
 public protocol ChallengeProvider: Provider {
-    /// The field of `POST /auth/{kind}/otp` that holds the address.
+    /// The field of `POST /auth/{kind}/otp` that contains the address.
     static var targetField: String { get }
 
-    /// The one address that what a person typed stands for.
-    /// - Throws: `ProviderError.malformed`, also for one that may not be used here.
+    /// Parses an address as a person typed it.
+    /// - Throws: `ProviderError.malformed`, also for an address that the settings do not allow.
     func target(typed: String) throws -> ChallengeTarget
 
-    /// Where the link beside a mailed code leads; `nil` for none.
+    /// The link that is mailed beside a code; `nil` for none.
     func signInLink(token: String) -> String?
 
-    /// How long an address that nobody used still proves its owner alone; `nil` for ever.
+    /// How long an address may be unused before it no longer opens its account alone; `nil` for no limit.
     ///
-    /// Phone numbers are given to other people.
+    /// Operators give phone numbers of former customers to other people.
     var idleLimit: Duration? { get }
 }
 
 extension ChallengeProvider {
-    /// For ever.
+    /// No limit.
     public var idleLimit: Duration? { nil }
 
     /// No link.
     public func signInLink(token: String) -> String? { nil }
 }
 
-/// Whom a code is sent to.
+/// The recipient of a code.
 public struct ChallengeTarget: Sendable, Equatable {
-    /// Unique inside the provider.
+    /// Identifies the person within the provider.
     public let providerUid: String
-    /// Where the code goes, and what it proves.
+    /// Receives the code, which proves this address.
     public let address: Address
 
-    /// A subject that is reached at this address.
+    /// Creates a target.
     public init(providerUid: String, address: Address) {
         self.providerUid = providerUid
         self.address = address

@@ -1,39 +1,39 @@
-/// A provider whose whole proof is in one request: a signed token, an assertion, or nothing at all.
+/// A provider whose proof is complete in one request: a signed token, an assertion, or nothing at all.
 public protocol DirectProvider: Provider {
-    /// The body of `POST /auth/{route}`; the route and its documentation are made from this type.
+    /// The body of `POST /auth/{route}`. The server derives the route and its documentation from this type.
     associatedtype Credential: Decodable & Sendable
 
-    /// The last part of the route's path; the kind, unless it says otherwise.
+    /// The last component of the route's path; `kind` by default.
     static var route: String { get }
 
-    /// Checks the credential. Network access happens here, before anything is locked.
+    /// Verifies a credential. Network access belongs here, before the server opens a transaction.
     /// - Throws: `ProviderError`.
     func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity
 }
 
 extension DirectProvider {
-    /// The kind.
+    /// The same as `kind`.
     public static var route: String { kind }
 }
 
-/// The credential of a provider that asks for nothing.
+/// The credential of a provider that needs none.
 public struct NoCredential: Decodable, Sendable {
-    /// There is nothing to say.
+    /// Creates an empty credential.
     public init() {}
 }
 
-/// What of a request a provider may look at beside the credential.
+/// The parts of a request that a provider may use beside the credential.
 public struct RequestOrigin: Sendable {
-    /// The address of the TCP peer itself, whatever forwarding headers say; `nil` where there is none.
+    /// The address of the TCP peer, regardless of forwarding headers; `nil` if there is none.
     public let peer: String?
     private let header: @Sendable (String) -> [String]
 
-    /// Made by the server, and by tests of a provider.
+    /// Creates an origin; the server does so, and tests of a provider do.
     public init(peer: String?, headers: @escaping @Sendable (String) -> [String] = { _ in [] }) {
         self.peer = peer
         header = headers
     }
 
-    /// Every field of that name, whose case does not matter.
+    /// The values of all header fields with a name, which is not case-sensitive.
     public func headers(_ name: String) -> [String] { header(name) }
 }

@@ -1,20 +1,20 @@
-/// A provider whose own SDK gives an app an ID token, to be presented at `POST /auth/oauth/{provider}/token`.
+/// A provider whose own SDK gives an app an ID token, which the app sends to `POST /auth/oauth/{provider}/token`.
 public protocol NativeTokenProvider: Provider {
-    /// Checks the token.
+    /// Verifies a token.
     /// - Throws: `ProviderError`.
     func verify(_ token: NativeToken) async throws -> VerifiedIdentity
 }
 
-/// What an SDK gave an app.
+/// The tokens that an SDK gave an app.
 public struct NativeToken: Decodable, Sendable, Equatable {
     /// Signed by the provider.
     public let idToken: String
-    /// The raw value, where the app asked for a token with a nonce.
+    /// The raw nonce, if the app requested a token with one.
     public let nonce: String?
-    /// For what the ID token leaves out.
+    /// Opens the claims that the ID token leaves out.
     public let accessToken: String?
 
-    /// A token as an app presents it.
+    /// Creates a token as an app presents it.
     public init(idToken: String, nonce: String? = nil, accessToken: String? = nil) {
         self.idToken = idToken
         self.nonce = nonce

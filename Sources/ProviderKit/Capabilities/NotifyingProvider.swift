@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A provider that tells the server of changes on its side, at `POST /auth/{kind}/notifications`.
+/// A provider that notifies the server of changes on its side, at `POST /auth/{kind}/notifications`.
 public protocol NotifyingProvider: Provider {
-    /// Checks the signed event.
-    /// - Returns: `nil` for a kind of event that means nothing here.
+    /// Verifies a signed event.
+    /// - Returns: `nil` for an event of a kind that the server does not handle.
     /// - Throws: `ProviderError`.
     func event(in payload: String) async throws -> ProviderEvent?
 }
@@ -16,20 +16,20 @@ public struct ProviderEvent: Sendable, Equatable {
         case consentRevoked
         /// The person's account there is gone.
         case accountDeleted
-        /// Mail to the address is, or is no longer, passed on to the person.
+        /// The provider started or stopped forwarding mail for the address to the person.
         case forwarding(EmailAddress, isOn: Bool)
     }
 
     /// What happened.
     public let change: Change
-    /// Whose identity it is about.
+    /// The identity that the event is about.
     public let providerUid: String
-    /// When it happened there; an event about an identity made since means nothing.
+    /// When it happened; the server ignores events that are older than the identity.
     public let occurredAt: Date
-    /// Each event acts once.
+    /// Keeps the event from being processed twice.
     public let singleUse: SingleUse
 
-    /// An event whose signature is right.
+    /// Creates an event whose signature was verified.
     public init(change: Change, providerUid: String, occurredAt: Date, singleUse: SingleUse) {
         self.change = change
         self.providerUid = providerUid

@@ -1,38 +1,38 @@
 /// A provider whose identities can have a password.
 ///
-/// It says whom a typed name means and where its mails lead; hashes, attempts and one-time tokens are the core's.
+/// The provider parses names and builds the links in mails. The server keeps hashes, attempts and one-time tokens.
 public protocol PasswordProvider: Provider {
-    /// The one subject that what a person typed stands for.
+    /// Parses a name as a person typed it.
     /// - Throws: `ProviderError.malformed`.
     func subject(typed: String) throws -> PasswordSubject
 
-    /// Where a mailed link leads; `token` is already safe in a query.
+    /// The link for a mail; `token` needs no escaping in a query.
     func link(for purpose: PasswordLink, token: String) -> String
 
-    /// Whether a verification link opens an account only together with the registered password.
+    /// Whether a verification link works only together with the registered password.
     var linksNeedPassword: Bool { get }
 }
 
 extension PasswordProvider {
-    /// `false`: the link alone does.
+    /// `false`: the link works alone.
     public var linksNeedPassword: Bool { false }
 }
 
-/// Whom a typed name means.
+/// The person that a typed name identifies.
 public struct PasswordSubject: Sendable, Equatable {
-    /// Unique inside the provider.
+    /// Identifies the person within the provider.
     public let providerUid: String
-    /// Where verification and reset messages go, and what they prove.
+    /// Receives verification and reset mails, which prove this address.
     public let address: EmailAddress
 
-    /// A subject that answers at this address.
+    /// Creates a subject.
     public init(providerUid: String, address: EmailAddress) {
         self.providerUid = providerUid
         self.address = address
     }
 }
 
-/// What a mailed link is for.
+/// The purpose of a mailed link.
 public enum PasswordLink: Sendable, Equatable {
     /// Confirms a registration.
     case verification

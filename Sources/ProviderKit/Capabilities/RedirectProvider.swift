@@ -1,39 +1,40 @@
 public import Foundation
 
-/// A provider that people go to and come back from (RFC 6749, 4.1).
+/// A provider on whose pages people sign in before they return (RFC 6749, 4.1).
 public protocol RedirectProvider: Provider {
-    /// Where the person's browser goes.
-    /// - Throws: `ProviderError.unavailable` where that must be asked for first and nobody answers.
+    /// The URL that the person's browser opens.
+    /// - Throws: `ProviderError.unavailable` if the URL must be discovered and the service does not answer.
     func authorizationURL(for flow: RedirectFlow) async throws -> String
 
-    /// Exchanges what the browser brought back for evidence.
+    /// Exchanges the parameters of a callback for evidence.
     ///
-    /// The state is checked beforehand, and an error of the provider's own never comes here.
+    /// The server has checked the state, and handles errors that the provider reports in the callback itself.
     /// - Throws: `ProviderError`.
     func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity
 }
 
-/// One way to a provider and back.
+/// One sign-in on a provider's pages.
 public struct RedirectFlow: Sendable, Equatable {
-    /// Ours, never the app's; it comes back unchanged.
+    /// Made by the server, independent of the app's state; the provider returns it unchanged.
     public let state: String
-    /// For the ID token of this flow alone.
+    /// Binds the ID token to this flow.
     public let nonce: String
-    /// Our own proof key towards the provider (RFC 7636); the app has another.
+    /// The server's proof key towards the provider (RFC 7636), independent of the app's.
     public let codeVerifier: String
-    /// Where the provider sends the browser to.
+    /// Where the provider sends the browser back to.
     public let callbackURL: String
-    /// The person must prove who they are again, whatever session the provider has.
+    /// The person must authenticate again, even if the provider has a session for them.
     public let requiresFreshLogin: Bool
-    /// When the person was sent to the provider; `nil` on the way there.
+    /// When the person was sent to the provider; `nil` while the authorization URL is made.
     ///
-    /// A service that never says when a person signed in there may give it as `VerifiedIdentity.authenticatedAt`.
+    /// A provider whose service never states when a person signed in may return it as
+    /// `VerifiedIdentity.authenticatedAt`.
     public let beganAt: Date?
 
-    /// `code_challenge` of the verifier, by `S256`.
+    /// The `S256` challenge for the verifier.
     public var codeChallenge: String { CodeChallenge.s256(of: codeVerifier) }
 
-    /// Made by the server, and by tests of a provider.
+    /// Creates a flow; the server does so, and tests of a provider do.
     public init(
         state: String, nonce: String, codeVerifier: String, callbackURL: String, requiresFreshLogin: Bool = false,
         beganAt: Date? = nil
@@ -47,16 +48,16 @@ public struct RedirectFlow: Sendable, Equatable {
     }
 }
 
-/// What a browser brought back, by query or by form.
+/// The parameters that a browser brought back in a query or a form.
 public struct RedirectCallback: Sendable, Equatable {
-    /// Each name once.
+    /// The values by name; repeated names are refused before.
     public let parameters: [String: String]
 
-    /// Parameters as they arrived.
+    /// Creates a callback from its parameters.
     public init(parameters: [String: String]) {
         self.parameters = parameters
     }
 
-    /// The parameter of that name.
+    /// The value of a parameter.
     public subscript(name: String) -> String? { parameters[name] }
 }

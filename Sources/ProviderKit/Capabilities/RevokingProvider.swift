@@ -1,6 +1,6 @@
-/// A provider whose tokens can be given back.
+/// A provider whose tokens can be revoked at the service.
 public protocol RevokingProvider: Provider {
-    /// Tells the service that the tokens are not needed any more; telling it twice does no harm.
-    /// - Throws: `ProviderError.unavailable`: to be tried again.
+    /// Revokes the tokens. Revoking them twice has no effect.
+    /// - Throws: `ProviderError.unavailable` if the server should try again later.
     func revoke(_ tokens: ProviderTokens) async throws
 }

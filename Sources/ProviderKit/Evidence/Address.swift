@@ -1,16 +1,16 @@
-/// Something that a message reaches a person at.
+/// An address at which a message reaches a person.
 public enum Address: Sendable, Hashable {
     /// An e-mail address.
     case email(EmailAddress)
     /// A phone number.
     case phone(PhoneNumber)
 
-    /// Which kind of address it is.
+    /// The kinds of address.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case email, phone
     }
 
-    /// Which kind of address it is.
+    /// The kind of the address.
     public var kind: Kind {
         switch self {
         case .email: .email
@@ -26,9 +26,9 @@ public enum Address: Sendable, Hashable {
         }
     }
 
-    /// The e-mail address, of one alone.
+    /// The e-mail address, or `nil` for another kind.
     public var email: EmailAddress? { if case .email(let address) = self { address } else { nil } }
-    /// The phone number, of one alone.
+    /// The phone number, or `nil` for another kind.
     public var phone: PhoneNumber? { if case .phone(let number) = self { number } else { nil } }
 }
 
@@ -37,7 +37,7 @@ extension Address: Codable {
         case email, phone
     }
 
-    /// Reads `{"email": …}` or `{"phone": …}`, and only what is an address.
+    /// Decodes `{"email": …}` or `{"phone": …}`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let email = try container.decodeIfPresent(String.self, forKey: .email).flatMap { EmailAddress($0) }
@@ -49,7 +49,7 @@ extension Address: Codable {
         self = address
     }
 
-    /// Writes the normalised text under its kind.
+    /// Encodes the normalised text under its kind.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {

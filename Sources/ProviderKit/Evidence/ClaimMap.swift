@@ -1,24 +1,25 @@
-/// Where each of our claims stands in what a service, or a token, says about a person.
+/// Maps the names of the server's claims to those in a service's profile or token.
 ///
-/// An admin's `claims: { ours: theirs }` over a default; theirs may be a dotted path, and nothing switches a claim off.
+/// An administrator's `claims: { ours: theirs }` overrides defaults. A service's name may be a dotted path; `null`
+/// switches a claim off.
 public struct ClaimMap: Sendable {
-    /// Our own names; any other one of the map goes into the profile under that name.
+    /// The claims that the server knows; claims under other names are stored in the profile.
     public enum Name: String, Sendable, CaseIterable {
         case providerUid, email, emailVerified, phone, phoneVerified, displayName
     }
 
-    /// OpenID Connect Core, 5.1.
+    /// The standard claims of OpenID Connect Core, 5.1.
     public static let standard = [
         "providerUid": "sub", "email": "email", "emailVerified": "email_verified", "phone": "phone_number",
         "phoneVerified": "phone_number_verified", "displayName": "name",
     ]
 
     private let paths: [String: String]
-    /// The names that are not the standard's own.
+    /// The names that were mapped to another path than the default.
     private let mapped: Set<String>
 
-    /// An admin's map over a default; what has no path is switched off.
-    /// - Throws: `SettingsError` without `providerUid`: nobody would be known.
+    /// Creates a map from configured names over a default; a `nil` path switches a claim off.
+    /// - Throws: `SettingsError` if `providerUid` has no path.
     public init(_ configured: [String: String?], over standard: [String: String] = [:]) throws {
         var paths = standard
         for (name, path) in configured { paths[name] = path }
@@ -32,35 +33,35 @@ public struct ClaimMap: Sendable {
         self.paths = paths
     }
 
-    /// What stands at the place of one of ours; `.null` for nothing.
+    /// The value of a claim; `.null` if there is none.
     public func value(_ name: Name, in document: JSONValue) -> JSONValue {
         paths[name.rawValue].map { document[claim: $0] } ?? .null
     }
 
-    /// Whom the document is about: a text that is not empty, or the whole number by which an old system knows people.
+    /// The person that the document is about: a non-empty string, or an integer as older systems use.
     public func subject(in document: JSONValue) -> String? {
         let claim = value(.providerUid, in: document)
         return claim.string.flatMap { $0.isEmpty ? nil : $0 } ?? claim.integer.map { String($0) }
     }
 
-    /// Whether it is read at all.
+    /// Whether a claim has a path.
     public func has(_ name: Name) -> Bool { paths[name.rawValue] != nil }
 
-    /// Whether an admin has put it elsewhere.
+    /// Whether the configuration changed the path of a claim.
     public func isMapped(_ name: Name) -> Bool { mapped.contains(name.rawValue) }
 
-    /// The further names of the map, with their paths.
+    /// The names that the server does not know, with their paths.
     public var further: [String: String] { paths.filter { Name(rawValue: $0.key) == nil } }
 }
 
 extension JSONValue {
-    /// The member of that very name, for names are often URLs, or else what stands at that dotted path.
+    /// The member with exactly this name, because names may be URLs, or else the value at this dotted path.
     public subscript(claim path: String) -> JSONValue {
         let member = self[path]
         return member.isNull ? self[path: path] : member
     }
 
-    /// The claims of these names or dotted paths, without those that are not there.
+    /// The claims with these names or dotted paths, without absent ones.
     public func claims(_ names: [String]) -> [String: JSONValue] {
         Dictionary(names.map { ($0, self[claim: $0]) }) { $1 }.filter { !$1.isNull }
     }

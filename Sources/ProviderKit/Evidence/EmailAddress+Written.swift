@@ -3,7 +3,7 @@ internal import Foundation
 extension EmailAddress {
     /// Whether normalising the text turns other characters into ASCII ones, as it does with full-width letters.
     ///
-    /// A service may tell the two spellings apart and give each to another person.
+    /// A service may treat the two spellings as different and give them to different people.
     static func gainsASCII(_ text: String) -> Bool {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return false }
         let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
@@ -14,11 +14,11 @@ extension EmailAddress {
 
     private static func hasASCII(_ text: String) -> Bool { text.utf8.contains { $0 < 0x80 } }
 
-    /// An A-label begins with the label's ASCII characters as they are (RFC 3492, 3.1), so that it shows what IDNA makes
-    /// of a character between two letters.
+    /// Looks at an A-label, which begins with the label's ASCII characters (RFC 3492, 3.1) and so shows how IDNA maps a
+    /// character between two letters.
     private static func becomesASCIIInDomain(_ scalar: Unicode.Scalar) -> Bool {
         guard let label = lookUp("a\(scalar)a") else {
-            // Not valid between these two: what it is compatible with tells.
+            // Not valid between two letters, so its compatibility mapping decides.
             return hasASCII(String(scalar).precomposedStringWithCompatibilityMapping)
         }
         guard label.hasPrefix("xn--") else { return true }

@@ -1,21 +1,22 @@
 internal import CIDN2
 internal import Foundation
 
-/// One plain e-mail address in the one form that Gatehouse stores, compares and shows: local part in NFC with ASCII
-/// letters in lower case, domain as IDNA 2008 A-labels in lower case.
+/// A normalised e-mail address: the local part in NFC with ASCII letters in lower case, the domain as IDNA 2008 A-labels
+/// in lower case.
 ///
-/// A display name, a comment, a quoted local part, a domain literal or a domain without a dot is not one plain address.
+/// Display names, comments, quoted local parts, domain literals and domains without a dot are refused.
 public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// `local@domain`, at most 254 bytes (RFC 5321, 4.5.3.1).
     public let value: String
 
-    /// What stands before the `@`.
+    /// The part before the `@`.
     public var localPart: Substring { value[..<(value.lastIndex(of: "@") ?? value.endIndex)] }
 
-    /// The domain's A-label form.
+    /// The domain as A-labels.
     public var domain: Substring { value[(value.lastIndex(of: "@") ?? value.startIndex)...].dropFirst() }
 
-    /// - Returns: `nil` when the text is not one plain address.
+    /// Parses and normalises an address.
+    /// - Returns: `nil` if the text is not exactly one plain address.
     public init?(_ typed: String) {
         guard typed.utf8.count <= 1024 else { return nil }
         let parts = typed.split(separator: "@", omittingEmptySubsequences: false)
@@ -39,7 +40,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         return atoms.allSatisfy { !$0.isEmpty } ? local : nil
     }
 
-    /// `atext` of RFC 5322 with the dot, and RFC 6531's letters beyond ASCII; nothing invisible.
+    /// Accepts `atext` of RFC 5322, the dot, and visible characters beyond ASCII (RFC 6531).
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII {
             return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
@@ -61,8 +62,8 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// IDNA 2008 look-up form, non-transitional (RFC 5891, 5; UTS 46).
     ///
-    /// It does not apply libidn2's STD3 rules, which drop what a host name may not hold instead of refusing it:
-    /// `exa<mple.com` would become the domain `example.com`. `isHostLabel` checks the labels instead.
+    /// It does not apply libidn2's STD3 rules, which drop invalid characters instead of refusing them: `exa<mple.com`
+    /// would become `example.com`. `isHostLabel` checks the labels instead.
     static func lookUp(_ typed: String) -> String? {
         var output: UnsafeMutablePointer<UInt8>?
         let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
@@ -72,7 +73,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         return String(cString: output).lowercased()
     }
 
-    /// A host name's label (RFC 1123, 2.1).
+    /// Whether a label is valid in a host name (RFC 1123, 2.1).
     private static func isHostLabel(_ label: Substring) -> Bool {
         (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
             && label.unicodeScalars.allSatisfy(\.isHostCharacter)

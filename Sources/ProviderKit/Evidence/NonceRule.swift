@@ -1,22 +1,22 @@
 internal import Crypto
 internal import Foundation
 
-/// How a provider treats the nonce of ID tokens that an app presents (OpenID Connect Core, 3.1.2.1).
+/// How a provider checks the nonce of ID tokens that an app presents (OpenID Connect Core, 3.1.2.1).
 public enum NonceRule: String, Sendable, Decodable, CaseIterable {
-    /// Every token has one.
+    /// A token must have a nonce.
     case required
-    /// A token may lack one; one that has it is taken with it alone.
+    /// A token may lack a nonce. If it has one, it must match.
     case optional
-    /// Nobody looks.
+    /// Nonces are not checked.
     case off
 
-    /// What the setting `nonce` of a provider takes.
+    /// The values of the setting `nonce`.
     public static var choices: [String] { allCases.map(\.rawValue) }
 
-    /// Whether a token whose claim is `claim` may be presented with the raw value `presented`.
+    /// Checks the claim of a token against the raw nonce that was presented with it.
     ///
-    /// The claim is the raw value or its SHA-256 in lower-case hex: some services hash it on the device.
-    /// - Throws: `ProviderError.refused`.
+    /// The claim is the raw nonce or its SHA-256 in lower-case hex, because some SDKs hash it on the device.
+    /// - Throws: `ProviderError.refused` if they do not match.
     public func check(claim: JSONValue, presented: String?) throws {
         guard self != .off else { return }
         guard !claim.isNull || presented != nil else {

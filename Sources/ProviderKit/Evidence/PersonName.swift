@@ -1,13 +1,13 @@
-/// A name to greet a person by, made of what a source says.
+/// Builds a display name from the parts that a provider states.
 public enum PersonName {
-    /// The most that is kept, in bytes of UTF-8; what is longer is cut between characters.
+    /// The longest name in bytes of UTF-8; longer names are cut between characters.
     public static let longest = 256
 
-    /// The parts that say something, with a space between them; control characters count as spaces.
+    /// Joins the words of all parts with single spaces; control characters count as spaces.
     ///
-    /// - Returns: `nil` where none does.
+    /// - Returns: `nil` if there are no words.
     public static func joined(_ parts: String?...) -> String? {
-        // More than that is not looked at: finding the characters of a text takes time.
+        // Bounds the work: breaking a string into characters is slow.
         let words = parts.compactMap { $0.map { String($0.unicodeScalars.prefix(4 * longest)) } }.flatMap { part in
             part.split { $0.isWhitespace || $0.unicodeScalars.contains { $0.properties.generalCategory == .control } }
         }

@@ -1,23 +1,23 @@
 internal import CPhoneNumber
 
-/// A phone number in international form (ITU-T E.164): `+`, country code and number, digits alone.
+/// A phone number in international form (ITU-T E.164): `+`, the country code and the number, only digits.
 ///
-/// Two numbers are equal when they reach the same phone, however they were written: what is stored and compared is the
-/// library's own form. Which numbers are valid changes as countries open ranges, with the library's metadata.
+/// Spellings that reach the same phone are equal, because libphonenumber normalises them. Which numbers are valid
+/// depends on the metadata of the installed libphonenumber.
 public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// As in `+33612345678`.
     public let value: String
-    /// The ISO 3166 code of the country, as in `FR`; none for networks that belong to no country.
+    /// The ISO 3166 code of the country, as in `FR`; `nil` for networks that belong to no country.
     public let region: String?
     /// Whether the number is mobile, or of a range that mobile and fixed lines share.
     ///
-    /// Other numbers get no text messages: a call or text to a premium-rate number costs money that its owner earns.
+    /// Other numbers get no text messages: owners of premium-rate numbers earn money with each.
     public let takesTexts: Bool
-    /// Digits of the country code.
     private let countryCodeLength: Int
 
-    /// - Returns: `nil` for a national form, anything but ASCII digits after the `+`, and what libphonenumber knows to
-    ///   be no number that anybody could have, such as those of ranges kept for fiction.
+    /// Parses and normalises a number.
+    /// - Returns: `nil` for a national form, for anything but ASCII digits after the `+`, and for numbers that
+    ///   libphonenumber knows to be unassignable.
     public init?(_ text: String) {
         let digits = text.utf8.dropFirst()
         guard text.utf8.first == UInt8(ascii: "+"), (7...17).contains(digits.count),
@@ -31,11 +31,11 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         region = country.isEmpty ? nil : country
         takesTexts = number.takes_texts == 1
         countryCodeLength = String(number.country_code).utf8.count
-        // The stored form may be shorter than what was written, without a trunk prefix for one.
+        // The normalised form may be shorter, for example without a trunk prefix.
         guard (8...16).contains(value.utf8.count) else { return nil }
     }
 
-    /// A regular expression (ECMA-262) of the mobile numbers that libphonenumber knows, in the form that is stored.
+    /// A regular expression (ECMA-262) that matches the mobile numbers known to libphonenumber, normalised.
     package static let pattern: String = {
         let capacity = 1 << 17
         let pattern = String(unsafeUninitializedCapacity: capacity) { buffer in
@@ -44,7 +44,7 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         return pattern.isEmpty ? #"^\+[1-9][0-9]{6,14}$"# : pattern
     }()
 
-    /// Country code and the first three digits after it, as in `+33612`: about a carrier's range.
+    /// The country code and the first three digits after it, as in `+33612`: about the range of one carrier.
     package var range: String {
         String(value.prefix(1 + countryCodeLength + 3))
     }
@@ -52,7 +52,7 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// The number itself: treat it as personal data and keep it out of logs.
     public var description: String { value }
 
-    /// The text in a C array, which Swift sees as a tuple, up to its NUL.
+    /// Reads a NUL-terminated C array, which Swift imports as a tuple.
     private static func text<Characters>(_ characters: inout Characters) -> String {
         withUnsafeBytes(of: &characters) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

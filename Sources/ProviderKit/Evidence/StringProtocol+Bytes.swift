@@ -1,19 +1,19 @@
-/// Comparing text that somebody outside sent.
+/// Comparisons for text from outside.
 ///
-/// `==`, `switch` and hashes of `String` compare what texts look like, for which they sort runs of combining marks: 60 KB
-/// of them cost a third of a second. What an outsider sent is therefore compared as bytes.
+/// `==`, `switch` and `hash(into:)` of `String` normalise, which takes a third of a second for 60 KB of combining marks.
+/// Text from outside is therefore compared as bytes.
 extension StringProtocol {
-    /// Whether both texts are the same bytes of UTF-8.
+    /// Whether both texts have the same bytes in UTF-8.
     public func hasSameBytes(as other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
-    /// The same, where letters of ASCII are equal in either case.
+    /// Whether both texts have the same bytes, ignoring the case of ASCII letters.
     public func hasSameBytes(ignoringCaseAs other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
     }
 
-    /// Whether a dictionary may have the text as a key: at most 128 bytes, and at most 32 combining marks in a row.
+    /// Whether the text may be a dictionary's key: at most 128 bytes, and at most 32 combining marks in a row.
     package var isFitName: Bool {
         guard utf8.count <= JSONText.longestName else { return false }
         var marks = 0
@@ -25,21 +25,21 @@ extension StringProtocol {
 }
 
 extension Sequence where Element: StringProtocol {
-    /// Whether one of these texts is the same bytes of UTF-8.
+    /// Whether one of the texts has the same bytes in UTF-8.
     public func containsBytes(of text: some StringProtocol) -> Bool {
         contains { $0.hasSameBytes(as: text) }
     }
 }
 
 extension RawRepresentable where RawValue == String, Self: CaseIterable {
-    /// The case whose raw value is the same bytes of UTF-8.
+    /// The case whose raw value has the same bytes in UTF-8.
     public init?(bytesOf text: some StringProtocol) {
         guard let found = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: text) }) else { return nil }
         self = found
     }
 }
 
-/// One of several words that a client may send.
+/// An enumeration that clients send, decoded by comparing bytes.
 package protocol SentChoice: RawRepresentable, CaseIterable, Codable where RawValue == String {}
 
 extension SentChoice {

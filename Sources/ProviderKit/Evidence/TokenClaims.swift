@@ -1,16 +1,16 @@
 public import Foundation
 
-/// The claims of a token whose signature and times are right.
+/// The claims of a verified token.
 public struct TokenClaims: Sendable, Equatable {
-    /// Everything that the token says.
+    /// All claims by name.
     public let all: [String: JSONValue]
 
-    /// Claims as they stand in the token.
+    /// Creates claims from a token's payload.
     public init(_ all: [String: JSONValue]) {
         self.all = all
     }
 
-    /// A claim by name; `.null` where there is none.
+    /// A claim by name; `.null` if there is none.
     public subscript(name: String) -> JSONValue { all[name] ?? .null }
 
     /// `iss`.
@@ -26,25 +26,25 @@ public struct TokenClaims: Sendable, Equatable {
     /// `auth_time` (OpenID Connect Core, 2).
     public var authenticatedAt: Date? { self["auth_time"].date }
 
-    /// `auth_time`, unless it is the zero that some issuers write for a time that they don't know.
+    /// `auth_time`, unless it is 0, which some issuers write for an unknown time.
     public var statedAuthentication: Date? { authenticatedAt.flatMap { $0 > .epoch ? $0 : nil } }
-    /// When the person proved who they are: `auth_time`, else `iat`; the epoch for a token that states neither.
+    /// When the person authenticated: `auth_time`, else `iat`, else the epoch.
     public var provenAt: Date { statedAuthentication ?? issuedAt ?? .epoch }
 
-    /// `aud`, which may be one text or a list.
+    /// `aud`, which may be a string or a list.
     public var audiences: [String] {
         self["aud"].string.map { [$0] } ?? self["aud"].array?.compactMap(\.string) ?? []
     }
 
-    /// The token's one use; `nil` where nothing tells it from another.
+    /// Identifies the token by a claim such as `jti`; `nil` if it lacks that claim or `exp`.
     public func singleUse(by claim: String) -> SingleUse? {
         guard let value = self[claim].string, !value.isEmpty, let expiry else { return nil }
         return SingleUse(id: "\(issuer ?? "")\n\(claim)\n\(value)", expires: expiry)
     }
 
-    /// Identifies a token without an id of its own by its issuer, audience, subject and time.
+    /// Identifies a token without an id by its issuer, audience, subject and times.
     ///
-    /// Not the token's text, of which a copy can be made that differs and is valid too.
+    /// The token's text would not do, because a different encoding of the same token is valid too.
     public var singleUse: SingleUse? {
         guard let expiry else { return nil }
         let times = [issuedAt, expiry, authenticatedAt].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "" }
@@ -58,7 +58,7 @@ extension Date {
 }
 
 extension JSONValue {
-    /// A NumericDate (RFC 7519, 2), where it is one that a calendar knows.
+    /// A NumericDate (RFC 7519, 2) up to the year 9999; later dates do not fit the database.
     public var date: Date? {
         let seconds: Double? =
             switch self {
@@ -66,7 +66,6 @@ extension JSONValue {
             case .number(let value): value
             default: nil
             }
-        // To the year 9999: a date beyond would not fit a database, and is nobody's.
         return seconds.flatMap { (0...253_402_300_799).contains($0) ? Date(timeIntervalSince1970: $0) : nil }
     }
 }

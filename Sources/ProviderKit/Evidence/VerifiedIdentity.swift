@@ -1,38 +1,36 @@
 public import Foundation
 
-/// What a provider found proven.
+/// The evidence that a provider returns about one person.
 ///
-/// Evidence only: whose account it is, is decided elsewhere.
+/// The server decides which account the evidence opens.
 public struct VerifiedIdentity: Sendable, Equatable, Codable {
-    /// Unique inside the provider, never empty, at most 255 bytes.
+    /// Identifies the person within the provider; 1 to 255 bytes.
     public var providerUid: String
-    /// A person nobody can name yet.
+    /// Whether the person is an unknown guest.
     ///
-    /// A guest's identity is dropped as soon as the account gets another.
+    /// The server removes a guest's identity once the account has another one.
     public var isGuest: Bool
-    /// What the source says about addresses.
-    ///
-    /// Claims, never keys.
+    /// The addresses that the provider states; they are claims and never identify a person.
     public var addresses: [AddressClaim]
-    /// A name to greet the person by; kept from the first sign-in that has one.
+    /// The person's name; the account keeps the first one.
     public var displayName: String?
-    /// Further profile claims, stored with the identity.
+    /// Further claims, stored with the identity.
     public var profile: [String: JSONValue]
     /// Authentication methods (RFC 8176), as in `pwd`, `otp`.
     public var methods: [String]
-    /// When the person proved to the source who they are, as far as the proof says.
+    /// When the person authenticated to the provider, as far as the proof states it.
     ///
-    /// For a token `TokenClaims.provenAt`. `nil` means now for a proof that is made in the request itself, as a code or
-    /// a gateway's header; a redirect flow that leaves it out does not re-authenticate.
+    /// For a token use `TokenClaims.provenAt`. `nil` means now for a proof that is made in the request itself, such as a
+    /// code or a gateway's header; a redirect flow that leaves it out does not re-authenticate.
     public var authenticatedAt: Date?
-    /// Set where the proof must not be presented twice; used up by success only.
+    /// Set if the proof works only once; only a successful call uses it up.
     public var singleUse: SingleUse?
-    /// Set where the proof may be presented again to sign in, but re-authenticates only once.
+    /// Set if the proof may sign in repeatedly but re-authenticates only once.
     public var singleReauthentication: SingleUse?
-    /// What the source gave to act for the person, kept sealed until the identity is gone.
+    /// Tokens of the service that act for the person, kept encrypted until the identity is removed.
     public var tokens: ProviderTokens?
 
-    /// Evidence about one subject.
+    /// Creates evidence about one person.
     public init(
         providerUid: String, isGuest: Bool = false, addresses: [AddressClaim] = [], displayName: String? = nil,
         profile: [String: JSONValue] = [:], methods: [String] = [], authenticatedAt: Date? = nil,
@@ -51,19 +49,19 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
     }
 }
 
-/// What a source says about one address.
+/// A provider's statement about one address.
 public struct AddressClaim: Sendable, Equatable, Codable {
-    /// The address itself, normalised.
+    /// The normalised address.
     public let address: Address
-    /// The source says that the person controls the address.
+    /// The provider states that the person controls the address.
     public let isVerified: Bool
-    /// The source may speak for that address: it is its own domain's, or a code was sent there.
+    /// The provider has authority over the address: its domain belongs to the provider, or a code was sent there.
     public let isAuthoritative: Bool
 
-    /// A claim about an e-mail address as its source wrote it; `nil` if that is not one plain address.
+    /// Creates a claim about an e-mail address as the provider wrote it; `nil` if it is not one plain address.
     ///
-    /// If the normal form has ASCII characters where the source wrote others, as in `victim@\u{ff45}xample.com`, the
-    /// claim is not verified: what the source verified may be somebody else's address.
+    /// If normalisation turned other characters into ASCII, as in `victim@\u{ff45}xample.com`, the claim is not
+    /// verified, because the provider may have verified an address of somebody else.
     public init?(email text: String, isVerified: Bool, isAuthoritative: Bool) {
         guard let email = EmailAddress(text) else { return nil }
         let isAsWritten = !EmailAddress.gainsASCII(text)
@@ -72,7 +70,7 @@ public struct AddressClaim: Sendable, Equatable, Codable {
             isAuthoritative: isAuthoritative && isAsWritten)
     }
 
-    /// A claim; one that is not verified never owns the address.
+    /// Creates a claim; an unverified claim never owns the address.
     public init(address: Address, isVerified: Bool, isAuthoritative: Bool) {
         self.address = address
         self.isVerified = isVerified
@@ -80,32 +78,32 @@ public struct AddressClaim: Sendable, Equatable, Codable {
     }
 }
 
-/// A proof that works once.
+/// Marks a proof that works once.
 ///
-/// The core remembers it, inside the provider, in the same transaction as what the proof brought about.
+/// The server stores the mark in the transaction that the proof brings about. Marks are separate for each provider.
 public struct SingleUse: Sendable, Equatable, Codable {
-    /// What tells the proof from all others, as in its issuer and `jti`.
+    /// Distinguishes the proof from all others, for example by its issuer and `jti`.
     public let id: String
-    /// From then on it is worth nothing anyway, and needn't be remembered.
+    /// When the proof expires and the mark can be removed.
     public let expires: Date
 
-    /// A proof of that name.
+    /// Creates a mark.
     public init(id: String, expires: Date) {
         self.id = id
         self.expires = expires
     }
 }
 
-/// Tokens of a service that act for a person; `RevokingProvider` gives them back.
+/// Tokens of a service that act for a person; a `RevokingProvider` revokes them.
 public struct ProviderTokens: Sendable, Equatable, Codable {
-    /// Good until it is revoked.
+    /// A token that is valid until it is revoked.
     public var refreshToken: String?
-    /// Good for minutes or for ever, as the service likes.
+    /// A token whose lifetime the service chooses.
     public var accessToken: String?
-    /// The client that they were given to, where the provider has several.
+    /// The client that the tokens were issued to, if the provider has several.
     public var clientID: String?
 
-    /// Tokens to keep.
+    /// Creates a set of tokens to keep.
     public init(refreshToken: String? = nil, accessToken: String? = nil, clientID: String? = nil) {
         self.refreshToken = refreshToken
         self.accessToken = accessToken

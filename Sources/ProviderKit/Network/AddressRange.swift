@@ -1,11 +1,11 @@
-/// A range of IP addresses in CIDR notation (RFC 4632, RFC 4291); a lone address is a range of one.
+/// A range of IP addresses in CIDR notation (RFC 4632, RFC 4291); a single address is a range of one.
 public struct AddressRange: Sendable, Hashable {
     /// 4 or 16 bytes in network order, zero beyond the prefix.
     private let network: [UInt8]
     private let prefixLength: Int
 
-    /// - Returns: `nil` for anything but `10.0.0.0/8`, `fd00::/8` or an address alone. Bits beyond the prefix don't
-    ///   matter.
+    /// Parses `10.0.0.0/8`, `fd00::/8` or a single address; bits beyond the prefix are ignored.
+    /// - Returns: `nil` for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }) else { return nil }
@@ -20,7 +20,7 @@ public struct AddressRange: Sendable, Hashable {
         prefixLength = length
     }
 
-    /// Takes an address as a socket or a header names it; one of IPv4 mapped into IPv6 counts as IPv4.
+    /// Whether the range contains an address; an IPv4 address that is mapped into IPv6 counts as IPv4.
     public func contains(_ address: String) -> Bool {
         IPAddress(address).map { contains($0) } ?? false
     }

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// An IP address; one of IPv4 mapped into IPv6 (RFC 4291, 2.5.5.2) is that IPv4 address.
+/// An IP address; an IPv4 address that is mapped into IPv6 (RFC 4291, 2.5.5.2) equals that IPv4 address.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// 4 or 16 in network order.
+    /// 4 or 16 bytes in network order.
     let bytes: [UInt8]
 
-    /// Takes what `inet_pton` takes, and nothing around it.
+    /// Parses the notations of `inet_pton`, without surrounding text.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
-        // The system's function would stop reading there.
+        // `inet_pton` stops at NUL.
         guard !text.utf8.contains(0) else { return nil }
         var v4 = in_addr()
         if inet_pton(AF_INET, text, &v4) == 1 {
@@ -22,9 +22,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     private static let mappingPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// What a socket address holds.
-    ///
-    /// - Returns: `nil` for anything but 4 or 16 bytes.
+    /// Creates an address from the bytes of a socket address; `nil` unless there are 4 or 16.
     package init?(networkOrder bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.init(bytes: bytes.starts(with: Self.mappingPrefix) ? Array(bytes.suffix(4)) : bytes)
@@ -34,30 +32,28 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// In the one spelling of RFC 5952.
+    /// The address in the canonical form of RFC 5952.
     package var description: String {
-        // The system's function prints by a format, which takes many times as long, and each request needs it.
+        // Each request needs it, and `inet_ntop` is several times slower.
         if bytes.count == 4 { return "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// What one subscriber is given: an address of IPv4, or a /64 of IPv6 (RFC 6177), in which anybody can have as many
-    /// addresses as they like.
+    /// The network of one subscriber: an IPv4 address, or an IPv6 /64 (RFC 6177), whose addresses a subscriber can choose.
     package var subscriber: String {
         guard bytes.count == 16 else { return description }
         return "\(IPAddress(bytes: masked(to: 64)))/64"
     }
 
-    /// The least that the internet routes on its own, and so the least that whoever has it fills with subscribers: a
-    /// /24 of IPv4, or a /48 of IPv6.
+    /// The smallest network that is routed on its own, an IPv4 /24 or an IPv6 /48: one owner controls its subscribers.
     package var block: String {
         let length = bytes.count == 16 ? 48 : 24
         return "\(IPAddress(bytes: masked(to: length)))/\(length)"
     }
 
-    /// Zero beyond the prefix.
+    /// The bytes of the address with zeros beyond the prefix.
     func masked(to length: Int) -> [UInt8] {
         bytes.enumerated().map { index, byte in
             let kept = min(max(length - index * 8, 0), 8)

@@ -1,5 +1,5 @@
 extension String {
-    /// Whether the host, without a port, is always this machine itself: `localhost`, `127.0.0.0/8` or `::1`.
+    /// Whether the host, without a port, is this machine: `localhost`, `127.0.0.0/8` or `::1`.
     package var isLoopbackHost: Bool {
         guard !hasSameBytes(ignoringCaseAs: "localhost") else { return true }
         let address = hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self

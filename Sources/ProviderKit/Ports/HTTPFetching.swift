@@ -1,24 +1,23 @@
 internal import Foundation
 
-/// One exchange with the service behind a provider.
+/// Sends HTTP requests to the service behind a provider.
 ///
-/// Deadlines, sizes and where a request may go are the server's business: a service that is slow, down or answers
-/// without end costs its own provider alone.
+/// The server limits time, sizes and destinations, so that a slow or broken service affects its own provider only.
 public protocol HTTPFetching: Sendable {
-    /// Any answer is one, whatever its status.
-    /// - Throws: `ProviderError.unavailable` where none comes, or it may not be asked for.
+    /// Returns the response, whatever its status.
+    /// - Throws: `ProviderError.unavailable` if there is no response, or the destination is not allowed.
     func fetch(_ request: FetchRequest) async throws -> FetchResponse
 }
 
-/// What is asked of a service.
+/// A request to a service.
 public struct FetchRequest: Sendable, Equatable {
-    /// Absolute, `https` outside of tests.
+    /// An absolute URL, `https` outside of tests.
     public let url: String
-    /// `Accept: application/json` unless it says otherwise.
+    /// Further header fields; `Accept` is `application/json` unless it is among them.
     public var headers: [String: String]
-    /// With a form it is a POST of `application/x-www-form-urlencoded`.
+    /// The form of a POST, sent as `application/x-www-form-urlencoded`.
     public let form: [String: String]?
-    /// With a JSON text it is a POST too; a request has a form, a JSON text, or neither.
+    /// The JSON text of a POST that has no form.
     package let json: [UInt8]?
 
     /// A GET; `bearer` is an access token (RFC 6750, 2.1).
@@ -36,13 +35,13 @@ public struct FetchRequest: Sendable, Equatable {
         FetchRequest(url: url, headers: [:], form: nil, json: json)
     }
 
-    /// What a POST carries; `nil` for a GET.
+    /// The body of a POST and its media type; `nil` for a GET.
     package var content: (type: String, bytes: [UInt8])? {
         encodedForm.map { ("application/x-www-form-urlencoded", Array($0.utf8)) }
             ?? json.map { ("application/json", $0) }
     }
 
-    /// The form as it is sent (WHATWG URL, 5.2), its fields in the order of their names.
+    /// The encoded form (WHATWG URL, 5.2), with its fields sorted by name.
     public var encodedForm: String? {
         form?.sorted { $0.key < $1.key }
             .map { "\($0.key.formEncoded)=\($0.value.formEncoded)" }
@@ -50,30 +49,30 @@ public struct FetchRequest: Sendable, Equatable {
     }
 }
 
-/// What a service answered.
+/// A service's response.
 public struct FetchResponse: Sendable {
-    /// As in RFC 9110, 15.
+    /// The status code (RFC 9110, 15).
     public let status: Int
-    /// By lower-case name.
+    /// Header fields by lower-case name.
     public let headers: [String: String]
-    /// Whole: what is larger than the server's limit never becomes a response.
+    /// The complete body; a body beyond the server's limit throws instead.
     public let body: [UInt8]
 
-    /// An answer.
+    /// Creates a response, as tests of a provider do.
     public init(status: Int, headers: [String: String] = [:], body: [UInt8]) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
-    /// 200 to 299.
+    /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200...299).contains(status) }
 
-    /// The body as JSON, `nil` where it is something else.
+    /// The body as JSON; `nil` if it is something else.
     public var json: JSONValue? { JSONValue(json: body) }
 
-    /// How long the service lets its answer be kept (RFC 9111, 5.2.2.1), within these bounds; `standard` where it says
-    /// nothing that can be read.
+    /// How long the response may be cached (RFC 9111, 5.2.2.1), in seconds within these bounds; `standard` if it states
+    /// nothing readable.
     public func lifetime(in bounds: ClosedRange<Int>, standard: Int) -> Duration {
         let header = headers["cache-control"].flatMap { $0.utf8.count <= 1024 ? $0 : nil } ?? ""
         let directives = header.lowercased().split(separator: ",")
@@ -85,7 +84,7 @@ public struct FetchResponse: Sendable {
 }
 
 extension String {
-    /// With everything escaped but letters, digits and `-._~`, so that it is safe in a query or a form.
+    /// The text percent-encoded for a query or a form: all but letters, digits and `-._~`.
     public var formEncoded: String {
         var text = ""
         for byte in utf8 {
@@ -102,7 +101,7 @@ extension String {
         return text
     }
 
-    /// This URL with further parameters in its query; those without a value are left out.
+    /// This URL with further parameters in its query, without those whose value is `nil`.
     public func addingQuery(_ parameters: KeyValuePairs<String, String?>) -> String {
         let query = parameters.compactMap { name, value in value.map { "\(name.formEncoded)=\($0.formEncoded)" } }
         guard !query.isEmpty else { return self }

@@ -1,21 +1,19 @@
-/// Posts messages and events to a service that the configuration names.
+/// Posts messages and events to a configured service.
 ///
-/// As with `HTTPFetching`, private addresses are refused unless the configuration allows them.
+/// Private addresses are refused unless the configuration allows them, as with `HTTPFetching`.
 package protocol HTTPPosting: Sendable {
-    /// Returns the status of the answer.
-    ///
-    /// A redirect is an answer: it is not followed. What comes after the status line does not matter.
-    /// - Throws: `Obstacle` where there is no answer; `CancellationError`.
+    /// Returns the status of the response and ignores the rest. Redirects are not followed.
+    /// - Throws: `Obstacle` if there is no response; `CancellationError`.
     func post(_ request: FetchRequest, within deadline: Duration) async throws -> Int
 }
 
-/// Why the next hop of a message did not answer.
+/// Why a service did not respond.
 package enum Obstacle: String, Error, Sendable {
-    /// The host's name doesn't resolve.
+    /// The host name does not resolve.
     case name
     case connection
     case timeout
-    /// No TLS where it is required, or a certificate that doesn't hold.
+    /// TLS is required and missing, or the certificate is not valid.
     case tls
     case disconnected
     /// The address is private or the URL is plain HTTP, and `network.allowPrivateHosts` is off.

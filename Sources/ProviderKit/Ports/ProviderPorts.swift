@@ -1,17 +1,17 @@
 public import Foundation
 
-/// The narrow ways in which a provider reaches out of itself.
+/// The services of the server that a provider may use.
 public struct ProviderPorts: Sendable {
-    /// The network, within bounds.
+    /// Sends HTTP requests, with limits.
     public let http: any HTTPFetching
-    /// Signed tokens of others.
+    /// Verifies tokens that others signed.
     public let tokens: any TokenVerifying
-    /// Signed tokens of ours, for services that want to know who is asking.
+    /// Signs tokens that authenticate the server to a service.
     public let signer: any TokenSigning
     /// The wall clock.
     public let now: @Sendable () -> Date
 
-    /// Made by the server, and by tests of a provider.
+    /// Creates ports; the server does so, and tests of a provider do.
     public init(
         http: any HTTPFetching, tokens: any TokenVerifying, signer: any TokenSigning,
         now: @escaping @Sendable () -> Date

@@ -1,41 +1,40 @@
-/// Checks JSON Web Tokens (RFC 7519, RFC 8725) that somebody else signed.
+/// Verifies JSON Web Tokens (RFC 7519, RFC 8725) that others signed.
 public protocol TokenVerifying: Sendable {
-    /// The claims of a token that is signed by one of these keys, comes from whom and is meant for whom the rules say,
-    /// and is valid now.
+    /// Verifies signature, issuer, audience and times of a token and returns its claims.
     ///
-    /// Nothing in the token's header leads anywhere: `jku`, `x5u`, `x5c` and `jwk` are not looked at.
-    /// - Throws: `ProviderError.refused`; `ProviderError.unavailable` where published keys can't be fetched.
+    /// Keys that the token's header names (`jku`, `x5u`, `x5c`, `jwk`) are ignored.
+    /// - Throws: `ProviderError.refused`; `ProviderError.unavailable` if published keys cannot be fetched.
     func verify(_ token: String, by rules: TokenRules) async throws -> TokenClaims
 
-    /// Whether keys from settings are readable; published ones are not fetched.
+    /// Checks that keys from settings are readable. Published keys are not fetched.
     /// - Throws: `UnreadableKeys`.
     func check(_ keys: TokenKeys) throws
 }
 
-/// Whose signatures count.
+/// The keys that a token may be signed with.
 public enum TokenKeys: Sendable, Hashable {
-    /// A JWK Set (RFC 7517, 5) at this URL, fetched when needed and kept.
+    /// A JWK Set (RFC 7517, 5) at a URL, fetched when needed and cached.
     case published(url: String)
-    /// The text of a JWK Set, or of a single JWK.
+    /// The text of a JWK Set or of a single JWK.
     case set(String)
     /// A public key in PEM.
     case pem(String)
 }
 
-/// Why keys from settings can't be used.
+/// Why keys from settings cannot be used.
 public struct UnreadableKeys: Error, Sendable {
-    /// For an admin; never repeats the keys.
+    /// A reason for administrators, which completes "the keys …" and never contains the keys.
     public let reason: String
 
-    /// A reason completes "the keys …".
+    /// Creates the error.
     public init(reason: String) {
         self.reason = reason
     }
 }
 
-/// What makes a token acceptable.
+/// The requirements that a token must meet.
 public struct TokenRules: Sendable {
-    /// Asymmetric algorithms of RFC 7518 and RFC 8037; there are no others here.
+    /// The supported algorithms, all asymmetric (RFC 7518, RFC 8037).
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         case rs256 = "RS256"
         case rs384 = "RS384"
@@ -49,22 +48,22 @@ public struct TokenRules: Sendable {
         case edDSA = "EdDSA"
     }
 
-    /// Whose signatures count.
+    /// The keys that a token may be signed with.
     public var keys: TokenKeys
-    /// Those that a token may be signed with; a key that names its own algorithm is used with no other.
+    /// The algorithms that a token may be signed with; a key that names an algorithm is used with no other.
     public var algorithms: Set<Algorithm>
-    /// `iss` must be one of these; `{tenantid}` in one stands for the token's `tid`.
+    /// The values allowed for `iss`; `{tenantid}` is replaced by the token's `tid`.
     public var issuers: [String]
-    /// `aud` must have one of these.
+    /// The values of which `aud` must contain one.
     public var audiences: [String]
-    /// How long after `iat` it is taken; `exp` counts in any case.
+    /// The maximum time since `iat`, in addition to `exp`.
     public var maximumAge: Duration?
-    /// How far `exp` may lie after `iat`.
+    /// The maximum time between `iat` and `exp`.
     public var longestLifetime: Duration?
-    /// Not every signed event expires.
+    /// Whether `exp` is required; some signed events have none.
     public var requiresExpiry: Bool
 
-    /// Rules; `exp` is required unless `requiresExpiry` says otherwise.
+    /// Creates rules.
     public init(
         keys: TokenKeys, algorithms: Set<Algorithm>, issuers: [String], audiences: [String],
         maximumAge: Duration? = nil, longestLifetime: Duration? = nil, requiresExpiry: Bool = true

@@ -1,10 +1,10 @@
 internal import Crypto
 
-/// The one comparison for secrets, and for what is derived from them.
+/// Compares secrets and values derived from them.
 package enum ConstantTime {
-    /// Compares bytes in a time that depends on their lengths, never on where they differ.
+    /// Compares bytes in a time that depends only on their lengths.
     package static func areEqual(_ one: some Collection<UInt8>, _ other: some Collection<UInt8>) -> Bool {
-        // `SymmetricKey` is the library's type whose `==` promises it.
+        // `SymmetricKey.==` is documented to take constant time.
         SymmetricKey(data: Array(one)) == SymmetricKey(data: Array(other))
     }
 }
