@@ -25,8 +25,11 @@ extension Target.Dependency {
 }
 
 /// A room of the house: a library target under `Sources/`.
-func room(_ name: String, path: String? = nil, imports dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: house)
+func room(
+    _ name: String, path: String? = nil, imports dependencies: [Target.Dependency],
+    plugins: [Target.PluginUsage] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: house, plugins: plugins)
 }
 
 /// A provider: a folder under `Plugins/` that sees `ProviderKit` alone.
@@ -99,7 +102,7 @@ let package = Package(
             imports: [
                 "Accounts", "ProviderKit", "CCurl", .crypto, .lifecycle, .logging,
                 .product(name: "Mustache", package: "swift-mustache"),
-            ]),
+            ], plugins: ["EmbedFiles"]),
         room(
             "HTTPAPI",
             imports: [
@@ -139,6 +142,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
+
+        .executableTarget(name: "EmbedFilesTool", path: "Sources/EmbedFiles/Tool", swiftSettings: house),
+        .plugin(
+            name: "EmbedFiles", capability: .buildTool(), dependencies: ["EmbedFilesTool"],
+            path: "Sources/EmbedFiles/Plugin"),
 
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),

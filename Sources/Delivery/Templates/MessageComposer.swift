@@ -1,8 +1,7 @@
 package import Accounts
 internal import Foundation
-internal import Mustache
 
-/// Renders messages in the language that their reader wants, from templates that were parsed, and thereby checked, once.
+/// Renders messages in the language of their reader, from templates that are parsed, and so checked, once.
 package struct MessageComposer: Sendable {
     private struct Values {
         let application: String?
@@ -13,71 +12,62 @@ package struct MessageComposer: Sendable {
         let identities: [String]?
         let language: String
         var subject = ""
+
+        init(_ message: Message, application: String?, language: String) {
+            self.application = application
+            code = message.code
+            link = message.link
+            until = message.until.map { MessageTime.text($0, language: language) }
+            provider = message.provider
+            identities = message.identities
+            self.language = language
+        }
     }
 
-    /// By language in lower case, for the applications with templates of their own.
+    /// The language of readers who accept none of the others.
+    private static let fallback = "en"
+
+    /// By application and language tag, for the applications with templates of their own.
     private let applications: [String: [String: TemplateSet]]
-    /// For all others.
+    /// For all other applications.
     private let common: [String: TemplateSet]
-    private let fallback: String
 
-    /// With one language alone.
-    ///
-    /// - Throws: `DeliveryError.unusableTemplate`.
-    package init(_ templates: MessageTemplates) throws(DeliveryError) {
-        try self.init([templates])
-    }
-
-    /// The first of the languages is for who wants none of them.
-    ///
-    /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` where overrides are incomplete.
-    package init(
-        _ languages: [MessageTemplates] = MessageTemplates.builtIn, overrides: TemplateOverrides = .none
-    ) throws(DeliveryError) {
-        fallback = languages.first?.language.lowercased() ?? ""
-        common = try TemplateMerge(languages: languages, layers: [overrides.common]).sets()
+    /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if overrides are incomplete.
+    package init(overrides: TemplateOverrides = .none) throws(DeliveryError) {
+        let layers = [try TemplateOverrides.builtIn(), overrides.common]
+        common = try TemplateSet.sets(layers)
         var applications: [String: [String: TemplateSet]] = [:]
         for (name, layer) in overrides.applications {
-            applications[name] = try TemplateMerge(languages: languages, layers: [overrides.common, layer]).sets()
+            applications[name] = try TemplateSet.sets(layers + [layer])
         }
         self.applications = applications
     }
 
-    /// A mail; `application` is the name that people read.
+    /// Composes a mail; `application` is the name that people read.
     package func compose(_ message: Message, application: String) throws(DeliveryError) -> MessageContent {
-        let (set, parsed) = try templates(for: message, application: application)
-        var values = values(of: message, application: application, in: set)
-        values.subject = parsed.subject.render(values)
+        let set = try templates(for: message, application: application)
+        var values = Values(message, application: application, language: set.language)
+        values.subject = try set.render(.subject, of: message.topic, with: values)
         return MessageContent(
-            language: set.language, subject: values.subject, text: parsed.text.render(values),
-            html: parsed.html.render(values, library: set.library))
+            language: set.language, subject: values.subject,
+            text: try set.render(.text, of: message.topic, with: values),
+            html: try set.render(.html, of: message.topic, with: values))
     }
 
-    /// A text message, in which the code is the only run of digits.
+    /// Composes a text message, in which the code is the only run of digits.
     package func text(_ message: Message, application: String) throws(DeliveryError) -> String {
-        let (set, parsed) = try templates(for: message, application: application)
-        guard let sms = parsed.sms else {
-            throw .unusableTemplate(language: set.language, name: "\(message.topic.rawValue).sms")
-        }
+        let set = try templates(for: message, application: application)
         let name = application.contains(where: \.isNumber) ? nil : application
-        return sms.render(values(of: message, application: name, in: set))
+        return try set.render(
+            .sms, of: message.topic, with: Values(message, application: name, language: set.language))
     }
 
-    private func values(of message: Message, application: String?, in set: TemplateSet) -> Values {
-        Values(
-            application: application, code: message.code, link: message.link,
-            until: message.until.map(set.formatTime), provider: message.provider,
-            identities: message.identities, language: set.language)
-    }
-
-    /// The first language wanted that has the topic.
-    private func templates(
-        for message: Message, application: String
-    ) throws(DeliveryError) -> (TemplateSet, TemplateSet.Parsed) {
+    /// The templates of the first accepted language that has the topic.
+    private func templates(for message: Message, application: String) throws(DeliveryError) -> TemplateSet {
         let sets = applications[application] ?? common
-        for tag in LanguageRange.tags(message.locale ?? "") + [fallback] {
-            if let set = sets[tag], let parsed = set.parsed[message.topic] { return (set, parsed) }
+        for tag in LanguageRange.tags(message.locale ?? "") + [Self.fallback] {
+            if let set = sets[tag], set.has(message.topic) { return set }
         }
-        throw .unusableTemplate(language: fallback, name: message.topic.rawValue)
+        throw .unusableTemplate(language: Self.fallback, name: message.topic.rawValue)
     }
 }

@@ -1,62 +1,80 @@
 internal import Accounts
 internal import Foundation
 
-/// An administrator's own templates, in place of the built-in ones.
+/// Message templates (Mustache) of one origin, not yet parsed: the built-in ones, an operator's, or one application's.
 ///
-/// The directory holds `{language}/{topic}.{subject,text,html,sms}`, as in `fr/signInCode.text`, and `layout.html`, the
-/// page around each mail's HTML. The same below `applications/{application}/` is that application's alone and goes
-/// before. Each file replaces one part of one template; a language that Gatehouse doesn't speak needs all parts of each
-/// topic that it has any of. What lies elsewhere in the directory is of no interest.
-package struct TemplateOverrides: Sendable, Equatable {
+/// A template knows `application`, `code`, `link`, `until`, `provider` and the list `identities`. All but `application`
+/// may be missing; in a text message `application` may be missing too.
+struct TemplateLayer: Sendable, Equatable {
     enum Part: String, CaseIterable {
-        case subject, text, html, sms
+        case subject
+        /// Plain text, in which `{{link}}` and `{{code}}` have a line of their own.
+        case text
+        /// The content of the layout's body; values are escaped.
+        case html
+        /// The text message, of topics that can be sent to a phone number. Its only digits are those of `{{code}}`, so
+        /// that phones recognise the code; an application whose name has a digit is not named in it.
+        case sms
     }
 
-    /// Those of one application, or of all.
-    struct Layer: Sendable, Equatable {
-        var layout: String?
-        /// By language, in lower case.
-        var languages: [String: [MessageTopic: [Part: String]]] = [:]
-    }
+    /// The HTML page around each mail: `{{$content}}{{/content}}` is the mail's HTML, `{{subject}}` its title.
+    var layout: String?
+    /// By language tag in lower case.
+    var languages: [String: [MessageTopic: [Part: String]]] = [:]
+}
 
+/// An operator's templates, which replace built-in ones.
+///
+/// The directory holds `{language}/{topic}.{subject,text,html,sms}`, as in `fr/signInCode.text`, and `layout.html`, as
+/// does the directory of the built-in templates. The same below `applications/{application}/` is for that application
+/// alone and takes precedence. Each file replaces one part of one template; a language that is not built in needs all
+/// parts of each topic that it has any part of. Other files in the directory are ignored.
+package struct TemplateOverrides: Sendable, Equatable {
     package static let none = TemplateOverrides()
 
-    var common = Layer()
-    var applications: [String: Layer] = [:]
+    private(set) var common = TemplateLayer()
+    private(set) var applications: [String: TemplateLayer] = [:]
 
     private init() {}
 
     /// Takes the files' contents by their paths in the directory.
     ///
-    /// - Throws: `DeliveryError.invalidSetting` for a file of a language that is no part of a template, or whose
-    ///   template leaves out what the message is for.
+    /// - Throws: `DeliveryError.invalidSetting` for a file in a language's folder that is not part of a template, or
+    ///   for a template that lacks its code or link.
     package init(files: [String: String]) throws(DeliveryError) {
         for (path, content) in files.sorted(by: { $0.key < $1.key }) where Self.concerns(path) {
-            var components = path.split(separator: "/").map(String.init)[...]
+            let components = path.split(separator: "/").map(String.init)[...]
             if components.first == Self.applicationsFolder, components.count > 2 {
-                let application = components[components.startIndex + 1]
-                components = components.dropFirst(2)
-                try applications[application, default: Layer()].add(content, at: components, path: path)
+                try applications[components[1], default: TemplateLayer()]
+                    .add(content, at: components.dropFirst(2), path: path)
             } else {
                 try common.add(content, at: components, path: path)
             }
         }
     }
 
-    package static let applicationsFolder = "applications"
-    static let layoutFile = "layout.html"
+    /// The templates that are embedded in the binary.
+    static func builtIn() throws(DeliveryError) -> TemplateLayer {
+        let folder = "Templates/"
+        let files = EmbeddedFiles.all.filter { $0.key.hasPrefix(folder) }
+        return try Self(
+            files: Dictionary(uniqueKeysWithValues: files.map { ($0.dropFirst(folder.count).description, $1) })
+        )
+        .common
+    }
 
-    /// Whether a file is meant to be a template.
+    private static let applicationsFolder = "applications"
+    private static let layoutFile = "layout.html"
+
+    /// Whether the path is the place of a template or a layout.
     package static func concerns(_ path: String) -> Bool {
         var components = path.split(separator: "/")[...]
-        if components.first == Self.applicationsFolder[...] {
-            components = components.dropFirst(2)
-        }
+        if components.first == applicationsFolder[...] { components = components.dropFirst(2) }
         guard let first = components.first, let last = components.last, !last.hasPrefix(".") else { return false }
         return components.count == 1 ? last == layoutFile : components.count == 2 && isLanguage(first)
     }
 
-    /// Whether a path is a template's, or a directory's that may hold some.
+    /// Whether the path is a template's, or that of a directory that may hold templates.
     package static func leads(_ path: String) -> Bool {
         guard !concerns(path) else { return true }
         let components = path.split(separator: "/")
@@ -68,13 +86,13 @@ package struct TemplateOverrides: Sendable, Equatable {
         }
     }
 
-    /// As in `fr` or `pt-BR`.
+    /// Whether the name is a language tag such as `fr` or `pt-BR`.
     private static func isLanguage(_ name: Substring) -> Bool {
         name.wholeMatch(of: /[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*/) != nil
     }
 }
 
-extension TemplateOverrides.Layer {
+extension TemplateLayer {
     fileprivate mutating func add(
         _ content: String, at components: ArraySlice<String>, path: String
     ) throws(DeliveryError) {
@@ -87,39 +105,31 @@ extension TemplateOverrides.Layer {
             return
         }
         let names = file.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard names.count == 2, let topic = MessageTopic(rawValue: names[0]),
-            let part = TemplateOverrides.Part(rawValue: names[1]),
+        guard names.count == 2, let topic = MessageTopic(rawValue: names[0]), let part = Part(rawValue: names[1]),
             part != .sms || topic.canBeText
         else { throw refusal("is no part of any message") }
         let content = content.hasSuffix("\n") ? String(content.dropLast()) : content
         guard !content.isEmpty else { throw refusal("is empty") }
-        if let reason = TemplateOverrides.flaw(in: content, as: part, of: topic) { throw refusal(reason) }
+        if let flaw = part.flaw(in: content, of: topic) { throw refusal(flaw) }
         languages[first.lowercased(), default: [:]][topic, default: [:]][part] = content
     }
 }
 
-extension TemplateOverrides {
-    /// What a message can't do without.
-    fileprivate static func flaw(in template: String, as part: Part, of topic: MessageTopic) -> String? {
-        let needed = topic.essential
-        switch part {
-        case .subject:
-            return nil
-        case .text:
-            let lines = template.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-            return needed.map { lines.contains($0) } ?? true ? nil : "has no line with nothing but \(needed ?? "")"
-        case .html:
-            return needed.map { template.contains($0) } ?? true ? nil : "has no \(needed ?? "")"
-        case .sms:
-            if let needed, !template.contains(needed) { return "has no \(needed)" }
-            let literal = template.replacing(/\{\{.*?\}\}/, with: "")
-            return literal.contains(where: \.isNumber) ? "has a digit that is not the code's" : nil
+extension TemplateLayer.Part {
+    /// What the template lacks, if a message made from it would be useless.
+    fileprivate func flaw(in template: String, of topic: MessageTopic) -> String? {
+        if self == .sms, template.replacing(/\{\{.*?\}\}/, with: "").contains(where: \.isNumber) {
+            return "has a digit that is not the code's"
         }
+        guard self != .subject, let needed = topic.essential else { return nil }
+        guard self == .text else { return template.contains(needed) ? nil : "has no \(needed)" }
+        let lines = template.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        return lines.contains(needed) ? nil : "has no line with nothing but \(needed)"
     }
 }
 
 extension MessageTopic {
-    /// It goes to phone numbers too.
+    /// Whether the message can also be sent to a phone number.
     var canBeText: Bool {
         switch self {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accountsMerged,
@@ -130,7 +140,7 @@ extension MessageTopic {
         }
     }
 
-    /// What a template of it can't do without.
+    /// The value that every template of the topic must show.
     fileprivate var essential: String? {
         switch self {
         case .signInCode, .confirmAddress: "{{code}}"

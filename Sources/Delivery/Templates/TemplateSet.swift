@@ -2,56 +2,67 @@ internal import Accounts
 internal import Foundation
 internal import Mustache
 
-/// One language's templates for one application, or for all, parsed and thereby checked.
+/// One language's templates for one application, or for all others, parsed.
 struct TemplateSet: Sendable {
-    struct Parsed: Sendable {
-        let subject: MustacheTemplate
-        let text: MustacheTemplate
-        let html: MustacheTemplate
-        let sms: MustacheTemplate?
-    }
-
     /// A BCP 47 tag.
     let language: String
-    let formatTime: @Sendable (Date) -> String
-    let parsed: [MessageTopic: Parsed]
+    private var templates: [MessageTopic: [TemplateLayer.Part: MustacheTemplate]] = [:]
     /// Holds the layout.
-    let library: MustacheLibrary
+    private let library: MustacheLibrary
 
-    /// - Throws: `DeliveryError.unusableTemplate`.
-    init(
-        language: String, layout: String, formatTime: @escaping @Sendable (Date) -> String,
-        sources: [MessageTopic: TemplateSource]
-    ) throws(DeliveryError) {
+    /// Parses the templates of every language in the layers, of which later ones replace parts of earlier ones.
+    ///
+    /// - Returns: the sets by language tag in lower case.
+    /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if parts of a message are missing.
+    static func sets(_ layers: [TemplateLayer]) throws(DeliveryError) -> [String: TemplateSet] {
+        var sets: [String: TemplateSet] = [:]
+        for tag in Set(layers.flatMap(\.languages.keys)) {
+            sets[tag] = try TemplateSet(language: tag, layers: layers)
+        }
+        return sets
+    }
+
+    private init(language: String, layers: [TemplateLayer]) throws(DeliveryError) {
         self.language = language
-        self.formatTime = formatTime
+        let layout = layers.compactMap(\.layout).last ?? ""
         library = MustacheLibrary(templates: [
             Self.layout: try Self.parse(layout, name: Self.layout, language: language)
         ])
-        var parsed: [MessageTopic: Parsed] = [:]
-        for (topic, source) in sources {
-            parsed[topic] = try Self.parse(source, topic: topic, language: language)
+        for topic in MessageTopic.allCases {
+            var parts: [TemplateLayer.Part: String] = [:]
+            for layer in layers { parts.merge(layer.languages[language]?[topic] ?? [:]) { $1 } }
+            guard !parts.isEmpty else { continue }
+            for part in TemplateLayer.Part.allCases where part != .sms || topic.canBeText {
+                let name = "\(topic.rawValue).\(part.rawValue)"
+                guard let source = parts[part] else {
+                    throw .invalidSetting(
+                        field: "delivery.templates",
+                        reason: "\(language)/\(name) is missing, and \(language) is not built in")
+                }
+                templates[topic, default: [:]][part] = try Self.parse(
+                    part == .html ? Self.inLayout(source) : Self.unescaped + source, name: name, language: language)
+            }
         }
-        self.parsed = parsed
+    }
+
+    func has(_ topic: MessageTopic) -> Bool { templates[topic] != nil }
+
+    /// - Throws: `DeliveryError.unusableTemplate` if the topic has no such part.
+    func render(
+        _ part: TemplateLayer.Part, of topic: MessageTopic, with values: some Any
+    ) throws(DeliveryError) -> String {
+        guard let template = templates[topic]?[part] else {
+            throw .unusableTemplate(language: language, name: "\(topic.rawValue).\(part.rawValue)")
+        }
+        return template.render(values, library: library)
     }
 
     private static let layout = "layout"
     /// Switches escaping off: `&` in a link is `&` in plain text.
     private static let unescaped = "{{% CONTENT_TYPE:TEXT}}"
 
-    private static func parse(
-        _ source: TemplateSource, topic: MessageTopic, language: String
-    ) throws(DeliveryError) -> Parsed {
-        let name = topic.rawValue
-        let html = "{{<\(layout)}}{{$content}}\(source.html){{/content}}{{/\(layout)}}"
-        var sms: MustacheTemplate?
-        if let text = source.sms {
-            sms = try parse(unescaped + text, name: "\(name).sms", language: language)
-        }
-        return Parsed(
-            subject: try parse(unescaped + source.subject, name: "\(name).subject", language: language),
-            text: try parse(unescaped + source.text, name: "\(name).text", language: language),
-            html: try parse(html, name: "\(name).html", language: language), sms: sms)
+    private static func inLayout(_ html: String) -> String {
+        "{{<\(layout)}}{{$content}}\(html){{/content}}{{/\(layout)}}"
     }
 
     private static func parse(

@@ -139,27 +139,4 @@ struct MessageComposerTests {
         #expect(!content.html.contains("<script") && !content.html.contains("<img"))
         #expect(content.text.contains(name))
     }
-
-    @Test func aBrokenTemplateIsFoundAtInitialisation() {
-        let broken = MessageTemplates(language: "xx", formatTime: { _ in "" }) { topic in
-            let text = topic == .resetPassword ? "{{#open}} never closed" : "fine"
-            return TemplateSource(subject: "s", text: text, html: "h")
-        }
-        #expect(throws: DeliveryError.unusableTemplate(language: "xx", name: "resetPassword.text")) {
-            try MessageComposer(broken)
-        }
-    }
-
-    @Test func anotherLanguageBringsItsOwnWords() throws {
-        let french = MessageTemplates(language: "fr", formatTime: { _ in "demain" }) { _ in
-            TemplateSource(
-                subject: "Bonjour de {{application}}", text: "Jusqu'à {{until}}\n{{link}}", html: "<p>Salut</p>")
-        }
-        let message = try Samples.message(link: Self.link, until: Self.until)
-        let content = try MessageComposer(french).compose(message, application: "demo")
-        #expect(content.language == "fr")
-        #expect(content.subject == "Bonjour de demo")
-        #expect(content.text == "Jusqu'à demain\n\(Self.link)")
-        #expect(content.html.contains("<html lang=\"fr\">") && content.html.contains("<p>Salut</p>"))
-    }
 }
