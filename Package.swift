@@ -108,7 +108,7 @@ let package = Package(
             imports: [
                 "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging,
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
-            ]),
+            ], plugins: ["EmbedFiles"]),
         room(
             "GatehouseServer",
             imports: [

@@ -1,6 +1,6 @@
-/// Markup: what is interpolated into it is escaped, so that only literals and other markup bring tags.
+/// Markup, in which interpolated text is escaped: only literals, files and other markup add tags.
 ///
-/// Escaped text is safe in an element's content and inside a quoted attribute, not in a script, a style or a tag.
+/// Escaped text is safe in an element's content and in a quoted attribute, but not in a script, a style or a tag.
 struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     private(set) var markup: String
 
@@ -14,6 +14,17 @@ struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
 
     init(escaping text: some StringProtocol) {
         markup = Self.escape(text)
+    }
+
+    /// Reads an embedded file of this folder and replaces each `{{name}}` in it by its value.
+    init(file: String, _ values: [String: HTML] = [:]) {
+        markup = ""
+        var rest = (EmbeddedFiles.all["Pages/\(file)"] ?? "")[...]
+        while let tag = rest.firstMatch(of: /{{(\w+)}}/) {
+            markup += rest[..<tag.range.lowerBound] + (values[String(tag.output.1)]?.markup ?? "")
+            rest = rest[tag.range.upperBound...]
+        }
+        markup += rest
     }
 
     static func + (left: HTML, right: HTML) -> HTML {
