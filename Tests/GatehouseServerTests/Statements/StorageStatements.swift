@@ -11,8 +11,8 @@ struct StorageStatement: Sendable, CustomStringConvertible {
     static func all() throws -> [Self] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Storage")
             .standardizedFileURL
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return try files.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }.flatMap { file in
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        return try files.filter { $0.hasSuffix(".swift") }.sorted().map { folder.appending(path: $0) }.flatMap { file in
             try statements(of: String(contentsOf: file, encoding: .utf8), in: file.lastPathComponent)
         }
     }
