@@ -1,50 +1,56 @@
 internal import ProviderKit
 
-/// Where accounts are kept.
+/// Everything that the use cases need of a database, as the composition of their ports.
 ///
-/// The same calls work alone, each a statement of its own, and inside a transaction.
-package protocol AccountsStore: AccountStore, SessionStore, LinkingStore, PasswordStore, ProofStore, DeletionStore,
-    IdentityStore, QuarantineStore, MergeStore, RedirectFlowStore, ChallengeStore, MessageOutbox, EventOutbox,
-    ErasureStore,
-    AuditTrail, PersonalDataStore
-{}
+/// A use case asks for its own ports only and names them in `Store`. Each call works alone, as a statement of its own,
+/// and inside a transaction.
+package typealias AccountsStore = AccountAccessPorts & CredentialPorts & LifecyclePorts & DeliveryPorts
 
-/// A store that can do several things at once or not at all.
+package typealias AccountAccessPorts = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
+    & AdministrationStore & AliasStore & RefreshStore & SessionStore & SessionEndStore & SessionOpeningStore
+    & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore
+package typealias CredentialPorts = IdentityStore & IdentityRemovalStore & AddressChangeStore & AddressClaimStore
+    & MailForwardingStore & ProviderTokenStore & SingleUseStore & ProofStore & ChallengeStore & RedirectFlowStore
+    & FlowCodeStore & PasswordAttemptStore & RegistrationStore & PasswordStore & PasswordRehashStore
+    & PasswordResetStore & QuarantineStore
+package typealias LifecyclePorts = MergeStore & MergeTicketStore & MergeUndoStore & DeletionStore & ErasureStatusStore
+    & ErasureQueue & ErasureStore & RevocationRetryStore & IdleGuestStore & PersonalDataStore
+package typealias DeliveryPorts = MessageOutbox & EventOutbox & EventDeliveryStore & AuditTrail
+
+/// A store that runs several calls in one transaction.
 ///
-/// Locks are taken in one order, so that transactions never wait for each other in a circle:
+/// All transactions take locks in the same order, so that they never deadlock:
 ///
 /// 1. the one-time secret that the call presents (`proofs`, `redirect_flows`, then `registrations`, `code_guesses`);
 /// 2. accounts, in the order of their uids;
 /// 3. everything that belongs to a locked account: sessions, identities, addresses, passwords, tokens;
 /// 4. deliveries and revocations of an erasure, then the erasure.
 ///
-/// A statement that needs a row of an earlier step, as one that ends other people's codes or claims on an address,
-/// never waits for it (`NOWAIT`). It fails with a transient `StoreConflict`, and the whole transaction runs again.
-/// A statement on its own that locks several rows of an account locks the account first; one that locks a single row
-/// needs no order.
-package protocol TransactionalStore: AccountsStore {
-    /// Runs the body in one transaction, without network access inside.
+/// A statement that needs a row of an earlier step, such as one that ends other people's codes or claims on an address,
+/// does not wait for it (`NOWAIT`). It fails with a transient `StoreConflict`, and the whole transaction runs again.
+/// A single statement that locks several rows of an account locks the account first; one that locks a single row needs
+/// no order.
+package protocol TransactionalStore: Sendable {
+    /// Runs the body in one transaction, on a store with the same ports. The body must not use the network.
     ///
-    /// It runs again after a transient `StoreConflict`, as if the transaction had begun a moment later; after any other
-    /// one the caller must read again what it decided on.
-    func transaction<Result: Sendable>(
-        _ body: @Sendable (any AccountsStore) async throws -> Result
-    ) async throws -> Result
+    /// The body runs again after a transient `StoreConflict`. After any other conflict the use case must read again
+    /// what its decision depends on. Inside a transaction the body becomes a part of it.
+    func transaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result
 }
 
 extension TransactionalStore {
-    /// The same for a body that reads all it decides on: it runs again after any `StoreConflict`.
+    /// Runs a body that reads everything its decision depends on, again after any `StoreConflict`.
     func retryingTransaction<Result: Sendable>(
-        _ body: @Sendable (any AccountsStore) async throws -> Result
+        _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result {
         try await retryingOnConflict { try await transaction(body) }
     }
 
-    /// The same for a body whose refusals stand: what it used up before it refused stays used up.
+    /// Does the same, and commits what the body wrote before it refused: a refused proof stays used up.
     ///
-    /// It writes nothing before a refusal that must not be kept.
+    /// Before it refuses, the body must write nothing else.
     func retryingTransactionKeepingRefusals<Result: Sendable>(
-        _ body: @Sendable (any AccountsStore) async throws -> Result
+        _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result {
         let decided: Swift.Result<Result, AccountsError> = try await retryingTransaction { store in
             do {
@@ -52,7 +58,7 @@ extension TransactionalStore {
             } catch let error as AccountsError where error.isRefusal {
                 return .failure(error)
             } catch ProviderError.refused {
-                // A proof that had been used up before anything was written.
+                // The evidence had been used before, and nothing was written.
                 return .failure(.invalidToken)
             }
         }
@@ -60,9 +66,11 @@ extension TransactionalStore {
     }
 }
 
-/// The rows are no longer what the caller decided on, or another transaction holds them; nothing was written.
+/// The rows no longer match what the decision was based on, or another transaction holds them.
+///
+/// Nothing was written.
 package struct StoreConflict: Error {
-    /// Another transaction held the rows: the same call may succeed a moment later.
+    /// Another transaction held the rows, so that the same call may succeed a moment later.
     package let isTransient: Bool
 
     package init(isTransient: Bool = false) {
@@ -75,7 +83,7 @@ private let longestContention: Duration = .seconds(5)
 
 /// Repeats a call, after short random pauses, while other transactions hold the rows that it needs.
 ///
-/// - Throws: `AccountsError.unavailable` when that lasts for seconds.
+/// - Throws: `AccountsError.unavailable` after several seconds.
 package func retryingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
     let deadline = ContinuousClock.now + longestContention
     var longestPause = 2.0
@@ -90,10 +98,10 @@ package func retryingUnderContention<Result>(_ call: () async throws -> Result) 
     }
 }
 
-/// How often a decision is made anew before the request is answered with `AccountsError.unavailable`.
+/// How often a decision is repeated before the request fails with `AccountsError.unavailable`.
 private let mostDecisions = 8
 
-/// Runs a decision on fresh rows until they hold still.
+/// Repeats a decision on fresh rows until no `StoreConflict` interrupts it.
 package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
     for _ in 0..<mostDecisions {
         do {

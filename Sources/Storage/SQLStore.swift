@@ -39,8 +39,10 @@ package struct SQLStore: TransactionalStore {
     }
 
     package func transaction<Result: Sendable>(
-        _ body: @Sendable (any AccountsStore) async throws -> Result
+        _ body: @Sendable (SQLStore) async throws -> Result
     ) async throws -> Result {
+        let isTransaction = joinedUsers == nil
+        guard !isTransaction else { return try await body(self) }
         let (result, revoked) = try await retryingUnderContention {
             let revoked = RevokedSessions()
             let result = try await translatingErrors {

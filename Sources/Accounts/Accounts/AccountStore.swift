@@ -1,29 +1,36 @@
 package import Foundation
 package import ProviderKit
 
-/// Live accounts, as their owners and admins see them.
-package protocol AccountStore: Sendable {
-    /// `nil` for one that is unknown or deleted.
+/// Reads and changes the profile of live accounts.
+package protocol ProfileStore: Sendable {
+    /// - Returns: `nil` for an unknown or deleted account.
     func user(_ uid: UUID, application: Application.ID) async throws -> User?
 
+    /// Replaces the values that are not `nil`.
     func updateProfile(
         of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID
     ) async throws -> User?
+}
 
-    /// Where notices about the account go: its verified e-mail addresses, or where it has none its numbers.
+/// Where notices to an account's owner go, and in which languages.
+package protocol OwnerContactStore: Sendable {
+    /// The account's verified e-mail addresses, or its phone numbers if it has no such address.
     func noticeAddresses(of uid: UUID, application: Application.ID) async throws -> [Address]
 
-    /// What its owner reads, as `Client.languages` has it; nobody has said so of old accounts.
+    /// The owner's languages in the form of `Client.languages`; `nil` for accounts older than this column.
     func languages(of uid: UUID, application: Application.ID) async throws -> String?
+}
 
-    /// Waits for whoever holds the account, then keeps others from opening sessions of it until the transaction ends.
-    /// - Returns: `nil` for an unknown one.
-    func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
-
-    /// For admins: everything about the account but secrets, `nil` for an unknown one.
+/// What only admins read and change.
+package protocol AdministrationStore: Sendable {
+    /// Everything about the account but secrets; `nil` for an unknown account.
     func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier?
 
     func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws
+
+    /// Requires a new password at the next sign-in.
+    /// - Returns: `false` when the account has no password.
+    func requirePasswordChange(uid: UUID, application: Application.ID) async throws -> Bool
 }
 
 /// An account as an admin sees it.

@@ -2,9 +2,11 @@ package import Foundation
 
 /// What an admin does to accounts.
 package struct Administration: Sendable {
-    private let store: any TransactionalStore
+    package typealias Store = AdministrationStore & AccountLocks & AliasStore & DeletionScheduling.Store
 
-    package init(store: any TransactionalStore) {
+    private let store: any TransactionalStore & Store
+
+    package init(store: any TransactionalStore & Store) {
         self.store = store
     }
 
@@ -23,9 +25,23 @@ package struct Administration: Sendable {
             }
             try await store.setDisabled(disabled, uid: uid, application: application.id)
             if disabled {
-                _ = try await store.endSessions(.all, of: uid, because: .accountDisabled, application: application.id)
+                try await store.endSessions(.all, of: uid, because: .accountDisabled, application: application.id)
             }
         }
+    }
+
+    /// Ends every session at once and starts the grace period, also of a disabled account.
+    /// - Returns: the receipt, with which the status of the deletion can be read.
+    package func delete(_ uid: UUID, in application: Application) async throws -> UUID {
+        let receipt = UUID()
+        try await store.retryingTransaction { store in
+            guard let status = try await store.lockAccount(uid, application: application.id), status.isStaying else {
+                throw AccountsError.accountNotFound(uid)
+            }
+            try await DeletionScheduling(store: store, application: application)
+                .schedule(uid, by: .admin, receipt: receipt)
+        }
+        return receipt
     }
 
     /// - Returns: whether the account has a password at all.

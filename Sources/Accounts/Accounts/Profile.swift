@@ -8,11 +8,7 @@ package struct Profile: Sendable {
     /// Largest metadata, in bytes of JSON.
     package static let largestMetadata = 16 * 1024
 
-    private let store: any AccountsStore
-
-    package init(store: any AccountsStore) {
-        self.store = store
-    }
+    let store: any ProfileStore
 
     package func user(of principal: Principal) async throws -> User {
         guard let user = try await store.user(principal.uid, application: principal.application.id) else {

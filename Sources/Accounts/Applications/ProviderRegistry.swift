@@ -146,6 +146,10 @@ package struct ProviderRegistry: Sendable {
         configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
     }
 
+    package func canSignIn(withAnyOf identities: [IdentityRecord]) -> Bool {
+        identities.contains(where: canSignIn(with:))
+    }
+
     /// What a button of it says, be it one that is not configured any more.
     package func displayName(of name: String) -> String {
         configured.first { $0.name == name }?.displayName ?? name

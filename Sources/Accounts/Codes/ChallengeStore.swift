@@ -56,19 +56,21 @@ package struct ChallengeResponse: Sendable {
     package let source: RefusalSource
 }
 
+/// Challenges of one-time codes.
 package protocol ChallengeStore: Sendable {
-    /// Replaces an earlier challenge of the target and session, unless that is too young: then its own network gets the
-    /// same id again, and another network one of its own.
+    /// Replaces an earlier challenge of the target and session unless that is younger than `resendAfter`. In that case
+    /// the same network gets the same id again, and another network gets an id of its own.
     func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge
 
-    /// Counts an attempt and judges it: at most five for each challenge, and 500 wrong ones a day for each address,
-    /// however many race.
+    /// Counts an attempt and judges it: at most five for each challenge and 500 wrong ones a day for each address, even
+    /// if requests race.
     ///
-    /// - Returns: whose address it is, for the right code of a challenge that is alive.
+    /// - Returns: the target of the code if it is right and the challenge is alive.
     func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget?
 
     /// Ends the challenges of a subject.
     func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws
 
+    /// Ends the challenge of an identity's pending address change.
     func endAddressChange(of identity: UUID, application: Application.ID) async throws
 }

@@ -9,19 +9,13 @@ package struct OneTimeCodes: Sendable {
     private static let lifetime: Duration = .seconds(600)
     private static let resendAfter: Duration = .seconds(60)
 
-    private let store: any TransactionalStore
-    private let signIn: SignIn
-    private let tokens: SessionTokens
-    private let limits: any RateLimiting
+    typealias ProvingStore = ChallengeStore & ProofStore
+    typealias Store = ProvingStore & SignIn.Store & MessageOutbox
 
-    package init(
-        store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens, limits: any RateLimiting
-    ) {
-        self.store = store
-        self.signIn = signIn
-        self.tokens = tokens
-        self.limits = limits
-    }
+    let store: any TransactionalStore & Store
+    let signIn: SignIn
+    let tokens: SessionTokens
+    let limits: any RateLimiting
 
     /// Sends a code, unless one was sent within the last minute; only the caller's own session may answer it, if there
     /// is one.
@@ -91,7 +85,7 @@ package struct OneTimeCodes: Sendable {
             let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
             return try await signIn.open(session, with: evidence, of: configured, in: application, store: store)
         }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     /// What the right code proves; it, and whatever else was sent for the same purpose, is used up.
@@ -99,7 +93,7 @@ package struct OneTimeCodes: Sendable {
     /// - Throws: `AccountsError.invalidCredentials`, which the caller's transaction must not undo: the attempt counts.
     func prove(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,
-        in application: Application, store: any AccountsStore
+        in application: Application, store: any ProvingStore
     ) async throws -> VerifiedIdentity {
         _ = try configured.challenging()
         let target = try await judge(
@@ -112,7 +106,7 @@ package struct OneTimeCodes: Sendable {
     /// The address that the right code gives the identity; likewise.
     func prove(
         addressChange presented: PresentedOneTimeCode, of identity: IdentityRecord, from client: Client,
-        in application: Application, store: any AccountsStore
+        in application: Application, store: any ChallengeStore
     ) async throws -> ChallengeTarget {
         let target = try await judge(
             presented, for: .addressChange(identity.id), provider: identity.provider, session: nil, from: client,
@@ -123,7 +117,7 @@ package struct OneTimeCodes: Sendable {
 
     private func judge(
         _ presented: PresentedOneTimeCode, for purpose: ChallengePurpose, provider: String, session: UUID?,
-        from client: Client, in application: Application, store: any AccountsStore
+        from client: Client, in application: Application, store: any ChallengeStore
     ) async throws -> ChallengeTarget {
         guard let id = UUID(uuidString: presented.challengeID), presented.code.utf8.count <= 64 else {
             throw AccountsError.invalidCredentials
@@ -157,11 +151,11 @@ package struct OneTimeCodes: Sendable {
                 session, with: target.evidence, of: configured, in: application, store: store)
         }
         guard let outcome else { return nil }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     private func endChallenges(
-        of target: ChallengeTarget, provider: String, in application: Application, store: any AccountsStore
+        of target: ChallengeTarget, provider: String, in application: Application, store: any ProvingStore
     ) async throws {
         try await store.endChallenges(
             provider: provider, providerUid: target.providerUid, application: application.id)
@@ -171,7 +165,7 @@ package struct OneTimeCodes: Sendable {
 
     private func mayUse(
         _ configured: ConfiguredProvider, target: ChallengeTarget, in application: Application,
-        store: any AccountsStore
+        store: any LinkingFacts.Store
     ) async throws -> Bool {
         guard configured.mode == .existing else { return true }
         let verdict = try await signIn.verdict(

@@ -3,48 +3,22 @@ internal import ProviderKit
 
 /// Leaving, and coming back within the grace period.
 package struct AccountDeletion: Sendable {
-    private let store: any TransactionalStore
-    private let signIn: SignIn
-    private let tokens: SessionTokens
-    private let replacement: PasswordReplacement
+    typealias Store = DeletionScheduling.Store & AccountLocks & ErasureStatusStore & PasswordReplacement.Store
+        & SessionContinuation.Store
 
-    package init(
-        store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens, replacement: PasswordReplacement
-    ) {
-        self.store = store
-        self.signIn = signIn
-        self.tokens = tokens
-        self.replacement = replacement
-    }
+    let store: any TransactionalStore & Store
+    let tokens: SessionTokens
+    let replacement: PasswordReplacement
 
     /// Ends every session at once and starts the grace period.
     /// - Returns: the receipt under which anybody can ask how far the deletion is.
     package func request(by principal: Principal) async throws -> UUID {
-        try await request(principal.uid, by: .owner, session: principal.sessionID, in: principal.application) {
-            store, status in
-            // Judged again under its lock: a session that has ended meanwhile deletes nothing.
-            guard status == .live,
-                try await store.lockSession(
-                    principal.sessionID, of: principal.uid, application: principal.application.id)
-            else { throw AccountsError.invalidToken }
-        }
-    }
-
-    /// The same by an admin, who may delete a disabled account too.
-    package func request(_ uid: UUID, in application: Application) async throws -> UUID {
-        try await request(uid, by: .admin, in: application) { _, status in
-            guard let status, status.isStaying else { throw AccountsError.accountNotFound(uid) }
-        }
-    }
-
-    private func request(
-        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, in application: Application,
-        permittedBy permit: @escaping @Sendable (any AccountsStore, AccountStatus?) async throws -> Void
-    ) async throws -> UUID {
         let receipt = UUID()
         try await store.retryingTransaction { store in
-            try await permit(store, store.lockAccount(uid, application: application.id))
-            try await store.beginDeletion(of: uid, by: cause, session: session, receipt: receipt, in: application)
+            // A session that has ended since the request began must not delete the account.
+            guard try await store.lock(principal) else { throw AccountsError.invalidToken }
+            try await DeletionScheduling(store: store, application: principal.application)
+                .schedule(principal.uid, by: .owner, session: principal.sessionID, receipt: receipt)
         }
         return receipt
     }
@@ -70,22 +44,23 @@ package struct AccountDeletion: Sendable {
                 let deletion = try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
-            try await store.notify(ownerOf: uid, .accountRestored, application: application.id)
+            try await OwnerNotices(store: store, application: application.id)
+                .send(.accountRestored, toOwnerOf: uid)
             try await setPassword(of: proof, from: client, in: application, store: store)
 
             // What was proven may not be one of its identities: an address of the account's was enough.
             var session = tokens.newSession(methods: proof.methods, client: client, in: application)
             session.continues = deletion.session
-            return try await store.open(session, of: uid, in: application) {
+            return try await SessionContinuation(store: store, application: application).open(session, of: uid) {
                 $0.provider == proof.provider && $0.providerUid == proof.providerUid
             }
         }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     /// Of an account that is live again, where the proof is of a password reset.
     private func setPassword(
-        of proof: Proof, from client: Client, in application: Application, store: any AccountsStore
+        of proof: Proof, from client: Client, in application: Application, store: any Store
     ) async throws {
         guard let password = proof.password, let address = proof.address else { return }
         let subject = PasswordSubject(providerUid: proof.providerUid, address: address)
@@ -115,24 +90,5 @@ extension AuditEntry {
         AuditEntry(
             .signInRefused, of: uid,
             details: ["provider": .string(proof.provider), "rule": .string(LinkingRule.accountDisabled.rawValue)])
-    }
-}
-
-extension AccountsStore {
-    /// Ends every session of an account that the caller has locked, and starts its grace period, the application's
-    /// unless another is given; `session` is the one that asked for it.
-    func beginDeletion(
-        of uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID, gracePeriod: Duration? = nil,
-        in application: Application
-    ) async throws {
-        let purgeAfter = try await requestDeletion(
-            of: uid, by: cause, session: session, receipt: receipt,
-            gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod,
-            application: application.id)
-        _ = try await endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
-        try await announce(
-            [AccountEvent(.accountDeleted, of: uid, details: ["receipt": .string(receipt.text)])],
-            application: application.id)
-        try await notify(ownerOf: uid, .accountDeleted, until: purgeAfter, application: application.id)
     }
 }

@@ -51,19 +51,20 @@ package struct CancelledDeletion: Sendable {
     }
 }
 
+/// Begins and ends the grace period of accounts that the transaction has locked.
 package protocol DeletionStore: Sendable {
-    /// Begins the grace period of an account that the caller has locked.
-    ///
-    /// `session` is the one that asked for it, where a session did.
-    /// - Returns: when it ends.
+    /// `session` is the one that requested the deletion, if one did.
+    /// - Returns: when the grace period ends.
     func requestDeletion(
         of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
         application: Application.ID
     ) async throws -> Date
 
-    /// Ends the grace period of an account that the caller has locked.
-    /// - Returns: `nil` when it has passed, or the erasure has begun.
+    /// - Returns: `nil` when the grace period has passed or the erasure has begun.
     func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion?
+}
 
+/// Finds deletions by their receipt.
+package protocol ErasureStatusStore: Sendable {
     func erasure(receipt: UUID, application: Application.ID) async throws -> ErasureStatus?
 }

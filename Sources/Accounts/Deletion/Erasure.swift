@@ -11,6 +11,9 @@ internal import ProviderKit
 /// | written | the ledger has it | the account, still there, and a line that says that it must not be |
 /// | concluded | committed | nothing to do |
 package struct Erasure: Sendable {
+    package typealias Store = ErasureStore & ErasureQueue & AliasStore & MergeUndoStore & AccountLocks & SessionEndStore
+        & EventOutbox & EventDeliveryStore
+
     /// What has just been done; where a crash is followed by another run.
     package enum Step: String, Sendable, CaseIterable {
         case begun, settled, removed, written, concluded
@@ -35,7 +38,7 @@ package struct Erasure: Sendable {
         let ledger: (any ErasureLedger)?
     }
 
-    private let store: any TransactionalStore
+    private let store: any TransactionalStore & Store
     private let opaque: any OpaqueTokens
     private let certification: any ErasureCertification
     private let time: any TimeSource
@@ -43,7 +46,7 @@ package struct Erasure: Sendable {
 
     /// What `onStep` throws ends the run there.
     package init(
-        store: any TransactionalStore, opaque: any OpaqueTokens, certification: any ErasureCertification,
+        store: any TransactionalStore & Store, opaque: any OpaqueTokens, certification: any ErasureCertification,
         time: any TimeSource,
         onStep: @escaping @Sendable (Step) async throws -> Void = { _ in }
     ) {
@@ -63,18 +66,18 @@ package struct Erasure: Sendable {
     package func advance(_ erasure: DueErasure, in scope: ErasureScope) async throws -> Progress {
         guard try await begin(erasure) else { return .void }
         try await onStep(.begun)
-        guard let standing = try await store.standing(of: erasure) else { return .void }
-        let open = standing.processors.filter { !$0.isSettled }
-        guard open.isEmpty || standing.waited >= scope.webhookDeadline else {
+        guard let state = try await store.state(of: erasure) else { return .void }
+        let open = state.processors.filter { !$0.isSettled }
+        guard open.isEmpty || state.waited >= scope.webhookDeadline else {
             try await remind(erasure)
-            try await store.postpone(erasure, by: Self.pause(after: standing.waited, of: scope.webhookDeadline))
+            try await store.postpone(erasure, by: Self.pause(after: state.waited, of: scope.webhookDeadline))
             return .waiting(for: open)
         }
         try await onStep(.settled)
         let entry = LedgerEntry(
             application: scope.application.name, uid: erasure.uid, aliases: [], receipt: erasure.receipt,
             requestedAt: erasure.requestedAt, erasedAt: time.now().wholeMilliseconds)
-        let processors = standing.processors.map(\.concluded)
+        let processors = state.processors.map(\.concluded)
         let removal = Removal(entry: entry, processors: processors, isScheduled: true, ledger: scope.ledger)
         guard try await carryOut(removal, in: scope.application) else { return .void }
         try await onStep(.concluded)
@@ -106,10 +109,10 @@ package struct Erasure: Sendable {
     private func replay(_ entry: LedgerEntry, in application: Application) async throws -> Bool {
         try await partAsLedgerHasIt(entry, in: application)
         let erasure = DueErasure(entry, application: application.id)
-        let standing = try await store.standing(of: erasure)
-        let processors = standing?.processors.map(\.concluded) ?? []
+        let state = try await store.state(of: erasure)
+        let processors = state?.processors.map(\.concluded) ?? []
         return try await carryOut(
-            Removal(entry: entry, processors: processors, isScheduled: standing?.hasBegun == true, ledger: nil),
+            Removal(entry: entry, processors: processors, isScheduled: state?.hasBegun == true, ledger: nil),
             in: application)
     }
 
@@ -123,7 +126,7 @@ package struct Erasure: Sendable {
                 try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
                 _ = try await store.undo(merge, evenIfLate: true, application: application.id)
                 for identity in merge.identities {
-                    _ = try await store.endSessions(
+                    try await store.endSessions(
                         .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
                 }
             }
@@ -169,7 +172,7 @@ package struct Erasure: Sendable {
                 guard try await store.beginErasure(erasure, family: family) else { return false }
             }
             for uid in family {
-                _ = try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
+                try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
             }
             let traces = try await store.traces(of: family, application: application.id)
             let erased = try await store.erase(

@@ -16,7 +16,7 @@ package struct DueErasure: Sendable, Equatable {
 }
 
 /// How long an erasure has been under way, and who has said what.
-package struct ErasureStanding: Sendable {
+package struct ErasureState: Sendable {
     package let hasBegun: Bool
     /// Since it has.
     package let waited: Duration
@@ -57,64 +57,73 @@ package struct IdleGuest: Sendable, Equatable {
     }
 }
 
-package protocol ErasureStore: Sendable {
-    /// Erasures that are due in these applications, the oldest first, hidden from others for `lease`.
+/// The queue of scheduled erasures.
+package protocol ErasureQueue: Sendable {
+    /// Takes due erasures of these applications, the oldest first, and hides them from others for `lease`.
     ///
-    /// One replica takes at a time: another one gets none.
-    func takeErasures(of applications: [Application.ID], atMost count: Int, lease: Duration) async throws
-        -> [DueErasure]
+    /// One replica takes at a time; another one gets none.
+    func takeErasures(
+        of applications: [Application.ID], atMost count: Int, lease: Duration
+    ) async throws -> [DueErasure]
 
-    /// The one that is scheduled for the account, due or not.
+    /// The account's scheduled erasure, due or not.
     func scheduledErasure(of uid: UUID, application: Application.ID) async throws -> DueErasure?
 
-    /// All that are due, without taking them.
-    func dueErasures(of application: Application.ID) async throws -> [DueErasure]
-
-    /// Ends the grace period of an account that the caller has locked.
+    /// Ends the grace period of an account that the transaction has locked.
     ///
-    /// One that was restored and asked for once more is another erasure, with a grace period of its own.
+    /// Applies to this erasure only: if the account was restored and deleted again, the new erasure keeps its own
+    /// grace period.
     func skipGracePeriod(of erasure: DueErasure) async throws
 
-    /// The account and those that it has absorbed, locked until the transaction ends; none where it is gone.
+    /// Hides the erasure for `delay`.
+    func postpone(_ erasure: DueErasure, by delay: Duration) async throws
+}
+
+/// Erases accounts.
+package protocol ErasureStore: Sendable {
+    /// Locks the account and those that it absorbed; empty when the account is gone.
     func lockFamily(of uid: UUID, application: Application.ID) async throws -> [UUID]
 
-    /// Notes that the erasure has begun, and hands the family's tokens over to be given back.
+    /// Marks the erasure as begun and queues the family's provider tokens to be revoked.
     ///
-    /// - Returns: `false` where it is not due, or over.
+    /// - Returns: `false` when it is not due, or over.
     func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool
 
-    func standing(of erasure: DueErasure) async throws -> ErasureStanding?
+    func state(of erasure: DueErasure) async throws -> ErasureState?
 
-    /// Nobody looks at it again before that.
-    func postpone(_ erasure: DueErasure, by delay: Duration) async throws
-
-    /// Makes tokens due now that are still to be given back.
-    func retryRevocations(of uid: UUID, application: Application.ID) async throws
-
-    /// Everything by which the family can be recognised where no row refers to it.
+    /// Everything that identifies the family in rows without a reference to it.
     func traces(of family: [UUID], application: Application.ID) async throws -> AccountTraces
 
-    /// Removes the locked family and all that is about it, but for its erasures.
+    /// Removes the locked family and all of its data but its erasures.
     ///
     /// The ids of its sessions are kept for `memory`.
     func erase(
         _ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID
     ) async throws -> ErasedData
 
-    /// Notes that the account is gone; for one that the database knows no erasure of, too.
+    /// Records that the account is gone, also when the database has no such erasure.
     func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws
 
-    /// Which of these accounts are there.
+    /// Returns those of the accounts that exist.
     func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID]
+}
 
-    /// Looks at guests whom nobody is known to have heard of for so long, in order, after that one.
+/// Provider tokens that wait to be revoked.
+package protocol RevocationRetryStore: Sendable {
+    /// Makes the account's pending revocations due now.
+    func retryRevocations(of uid: UUID, application: Application.ID) async throws
+}
+
+/// Finds guests that have not been used for long.
+package protocol IdleGuestStore: Sendable {
+    /// Looks in order, after `last`, at guests without recorded activity within `retention`.
     ///
-    /// Those that turn out to be alive are not looked at again for as long. One replica looks at a time: another one
+    /// Those that turn out to be active are not looked at again for as long. One replica looks at a time; another one
     /// gets none.
     func guests(
         idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID
     ) async throws -> [IdleGuest]
 
-    /// Whether the account is still what `guests` gave.
+    /// Whether the account is still an idle guest.
     func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool
 }

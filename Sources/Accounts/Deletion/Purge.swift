@@ -3,16 +3,20 @@ internal import ProviderKit
 
 /// Erasing whatever is due, in small batches, of all applications.
 package struct Purge: Sendable {
+    package typealias Store = ErasureQueue & ErasureStore & ErasureStatusStore & EventDeliveryStore
+        & RevocationRetryStore
+        & IdleGuestStore & AliasStore & AccountLocks & AuditTrail & DeletionScheduling.Store
+
     /// What became of one erasure.
     package struct Outcome: Sendable {
         package let erasure: DueErasure
         package let progress: Result<Erasure.Progress, any Error>
     }
 
-    private let store: any TransactionalStore
+    private let store: any TransactionalStore & Store
     private let erasure: Erasure
 
-    package init(store: any TransactionalStore, erasure: Erasure) {
+    package init(store: any TransactionalStore & Store, erasure: Erasure) {
         self.store = store
         self.erasure = erasure
     }
@@ -92,7 +96,7 @@ package struct Purge: Sendable {
 
     /// Whom the erasure still waits for.
     package func processors(of erasure: DueErasure) async throws -> [Processor] {
-        try await store.standing(of: erasure)?.processors ?? []
+        try await store.state(of: erasure)?.processors ?? []
     }
 
     /// Deletes guests whom nobody has heard of for as long as their application keeps them, without grace.
@@ -128,8 +132,8 @@ package struct Purge: Sendable {
                 try await store.isIdleGuest(
                     guest.uid, for: scope.anonymousRetention, application: application.id)
             else { return false }
-            try await store.beginDeletion(
-                of: guest.uid, by: .idle, receipt: UUID(), gracePeriod: .zero, in: application)
+            try await DeletionScheduling(store: store, application: application)
+                .schedule(guest.uid, by: .idle, gracePeriod: .zero)
             return true
         }
     }

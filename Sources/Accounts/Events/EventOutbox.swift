@@ -1,20 +1,22 @@
 package import Foundation
 
-/// Where events are written, in the transaction of what they tell about.
+/// Queues events in the transaction that they report.
 package protocol EventOutbox: Sendable {
-    /// Writes one delivery for each webhook that subscribes to the event by now; without any, it asks nothing of the
-    /// database.
+    /// Writes one delivery for each webhook that subscribes to the event; runs no statement if there is none.
     func announce(_ events: [AccountEvent], application: Application.ID) async throws
+}
 
-    /// What became of one event, webhook by webhook.
+/// Deliveries of events that were announced.
+package protocol EventDeliveryStore: Sendable {
+    /// The deliveries of one event, one for each webhook.
     func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery]
 
-    /// The same for the account's last event of a kind, for whoever doesn't know its id.
+    /// The deliveries of the account's last event of a kind.
     func acknowledgements(
         ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
     ) async throws -> [EventDelivery]
 
-    /// Makes whatever is not acknowledged due now, what was given up too; an attempt that is under way stays alone.
+    /// Makes unacknowledged deliveries due now, including those that were given up, but not those being attempted.
     func retryUnacknowledged(of event: UUID, application: Application.ID) async throws
 }
 

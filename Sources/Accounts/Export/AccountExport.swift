@@ -5,10 +5,12 @@ internal import ProviderKit
 package struct AccountExport: Sendable {
     private static let page = 200
 
-    private let store: any TransactionalStore
+    package typealias Store = PersonalDataStore & AuditTrail
+
+    private let store: any Store
     private let events: any AuditChainStore
 
-    package init(store: any TransactionalStore, events: any AuditChainStore) {
+    package init(store: any Store, events: any AuditChainStore) {
         self.store = store
         self.events = events
     }

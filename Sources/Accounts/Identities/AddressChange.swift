@@ -6,19 +6,11 @@ internal import ProviderKit
 /// The old address stays until a code that was sent to the new one has come back. Of two accounts with the same wish
 /// the first proof wins.
 package struct AddressChange: Sendable {
-    private let store: any TransactionalStore
-    private let signIn: SignIn
-    private let codes: OneTimeCodes
-    private let tokens: SessionTokens
-    private let writer: VerdictWriter
+    typealias Store = OneTimeCodes.Store & LinkWriter.Store & AddressChangeStore
 
-    package init(store: any TransactionalStore, signIn: SignIn, codes: OneTimeCodes, tokens: SessionTokens) {
-        self.store = store
-        self.signIn = signIn
-        self.codes = codes
-        self.tokens = tokens
-        writer = VerdictWriter(tokens: tokens)
-    }
+    let store: any TransactionalStore & Store
+    let codes: OneTimeCodes
+    let tokens: SessionTokens
 
     /// Sends a code to the new address, whoever's that is.
     ///
@@ -55,7 +47,8 @@ package struct AddressChange: Sendable {
             let target = try await codes.prove(
                 addressChange: presented, of: identity, from: client, in: application, store: store)
             let evidence = target.evidence
-            guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: principal) else {
+            let facts = LinkingFacts(store: store, application: application)
+            guard let state = try await facts.lockedState(for: evidence, of: provider, askedBy: principal) else {
                 throw AccountsError.invalidToken
             }
 
@@ -70,16 +63,16 @@ package struct AddressChange: Sendable {
                 let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
                 let opening = SessionOpening(
                     session: session, evidence: evidence, provider: provider.name, application: application.id)
-                return .refused(
-                    try await writer.write(
-                        verdict, opening, by: provider, in: application, asked: principal, store: store))
+                let writer = LinkWriter(
+                    opening: opening, provider: provider, principal: principal, tokens: tokens, store: store)
+                return .refused(try await writer.write(verdict))
             }
         }
         switch decided {
         case .changed(let identity):
             return identity
         case .refused(let outcome):
-            _ = try await signIn.finish(outcome, in: application)
+            _ = try await tokens.signedIn(outcome, in: application)
             throw AccountsError.unavailable
         }
     }
@@ -92,12 +85,12 @@ package struct AddressChange: Sendable {
     /// Everybody whom mail or texts reach at the old or the new address is told.
     private func change(
         _ identity: IdentityRecord, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
-        by principal: Principal, store: any AccountsStore
+        by principal: Principal, store: any Store
     ) async throws -> ListedIdentity {
         let application = principal.application
         let told = try await store.noticeAddresses(of: principal.uid, application: application.id)
         let old = [identity.email.map(Address.email), identity.phone.map(Address.phone)].compactMap { $0 }
-        try await writer.displace(new.displacing, in: application, store: store)
+        try await NumberRecycling(store: store, application: application).displace(new.displacing)
         try await store.changeAddress(
             of: identity.id, uid: principal.uid, to: target, claiming: new.claiming, application: application.id)
         try await store.evictUnprovenClaims(on: [target.address], owner: principal.uid, application: application.id)

@@ -17,11 +17,9 @@ package enum IdentityRemoval: Sendable, Equatable {
 
 /// The ways to sign in to one's own account.
 package struct Identities: Sendable {
-    private let store: any TransactionalStore
+    typealias Store = AccountLocks & IdentityStore & IdentityUnlinking.Store & DeletionScheduling.Store
 
-    package init(store: any TransactionalStore) {
-        self.store = store
-    }
+    let store: any TransactionalStore & Store
 
     package func list(of principal: Principal) async throws -> [ListedIdentity] {
         let application = principal.application.id
@@ -39,7 +37,7 @@ package struct Identities: Sendable {
     package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {
         let application = principal.application
         return try await store.retryingTransaction { store in
-            _ = try await store.lockedAsking(principal)
+            guard try await store.lock(principal) else { throw AccountsError.invalidToken }
             let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
             let identities = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = identities.first(where: { $0.id == id ?? current }) else {
@@ -48,33 +46,15 @@ package struct Identities: Sendable {
             let remaining = identities.filter { $0.id != identity.id }
             guard !remaining.isEmpty else {
                 let receipt = UUID()
-                try await store.beginDeletion(
-                    of: principal.uid, by: .lastIdentity, session: principal.sessionID, receipt: receipt,
-                    in: application)
+                try await DeletionScheduling(store: store, application: application)
+                    .schedule(principal.uid, by: .lastIdentity, session: principal.sessionID, receipt: receipt)
                 return .accountDeleted(receipt: receipt)
             }
-            guard remaining.contains(where: application.providers.canSignIn(with:)) else {
+            guard application.providers.canSignIn(withAnyOf: remaining) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
             }
-            try await store.unlink(identity, of: principal.uid, in: application)
+            try await IdentityUnlinking(store: store, application: application).unlink(identity, of: principal.uid)
             return .removed
         }
-    }
-}
-
-extension AccountsStore {
-    /// Removes an identity of an account that the caller has locked and that keeps others; its owner is told, also at
-    /// the address that goes with it.
-    func unlink(_ identity: IdentityRecord, of uid: UUID, in application: Application) async throws {
-        try await notify(
-            ownerOf: uid, .identityRemoved, provider: application.providers.displayName(of: identity.provider),
-            application: application.id)
-        _ = try await endSessions(
-            .openedBy(identity.id), of: uid, because: .identityRemoved, application: application.id)
-        try await revokeTokens(of: identity.id, application: application.id)
-        try await removeIdentity(identity.id, of: uid, application: application.id)
-        try await announce(
-            [.identity(.identityUnlinked, identity.id, of: uid, provider: identity.provider)],
-            application: application.id)
     }
 }

@@ -3,13 +3,10 @@ internal import ProviderKit
 
 /// What the mail of a password reset leads to: its reader says which identities are theirs, and removes the others.
 package struct IdentityReview: Sendable {
-    private let store: any TransactionalStore
-    private let opaque: any OpaqueTokens
+    typealias Store = AccountLocks & ProofStore & IdentityStore & QuarantineStore & IdentityUnlinking.Store
 
-    package init(store: any TransactionalStore, opaque: any OpaqueTokens) {
-        self.store = store
-        self.opaque = opaque
-    }
+    let store: any TransactionalStore & Store
+    let opaque: any OpaqueTokens
 
     /// The account's identities but for the one that was reset; the token stays good.
     /// - Throws: `AccountsError.invalidToken`.
@@ -45,11 +42,11 @@ package struct IdentityReview: Sendable {
             guard !remove.isEmpty else { return }
             let identities = try await store.identities(of: uid, application: application.id)
             let remaining = identities.filter { !remove.contains($0.id) }
-            guard remaining.contains(where: application.providers.canSignIn(with:)) else {
+            guard application.providers.canSignIn(withAnyOf: remaining) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
             }
             for identity in identities where remove.contains(identity.id) {
-                try await store.unlink(identity, of: uid, in: application)
+                try await IdentityUnlinking(store: store, application: application).unlink(identity, of: uid)
             }
         }
     }

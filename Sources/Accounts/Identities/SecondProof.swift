@@ -4,13 +4,10 @@ internal import ProviderKit
 /// The ticket of a phone number that was idle for too long, or of a quarantined identity: another sign-in of the account
 /// makes it good again.
 package struct SecondProof: Sendable {
-    private let store: any TransactionalStore
-    private let opaque: any OpaqueTokens
+    typealias Store = AccountLocks & ProofStore & QuarantineStore
 
-    package init(store: any TransactionalStore, opaque: any OpaqueTokens) {
-        self.store = store
-        self.opaque = opaque
-    }
+    let store: any TransactionalStore & Store
+    let opaque: any OpaqueTokens
 
     /// Runs a sign-in that a ticket goes along with; one of another account leaves the ticket as it is.
     /// - Throws: `AccountsError.invalidToken` for a ticket that is unknown or expired, before anything else.

@@ -10,9 +10,9 @@ package struct Explanation: Sendable {
 
 /// Replays the linking decision for an admin.
 package struct Explaining: Sendable {
-    private let store: any TransactionalStore
+    private let store: any LinkingFacts.Store
 
-    package init(store: any TransactionalStore) {
+    package init(store: any LinkingFacts.Store) {
         self.store = store
     }
 
@@ -27,8 +27,8 @@ package struct Explaining: Sendable {
             guard !identities.isEmpty else { throw AccountsError.accountNotFound(uid) }
             asking = AskingAccount(uid: uid, isGuest: identities.allSatisfy(\.isGuest))
         }
-        let state = try await store.facts(
-            about: try evidence.checked(), of: provider, in: application, asking: asking)
+        let state = try await LinkingFacts(store: store, application: application)
+            .state(for: try evidence.checked(), of: provider, asking: asking)
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
         return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
     }

@@ -12,24 +12,13 @@ package enum PresentedProof: Sendable {
 
 /// Further identities for an account that is signed in, and authentication anew.
 package struct IdentityLinking: Sendable {
-    private let store: any TransactionalStore
-    private let signIn: SignIn
-    private let tokens: SessionTokens
-    private let codes: OneTimeCodes
-    private let redemption: CodeRedemption
-    private let writer: VerdictWriter
+    typealias Store = SignIn.Store & LinkWriter.Store & OneTimeCodes.ProvingStore & CodeRedemption.AcceptingStore
 
-    package init(
-        store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens, codes: OneTimeCodes,
-        redemption: CodeRedemption
-    ) {
-        self.store = store
-        self.signIn = signIn
-        self.tokens = tokens
-        self.codes = codes
-        self.redemption = redemption
-        writer = VerdictWriter(tokens: tokens)
-    }
+    let store: any TransactionalStore & Store
+    let signIn: SignIn
+    let tokens: SessionTokens
+    let codes: OneTimeCodes
+    let redemption: CodeRedemption
 
     /// Links what the proof proves to the caller's account.
     ///
@@ -47,31 +36,31 @@ package struct IdentityLinking: Sendable {
             return try await link(
                 evidence, of: provider, onConflict: onConflict, by: principal, from: client, store: store)
         }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     /// The same inside a transaction of the caller's.
     func link(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal,
-        from client: Client, store: any AccountsStore
+        from client: Client, store: any Store
     ) async throws -> SignInOutcome {
         let application = principal.application
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
         let opening = opening(evidence, of: provider, by: principal, from: client)
         if let successor = principal.successor {
-            return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
+            return try await repeatLink(opening, of: provider, to: successor, for: principal, store: store)
         }
-        guard let state = try await store.lockedFacts(about: evidence, of: provider, askedBy: principal) else {
+        let facts = LinkingFacts(store: store, application: application)
+        guard let state = try await facts.lockedState(for: evidence, of: provider, askedBy: principal) else {
             // The same call, sent twice: the other one has just moved the guest.
             guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
-            return try await repeatLink(opening, of: provider, to: successor, in: application, store: store)
+            return try await repeatLink(opening, of: provider, to: successor, for: principal, store: store)
         }
         let verdict = decide(evidence, state: state, policy: policy)
-        return try await writer.write(
-            verdict, opening.after(verdict, by: principal), by: provider, in: application, asked: principal,
-            store: store)
+        return try await writer(opening.after(verdict, by: principal), of: provider, for: principal, store: store)
+            .write(verdict)
     }
 
     /// Opens a session by a fresh proof of one of the account's own identities.
@@ -87,17 +76,17 @@ package struct IdentityLinking: Sendable {
                 store: store)
             // A token that may sign in again and again re-authenticates once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
-            let asking = try await store.lockedAsking(principal)
-            let state = try await store.facts(about: evidence, of: provider, in: application, asking: asking)
+            let facts = LinkingFacts(store: store, application: application)
+            guard let asking = try await facts.lockedAccount(of: principal) else { throw AccountsError.invalidToken }
+            let state = try await facts.state(for: evidence, of: provider, asking: asking)
             let verdict = decideReauthentication(
                 evidence, state: state, policy: LinkingPolicy(provider, in: application))
             if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
             var opening = opening(evidence, of: provider, by: principal, from: client)
             opening.session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
-            return try await writer.write(
-                verdict, opening, by: provider, in: application, asked: principal, store: store)
+            return try await writer(opening, of: provider, for: principal, store: store).write(verdict)
         }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     /// When the person proved who they are; `nil` for a proof that was made for this request.
@@ -120,20 +109,20 @@ package struct IdentityLinking: Sendable {
 
     /// A guest that has gone over may have missed the answer: the same proof leads to the same account.
     private func repeatLink(
-        _ opening: SessionOpening, of provider: ConfiguredProvider, to successor: UUID, in application: Application,
-        store: any AccountsStore
+        _ opening: SessionOpening, of provider: ConfiguredProvider, to successor: UUID, for principal: Principal,
+        store: any Store
     ) async throws -> SignInOutcome {
         let verdict = try await signIn.verdict(
-            on: opening.evidence, of: provider, in: application, store: store)
+            on: opening.evidence, of: provider, in: principal.application, store: store)
         guard case .enter(let entry) = verdict.outcome, entry.uid == successor else { throw AccountsError.invalidToken }
         var opening = opening
         opening.session.resumes = nil
-        return try await writer.write(verdict, opening, by: provider, in: application, store: store)
+        return try await writer(opening, of: provider, for: principal, store: store).write(verdict)
     }
 
     private func accept(
         _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, from client: Client,
-        in application: Application, store: any AccountsStore
+        in application: Application, store: any Store
     ) async throws -> VerifiedIdentity {
         switch proof {
         case .evidence(let evidence):
@@ -146,6 +135,12 @@ package struct IdentityLinking: Sendable {
             guard flow.provider == provider.name else { throw AccountsError.invalidToken }
             return flow.evidence
         }
+    }
+
+    private func writer(
+        _ opening: SessionOpening, of provider: ConfiguredProvider, for principal: Principal, store: any Store
+    ) -> LinkWriter {
+        LinkWriter(opening: opening, provider: provider, principal: principal, tokens: tokens, store: store)
     }
 
     private func opening(

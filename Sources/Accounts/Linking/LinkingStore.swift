@@ -33,47 +33,50 @@ package struct PasswordPermission: Sendable {
     }
 }
 
-/// Carries out the verdicts.
-///
-/// Each call is one statement whose conditions repeat what the verdict rests on.
-package protocol LinkingStore: Sendable {
-    /// A phone number is idle if it was not used as a proof for `idleLimit`. An address needs a second proof if only
-    /// quarantined identities have it. The caller checks whether the account has another way in.
+/// Reads the rows that the linking rules depend on.
+package protocol LinkingStateStore: Sendable {
+    /// A phone number is idle if it was not used as a proof for `idleLimit`. An address needs another sign-in if only
+    /// quarantined identities have it. The use case checks whether the account has another way in.
     func linkingState(
         for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Application.ID
     ) async throws -> LinkingState
+}
 
-    /// - Throws: `StoreConflict` when the account is not live any more, the password is another by now, or the identity
-    ///   was quarantined, or is no longer.
+/// Opens sessions of existing accounts.
+package protocol SessionOpeningStore: Sendable {
+    /// Runs as one statement whose conditions repeat what the verdict depends on.
+    /// - Throws: `StoreConflict` when the account is no longer live, the password has changed, or the identity's
+    ///   quarantine began or ended.
     func openSession(
         _ opening: SessionOpening, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession
+}
 
-    /// - Throws: `StoreConflict` when the identity is known by now, or an address is owned.
+/// Writes identities that evidence creates, adds or removes.
+///
+/// Each call is one statement whose conditions repeat what the verdict depends on.
+package protocol LinkingStore: Sendable {
+    /// - Throws: `StoreConflict` when the identity exists by now, or one of its addresses has an owner.
     func createAccount(_ opening: SessionOpening, with identity: NewIdentity) async throws -> OpenedSession
 
-    /// - Throws: `StoreConflict` likewise, or when the account is not live any more.
+    /// - Throws: `StoreConflict` as `createAccount` does, and when the account is no longer live.
     func add(_ identity: NewIdentity, of opening: SessionOpening, to uid: UUID) async throws -> KnownIdentity
 
-    /// Drops the guest's identity in favour of one that was just added: its sessions go on as that one's, and the
-    /// session gets a further refresh token.
+    /// Removes a phone number from an account that the transaction has locked.
+    ///
+    /// Identities that are that number are deleted, or become guest identities if they have live sessions.
+    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement
+}
+
+/// Upgrades guests.
+package protocol GuestUpgradeStore: Sendable {
+    /// Replaces the guest identity by one that was just added. Its session continues with that identity and gets
+    /// another refresh token.
     ///
     /// - Throws: `StoreConflict` when the session has ended.
     func upgradeGuest(
         _ opening: SessionOpening, identity: KnownIdentity, keeping session: UUID
     ) async throws -> OpenedSession
-
-    /// Remembers where a guest, whose session has ended, went.
-    func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws
-
-    /// Takes a phone number from an account that the caller has locked; identities that are that number go, or become a
-    /// guest's where somebody is still signed in by them.
-    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement
-
-    /// Trusts what the ticket of a second proof was about: another sign-in of the account came with it.
-    ///
-    /// The quarantine ends of that identity, and of those that show it as their address; a number is not idle any more.
-    func confirm(_ proof: Proof, of uid: UUID, application: Application.ID) async throws
 }
 
 /// What is left of an account that lost its number.

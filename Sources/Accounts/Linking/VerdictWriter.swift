@@ -1,80 +1,171 @@
 internal import Foundation
 internal import ProviderKit
 
-/// What became of evidence that was not refused.
-enum SignInOutcome: Sendable {
-    case opened(OpenedSession, refreshToken: OpaqueToken)
-    case deleted(AccountInGracePeriod)
-    /// The evidence is another account's; the ticket, where there is one, merges the two.
-    case conflict(ticket: OpaqueToken?, Refusal)
-    case secondProof(ticket: OpaqueToken, Refusal)
-}
-
-/// The answer to valid evidence of an account in its grace period.
-struct AccountInGracePeriod: Sendable {
-    let purgeAfter: Date
-    /// Restores the account; `nil` where the evidence would not sign in to it.
-    let restoreToken: OpaqueToken?
-    let refusal: Refusal
-
-    var error: AccountsError { .accountDeleted(purgeAfter: purgeAfter, restoreToken: restoreToken?.text, refusal) }
-}
-
-/// Writes what a verdict says, in the transaction that the verdict was reached in.
+/// Writes what a verdict on a sign-in says, in the transaction that read the state.
 struct VerdictWriter: Sendable {
-    let tokens: SessionTokens
+    typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
+        & ProviderTokenStore & AddressClaimStore
 
-    /// `caller` is whoever asks for a link; their account, and every other that the verdict names, is locked.
-    func write(
-        _ verdict: LinkingVerdict, _ opening: SessionOpening, by provider: ConfiguredProvider,
-        in application: Application,
-        asked principal: Principal? = nil, store: any AccountsStore
-    ) async throws -> SignInOutcome {
-        if verdict.isSuccess { try await spend(opening, store: store) }
+    let opening: SessionOpening
+    let provider: ConfiguredProvider
+    let application: Application
+    let tokens: SessionTokens
+    let store: any Store
+
+    func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
         switch verdict.outcome {
         case .enter(let entry):
-            return try await enter(entry, opening, by: provider, store: store)
+            try await spendEvidence()
+            return try await enter(entry)
         case .create(let identity):
-            try await displace(identity.displacing, in: application, store: store)
+            try await spendEvidence()
+            try await displace(identity.displacing)
             let opened = try await store.createAccount(opening, with: identity)
-            try await settle(
-                opening, proven: identity.claiming, identity: opened.identityID, uid: opened.user.uid, store)
+            try await settle(proven: identity.claiming, identity: opened.identityID, uid: opened.user.uid)
             return .opened(opened, refreshToken: opening.session.refreshToken)
+        case .secondProof, .deleted, .disabled, .refuse:
+            return try await RefusalWriter(opening: opening, tokens: tokens, store: store).write(verdict)
+        case .link, .upgrade, .replaceGuest, .conflict:
+            // Only `LinkWriter` writes verdicts on links.
+            throw StoreConflict()
+        }
+    }
+
+    /// Uses up evidence that may be presented only once.
+    ///
+    /// Refused evidence stays usable.
+    func spendEvidence() async throws {
+        guard let proof = opening.evidence.singleUse else { return }
+        guard try await store.spend(proof, provider: opening.provider, application: application.id) else {
+            throw ProviderError.refused
+        }
+    }
+
+    func enter(_ entry: Entry) async throws -> SignInOutcome {
+        switch entry {
+        case .known(let identity):
+            let outcome = try await open(identity)
+            try await settle(proven: [], identity: identity.id, uid: identity.uid)
+            return outcome
+        case .joining(let identity, let uid):
+            return try await open(try await add(identity, to: uid))
+        }
+    }
+
+    func open(_ identity: KnownIdentity) async throws -> SignInOutcome {
+        let opened = try await store.openSession(opening, identity: identity, password: nil)
+        return .opened(opened, refreshToken: opening.session.refreshToken)
+    }
+
+    /// Adds an identity to a locked account and notifies the owner.
+    func add(_ identity: NewIdentity, to uid: UUID) async throws -> KnownIdentity {
+        let added = try await store.add(identity, of: opening, to: uid)
+        try await settle(proven: identity.showing, identity: added.id, uid: uid)
+        // Opening the session stores the client's languages; the notice uses those that the owner had before.
+        try await OwnerNotices(store: store, application: application.id)
+            .send(.identityLinked, toOwnerOf: uid, provider: provider.displayName)
+        try await store.announce(
+            [.identity(.identityLinked, added.id, of: uid, provider: provider.name)], application: application.id)
+        return added
+    }
+
+    /// Stores the provider's tokens, and removes other people's unproven claims on the addresses that were proved.
+    private func settle(proven: [Address], identity: UUID, uid: UUID) async throws {
+        if let tokens = opening.evidence.tokens {
+            try await store.keep(tokens, of: identity, application: application.id)
+        }
+        if !proven.isEmpty {
+            try await store.evictUnprovenClaims(on: proven, owner: uid, application: application.id)
+        }
+    }
+
+    func displace(_ owner: AddressOwner?) async throws {
+        try await NumberRecycling(store: store, application: application).displace(owner)
+    }
+}
+
+/// Writes what a verdict on a link says.
+///
+/// The principal's account and every account that the verdict names are locked.
+struct LinkWriter: Sendable {
+    typealias Store = VerdictWriter.Store & GuestUpgradeStore & GuestSuccessorStore & MergeWriter.Store
+
+    let opening: SessionOpening
+    let provider: ConfiguredProvider
+    let principal: Principal
+    let tokens: SessionTokens
+    let store: any Store
+
+    private var application: Application { principal.application }
+
+    func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
+        let writer = VerdictWriter(
+            opening: opening, provider: provider, application: application, tokens: tokens, store: store)
+        switch verdict.outcome {
         case .link(let identity, let uid):
-            try await displace(identity.displacing, in: application, store: store)
-            let added = try await add(identity, opening, to: uid, by: provider, store: store)
-            let opened = try await store.openSession(opening, identity: added, password: nil)
-            return .opened(opened, refreshToken: opening.session.refreshToken)
+            try await writer.spendEvidence()
+            try await writer.displace(identity.displacing)
+            return try await writer.open(try await writer.add(identity, to: uid))
         case .upgrade(let identity, let guest):
-            guard let principal else { throw StoreConflict() }
-            try await displace(identity.displacing, in: application, store: store)
-            let added = try await add(identity, opening, to: guest, by: provider, store: store)
-            _ = try await store.endSessions(
+            try await writer.spendEvidence()
+            try await writer.displace(identity.displacing)
+            let added = try await writer.add(identity, to: guest)
+            try await store.endSessions(
                 .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
             let opened = try await store.upgradeGuest(opening, identity: added, keeping: principal.sessionID)
             return .opened(opened, refreshToken: opening.session.refreshToken)
         case .replaceGuest(let entry, let isAbsorbed):
-            guard let principal else { throw StoreConflict() }
-            try await leave(principal, for: entry.uid, isAbsorbed: isAbsorbed, in: application, store: store)
-            return try await enter(entry, opening, by: provider, store: store)
+            try await writer.spendEvidence()
+            try await replaceGuest(by: entry.uid, isAbsorbed: isAbsorbed)
+            return try await writer.enter(entry)
         case .conflict(let uid, let offersMerge):
-            guard let principal else { throw StoreConflict() }
             try await store.record(
-                .refusal(verdict.rule, of: opening, uid: principal.uid), application: opening.application)
+                .refusal(verdict.rule, of: opening, uid: principal.uid), application: application.id)
             guard offersMerge else { return .conflict(ticket: nil, verdict.refusal) }
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .merge(ticket, with: uid, by: opening, session: principal.sessionID), application: opening.application)
+                .merge(ticket, with: uid, by: opening, session: principal.sessionID), application: application.id)
             return .conflict(ticket: ticket, verdict.refusal)
+        case .enter, .create, .secondProof, .deleted, .disabled, .refuse:
+            return try await writer.write(verdict)
+        }
+    }
+
+    /// Merges or deletes the guest's account.
+    ///
+    /// For a minute its token may repeat this call.
+    private func replaceGuest(by uid: UUID, isAbsorbed: Bool) async throws {
+        if isAbsorbed {
+            _ = try await MergeWriter(store: store, application: application)
+                .merge(survivor: uid, absorbed: principal.uid)
+        } else {
+            try await store.endSessions(
+                .all, of: principal.uid, because: .guestSwitched, application: application.id)
+            try await DeletionScheduling(store: store, application: application)
+                .schedule(principal.uid, by: .guestSwitched, gracePeriod: .seconds(60))
+        }
+        try await store.note(successor: uid, ofGuest: principal.sessionID, application: application.id)
+    }
+}
+
+/// Records a refusal in the audit, and issues the ticket or restore token that it offers.
+struct RefusalWriter: Sendable {
+    typealias Store = ProofStore & AuditTrail
+
+    let opening: SessionOpening
+    let tokens: SessionTokens
+    let store: any Store
+
+    func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
+        switch verdict.outcome {
         case .secondProof(let uid, let subject):
+            try await record(verdict, uid: uid)
             let ticket = tokens.opaque.make()
-            try await store.record(
-                .refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
             try await store.issue(
                 .secondProof(ticket, of: uid, subject: subject, by: opening), application: opening.application)
             return .secondProof(ticket: ticket, verdict.refusal)
         case .deleted(let uid, let purgeAfter, let offersRestore):
-            try await store.record(.refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
+            try await record(verdict, uid: uid)
             let token = offersRestore ? tokens.opaque.make() : nil
             if let token {
                 try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
@@ -82,91 +173,37 @@ struct VerdictWriter: Sendable {
             return .deleted(
                 AccountInGracePeriod(purgeAfter: purgeAfter, restoreToken: token, refusal: verdict.refusal))
         case .disabled:
-            try await store.record(.refusal(verdict.rule, of: opening), application: opening.application)
+            try await record(verdict, uid: nil)
             throw AccountsError.accountDisabled(verdict.refusal)
         case .refuse:
             throw AccountsError.providerDisabled(verdict.refusal)
+        case .enter, .create, .link, .upgrade, .replaceGuest, .conflict:
+            throw StoreConflict()
         }
     }
 
-    /// A proof that works once is used up by success alone.
-    private func spend(_ opening: SessionOpening, store: any AccountsStore) async throws {
-        guard let proof = opening.evidence.singleUse else { return }
-        guard try await store.spend(proof, provider: opening.provider, application: opening.application) else {
-            throw ProviderError.refused
-        }
+    private func record(_ verdict: LinkingVerdict, uid: UUID?) async throws {
+        try await store.record(.refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
     }
+}
 
-    private func enter(
-        _ entry: Entry, _ opening: SessionOpening, by provider: ConfiguredProvider, store: any AccountsStore
-    ) async throws -> SignInOutcome {
-        let opened: OpenedSession
-        switch entry {
-        case .known(let identity):
-            opened = try await store.openSession(opening, identity: identity, password: nil)
-            try await settle(opening, proven: [], identity: identity.id, uid: identity.uid, store)
-        case .joining(let identity, let uid):
-            let added = try await add(identity, opening, to: uid, by: provider, store: store)
-            opened = try await store.openSession(opening, identity: added, password: nil)
-        }
-        return .opened(opened, refreshToken: opening.session.refreshToken)
-    }
+/// Removes recycled phone numbers from the accounts of their former owners.
+struct NumberRecycling: Sendable {
+    typealias Store = AccountLocks & LinkingStore & DeletionScheduling.Store
 
-    /// The owner is told wherever mail reaches them.
-    private func add(
-        _ identity: NewIdentity, _ opening: SessionOpening, to uid: UUID, by provider: ConfiguredProvider,
-        store: any AccountsStore
-    ) async throws -> KnownIdentity {
-        let added = try await store.add(identity, of: opening, to: uid)
-        try await settle(opening, proven: identity.showing, identity: added.id, uid: uid, store)
-        // Before the session is opened: the owner may read another language than whoever opens it.
-        try await store.notify(
-            ownerOf: uid, .identityLinked, provider: provider.displayName, application: opening.application)
-        try await store.announce(
-            [.identity(.identityLinked, added.id, of: uid, provider: provider.name)], application: opening.application)
-        return added
-    }
+    let store: any Store
+    let application: Application
 
-    /// What success leaves behind: the service's tokens are kept, and nobody else's unproven claim on an address that
-    /// was proved outlives it.
-    private func settle(
-        _ opening: SessionOpening, proven: [Address], identity: UUID, uid: UUID, _ store: any AccountsStore
-    ) async throws {
-        if let tokens = opening.evidence.tokens {
-            try await store.keep(tokens, of: identity, application: opening.application)
-        }
-        if !proven.isEmpty {
-            try await store.evictUnprovenClaims(on: proven, owner: uid, application: opening.application)
-        }
-    }
-
-    /// The guest's account is absorbed or erased; its bearer may repeat this call for a minute.
-    private func leave(
-        _ guest: Principal, for uid: UUID, isAbsorbed: Bool, in application: Application, store: any AccountsStore
-    ) async throws {
-        if isAbsorbed {
-            _ = try await store.merge(survivor: uid, absorbed: guest.uid, in: application)
-        } else {
-            _ = try await store.endSessions(
-                .all, of: guest.uid, because: .guestSwitched, application: application.id)
-            try await store.beginDeletion(
-                of: guest.uid, by: .guestSwitched, receipt: UUID(), gracePeriod: .seconds(60), in: application)
-        }
-        try await store.note(successor: uid, ofGuest: guest.sessionID, application: application.id)
-    }
-
-    /// A number that has a new owner leaves the account of its old one.
+    /// Removes the number from its former owner's account.
     ///
-    /// Whoever is still signed in there goes on as a guest; an account that nobody can use any more is deleted.
-    func displace(
-        _ owner: AddressOwner?, in application: Application, store: any AccountsStore
-    ) async throws {
+    /// Sessions of that account continue as a guest's. An account that nothing can sign in to any more is deleted.
+    func displace(_ owner: AddressOwner?) async throws {
         guard let owner else { return }
         guard try await store.lockAccount(owner.uid, application: application.id) == .live else {
             throw StoreConflict()
         }
         guard try await store.displace(owner, application: application.id) == .stranded else { return }
-        try await store.beginDeletion(of: owner.uid, by: .displaced, receipt: UUID(), in: application)
+        try await DeletionScheduling(store: store, application: application).schedule(owner.uid, by: .displaced)
     }
 }
 
@@ -178,7 +215,7 @@ extension LinkingVerdict {
         }
     }
 
-    /// Carried out by a single statement, where the evidence asks for nothing beside the session.
+    /// Whether a single statement carries it out, if the evidence needs nothing but a session.
     var isOneStatement: Bool {
         switch outcome {
         case .enter(.known), .secondProof, .deleted, .disabled, .refuse: true
@@ -187,7 +224,7 @@ extension LinkingVerdict {
         }
     }
 
-    /// The account that a sign-in changes beside opening a session: the one that it joins, or that loses its number.
+    /// The account that a sign-in changes besides opening a session: the one it joins, or that loses its number.
     var changedAccount: UUID? {
         switch outcome {
         case .enter(.joining(_, let uid)): uid

@@ -3,15 +3,11 @@ internal import ProviderKit
 
 /// Two accounts of one person become one, and part again.
 package struct AccountMerging: Sendable {
-    private let store: any TransactionalStore
-    private let signIn: SignIn
-    private let tokens: SessionTokens
+    typealias Store = AccountLocks & IdentityStore & MergeTicketStore & MergeUndoStore & MergeWriter.Store
+        & SessionContinuation.Store
 
-    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
-        self.store = store
-        self.signIn = signIn
-        self.tokens = tokens
-    }
+    let store: any TransactionalStore & Store
+    let tokens: SessionTokens
 
     /// What a merge by this ticket would do; the ticket stays good.
     /// - Throws: `AccountsError.invalidToken`.
@@ -37,16 +33,16 @@ package struct AccountMerging: Sendable {
             let proof = try await store.mergeTicket(
                 ticket.hash, of: principal.sessionID, usingUp: true, application: application.id)
             let plan = try await plan(proof, survivor: survivor, by: principal, store: store)
-            let merge = try await store.carryOut(plan, in: application)
+            let merge = try await MergeWriter(store: store, application: application).carryOut(plan)
             let outcome = try await open(merge, proof: proof, by: principal, from: client, store: store)
             if plan.upgradesSurvivor, case .opened(let opened, _) = outcome {
-                _ = try await store.endSessions(
+                try await store.endSessions(
                     .allBut(opened.grant.sessionID), of: plan.survivor, because: .guestUpgraded,
                     application: application.id)
             }
             return (outcome, merge)
         }
-        return (try await signIn.finish(outcome, in: application), merge)
+        return (try await tokens.signedIn(outcome, in: application), merge)
     }
 
     package func list(of principal: Principal) async throws -> [Merge] {
@@ -70,7 +66,8 @@ package struct AccountMerging: Sendable {
             else {
                 throw AccountsError.invalidToken
             }
-            try await store.notify(ownerOf: merge.survivor, .mergeUndone, application: application.id)
+            try await OwnerNotices(store: store, application: application.id)
+                .send(.mergeUndone, toOwnerOf: merge.survivor)
             guard try await store.undo(merge, evenIfLate: false, application: application.id) else {
                 throw AccountsError.mergeNotFound
             }
@@ -79,7 +76,7 @@ package struct AccountMerging: Sendable {
                 try await store.reviveSessions(of: merge, application: application.id)
             }
             for identity in merge.identities {
-                _ = try await store.endSessions(
+                try await store.endSessions(
                     .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
             }
             try await store.announce([.merge(.accountUnmerged, merge)], application: application.id)
@@ -87,13 +84,13 @@ package struct AccountMerging: Sendable {
     }
 
     private func plan(
-        _ proof: Proof?, survivor: SurvivorChoice?, by principal: Principal, store: any AccountsStore
+        _ proof: Proof?, survivor: SurvivorChoice?, by principal: Principal, store: any Store
     ) async throws -> MergePlan {
         let application = principal.application.id
         guard let proof, let other = proof.uid, other != principal.uid else { throw AccountsError.invalidToken }
         let statuses = try await store.lockAccounts([principal.uid, other], application: application)
         guard statuses[other] == .live else { throw AccountsError.invalidToken }
-        _ = try await store.lockedAsking(principal)
+        guard try await store.lock(principal) else { throw AccountsError.invalidToken }
         let theirs = try await store.mergeSide(other, application: application)
         // What was proven may have left that account since: then it proves nothing about it.
         guard theirs.has(proof) else { throw AccountsError.invalidToken }
@@ -109,7 +106,7 @@ package struct AccountMerging: Sendable {
 
     /// A session of the survivor, by an identity that was its own before: it outlives that the merge is undone.
     private func open(
-        _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any AccountsStore
+        _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any Store
     ) async throws -> SignInOutcome {
         let application = principal.application
         let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
@@ -119,7 +116,8 @@ package struct AccountMerging: Sendable {
         if merge.survivor == principal.uid {
             session.authenticatedAt = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
         }
-        return try await store.open(session, of: merge.survivor, in: application) { identity in
+        return try await SessionContinuation(store: store, application: application).open(session, of: merge.survivor) {
+            identity in
             merge.survivor == principal.uid
                 ? identity.id == current
                 : identity.provider == proof?.provider && identity.providerUid == proof?.providerUid
@@ -128,7 +126,7 @@ package struct AccountMerging: Sendable {
 
     /// Judged once they have parted, since what was removed or joined meanwhile may be all that either had.
     private func refuseStranding(
-        _ merge: Merge, in application: Application, store: any AccountsStore
+        _ merge: Merge, in application: Application, store: any Store
     ) async throws {
         for uid in [merge.survivor, merge.absorbed] {
             let identities = try await store.identities(of: uid, application: application.id)
@@ -145,27 +143,5 @@ extension MergeSide {
     fileprivate func has(_ proof: Proof) -> Bool {
         identities.contains { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
             || addresses.contains { $0.value == proof.providerUid }
-    }
-}
-
-extension AccountsStore {
-    /// Merges two accounts that the caller has locked.
-    func merge(survivor: UUID, absorbed: UUID, in application: Application) async throws -> Merge {
-        let plan = MergePlan(
-            survivor: try await mergeSide(survivor, application: application.id),
-            absorbed: try await mergeSide(absorbed, application: application.id))
-        return try await carryOut(plan, in: application)
-    }
-
-    /// The owner is told wherever mail reaches either account; the absorbed account's sessions end.
-    func carryOut(_ plan: MergePlan, in application: Application) async throws -> Merge {
-        let merge = try await carryOut(
-            plan, id: .v7(), undoWindow: application.policy.undoWindow, application: application.id)
-        _ = try await endSessions(.all, of: plan.absorbed, because: .merged, application: application.id)
-        try await announce([.merge(.accountMerged, merge)], application: application.id)
-        // All addresses are the survivor's by now.
-        try await notify(
-            ownerOf: plan.survivor, .accountsMerged, until: merge.undoUntil, application: application.id)
-        return merge
     }
 }

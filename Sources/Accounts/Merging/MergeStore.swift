@@ -28,26 +28,44 @@ package struct Merge: Sendable, Equatable {
     }
 }
 
-/// Accounts that become one, and part again; the caller has locked both, in the order of their uids.
+/// Merges accounts that the transaction has locked, in the order of their uids.
 package protocol MergeStore: Sendable {
     /// - Throws: `StoreConflict` for an account that is not live.
     func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide
 
-    /// Makes the absorbed account an alias of the survivor, and remembers what moved for `undoWindow`.
-    /// - Throws: `StoreConflict` when the rows are no longer what was planned on.
-    func carryOut(_ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID) async throws -> Merge
+    /// Makes the absorbed account an alias of the survivor, and records for `undoWindow` what moved.
+    /// - Throws: `StoreConflict` when the rows are no longer those of the plan.
+    func carryOut(
+        _ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID
+    ) async throws -> Merge
+}
 
-    /// Of the account, the newest first; those of what it absorbed are its own too.
+/// Merge tickets, bound to a session.
+package protocol MergeTicketStore: Sendable {
+    /// The proof of the account that a ticket of the session, or of one that the session resumes, merges with.
+    ///
+    /// Of concurrent callers that use it up, one gets the proof.
+    func mergeTicket(
+        _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
+    ) async throws -> Proof?
+}
+
+/// Merges that were carried out, and undoing them.
+package protocol MergeUndoStore: Sendable {
+    /// Merges of the account and of the accounts that it absorbed, the newest first.
     func merges(of uid: UUID, application: Application.ID) async throws -> [Merge]
 
-    /// Gives the absorbed account back what moved and is still there.
+    /// Gives the absorbed account back what moved and still exists. Lock both accounts first.
     ///
-    /// - Returns: `false` where the time for it is over, unless that is to be overlooked, or it has been undone.
+    /// - Returns: `false` when the merge was undone before, or it is too late and `evenIfLate` is not set.
     func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool
 
-    /// Gives an absorbed guest its sessions back, which are all that it had: those that the merge ended.
+    /// Revives the sessions of an absorbed guest that the merge ended; a guest has nothing else.
     func reviveSessions(of merge: Merge, application: Application.ID) async throws
+}
 
-    /// The account that a uid stands for now: itself, or whatever absorbed it in the end.
+/// Resolves uids of absorbed accounts.
+package protocol AliasStore: Sendable {
+    /// The account itself, or the account that finally absorbed it.
     func resolve(_ uid: UUID, application: Application.ID) async throws -> UUID
 }

@@ -127,9 +127,9 @@ package struct Message: Sendable, Codable, Equatable {
     }
 }
 
-/// Where messages are written, in the transaction of what they tell about.
+/// Queues messages in the transaction that they report.
 package protocol MessageOutbox: Sendable {
-    /// `uid` is the account that they are about; without one, whoever owns the address.
+    /// `uid` is the account that the messages are about; without it, it is the owner of the address.
     func enqueue(_ messages: [Message], about uid: UUID?, application: Application.ID) async throws
 }
 

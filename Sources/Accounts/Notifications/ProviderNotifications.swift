@@ -6,11 +6,10 @@ package struct ProviderNotifications: Sendable {
     /// Clocks differ, and a provider's event may tell whole seconds.
     private static let clockTolerance: TimeInterval = 60
 
-    private let store: any TransactionalStore
+    typealias Store = AccountLocks & IdentityStore & SingleUseStore & MailForwardingStore & DeletionScheduling.Store
+        & IdentityUnlinking.Store
 
-    package init(store: any TransactionalStore) {
-        self.store = store
-    }
+    let store: any TransactionalStore & Store
 
     /// Each event acts once; one about nobody known here is taken and forgotten.
     /// - Throws: `ProviderError.refused` for an event that is none of the candidates'.
@@ -47,7 +46,7 @@ package struct ProviderNotifications: Sendable {
 
     /// `nil` for one that is unknown, or was made after what the event tells: whoever comes back has consented anew.
     private func lockedIdentity(
-        of event: ProviderEvent, provider: String, in application: Application, _ store: any AccountsStore
+        of event: ProviderEvent, provider: String, in application: Application, _ store: any Store
     ) async throws -> HeldIdentity? {
         let subject = (provider: provider, providerUid: event.providerUid, application: application.id)
         guard let seen = try await store.heldIdentity(subject.provider, subject.providerUid, subject.application),
@@ -62,7 +61,7 @@ package struct ProviderNotifications: Sendable {
 
     private func apply(
         _ change: ProviderEvent.Change, to identity: HeldIdentity, of provider: ConfiguredProvider,
-        in application: Application, store: any AccountsStore
+        in application: Application, store: any Store
     ) async throws {
         switch change {
         case .forwarding(let address, let isOn):
@@ -70,11 +69,12 @@ package struct ProviderNotifications: Sendable {
         case .consentRevoked where try await !hasOtherWay(than: identity, in: application, store: store):
             // Nothing else would open the account: consenting again must bring its owner back.
             try await store.dropTokens(of: identity.id, application: application.id)
-            _ = try await store.endSessions(
+            try await store.endSessions(
                 .openedBy(identity.id), of: identity.uid, because: .consentRevoked, application: application.id)
         case .accountDeleted where identity.isLast:
             guard identity.status.isStaying else { return }
-            try await store.beginDeletion(of: identity.uid, by: .provider, receipt: UUID(), in: application)
+            try await DeletionScheduling(store: store, application: application)
+                .schedule(identity.uid, by: .provider)
         case .consentRevoked, .accountDeleted:
             // In its grace period an account keeps what it can be brought back by.
             guard identity.status.isStaying else { return }
@@ -82,12 +82,14 @@ package struct ProviderNotifications: Sendable {
             try await store.dropTokens(of: identity.id, application: application.id)
             let record = try await store.identities(of: identity.uid, application: application.id)
                 .first { $0.id == identity.id }
-            if let record { try await store.unlink(record, of: identity.uid, in: application) }
+            if let record {
+                try await IdentityUnlinking(store: store, application: application).unlink(record, of: identity.uid)
+            }
         }
     }
 
     private func hasOtherWay(
-        than identity: HeldIdentity, in application: Application, store: any AccountsStore
+        than identity: HeldIdentity, in application: Application, store: any Store
     ) async throws -> Bool {
         try await store.identities(of: identity.uid, application: application.id)
             .contains { $0.id != identity.id && application.providers.canSignIn(with: $0) }

@@ -3,20 +3,13 @@ internal import ProviderKit
 
 /// A new password for a person who is signed in.
 package struct PasswordChange: Sendable {
-    private let store: any TransactionalStore
-    private let hasher: any PasswordHashing
-    private let passwords: any PasswordPolicy
-    private let tokens: SessionTokens
+    typealias Store = ProfileStore & AccountLocks & AddressClaimStore & PasswordAttemptStore & PasswordStore
+        & PasswordChangeEffects.Store
 
-    package init(
-        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy,
-        tokens: SessionTokens
-    ) {
-        self.store = store
-        self.hasher = hasher
-        self.passwords = passwords
-        self.tokens = tokens
-    }
+    let store: any TransactionalStore & Store
+    let hasher: any PasswordHashing
+    let passwords: any PasswordPolicy
+    let tokens: SessionTokens
 
     /// Gives the new password to every identity of the account that has one, and ends the account's other sessions.
     ///
@@ -104,32 +97,36 @@ package struct PasswordChange: Sendable {
         let application = principal.application.id
         let subjects = changes.map(\.identity.subject)
         try await store.transaction { store in
-            guard try await store.lockAccount(principal.uid, application: application) == .live,
-                try await store.lockSession(principal.sessionID, of: principal.uid, application: application)
-            else { throw AccountsError.invalidToken }
+            guard try await store.lock(principal) else { throw AccountsError.invalidToken }
             for change in changes {
                 try await store.setPassword(
                     change.hash, of: change.identity.id, replacing: change.expected, application: application)
             }
             try await store.evictUnprovenClaims(
                 on: subjects.map { .email($0.address) }, owner: principal.uid, application: application)
-            try await store.concludePasswordChange(
-                of: principal.uid, subjects: subjects, provider: provider, keeping: principal.sessionID,
+            try await PasswordChangeEffects(store: store).apply(
+                to: principal.uid, subjects: subjects, provider: provider, keeping: principal.sessionID,
                 application: application)
         }
     }
 }
 
-extension AccountsStore {
-    /// Ends the links that would set another password, and every session but that one; notifies the owner.
-    func concludePasswordChange(
-        of uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Application.ID
+/// What follows when a password is changed, by whichever use case.
+struct PasswordChangeEffects: Sendable {
+    typealias Store = ProofStore & SessionEndStore & OwnerNotices.Store
+
+    let store: any Store
+
+    /// Ends mailed links that would set another password and every session but one, and notifies the owner.
+    func apply(
+        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID,
+        application: Application.ID
     ) async throws {
         for subject in subjects {
-            try await discard(
+            try await store.discard(
                 .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
         }
-        _ = try await endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
-        try await notify(ownerOf: uid, .passwordChanged, application: application)
+        try await store.endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
+        try await OwnerNotices(store: store, application: application).send(.passwordChanged, toOwnerOf: uid)
     }
 }

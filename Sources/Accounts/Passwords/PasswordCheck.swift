@@ -2,7 +2,7 @@ internal import ProviderKit
 
 /// Checking a typed password for one subject: locked or not, one hash, every failure counted.
 struct PasswordCheck: Sendable {
-    let store: any AccountsStore
+    let store: any PasswordAttemptStore
     let hasher: any PasswordHashing
     let subject: PasswordSubject
     let provider: String

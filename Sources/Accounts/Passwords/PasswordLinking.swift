@@ -6,26 +6,15 @@ package import ProviderKit
 /// It takes the mailed token and the account's bearer: neither whoever reads the mail nor whoever asked for it links
 /// anything alone.
 package struct PasswordLinking: Sendable {
-    private let store: any TransactionalStore
-    private let hasher: any PasswordHashing
-    private let passwords: any PasswordPolicy
-    private let linking: IdentityLinking
-    private let signIn: SignIn
-    private let tokens: SessionTokens
-    private let limits: any RateLimiting
+    typealias Store = ProfileStore & PasswordAttemptStore & RegistrationStore & PasswordStore & IdentityLinking.Store
+        & MessageOutbox
 
-    package init(
-        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy,
-        linking: IdentityLinking, signIn: SignIn, tokens: SessionTokens, limits: any RateLimiting
-    ) {
-        self.store = store
-        self.hasher = hasher
-        self.passwords = passwords
-        self.linking = linking
-        self.signIn = signIn
-        self.tokens = tokens
-        self.limits = limits
-    }
+    let store: any TransactionalStore & Store
+    let hasher: any PasswordHashing
+    let passwords: any PasswordPolicy
+    let linking: IdentityLinking
+    let tokens: SessionTokens
+    let limits: any RateLimiting
 
     /// Mails a token to the address, whoever's that is.
     /// - Returns: the address as it is stored.
@@ -94,14 +83,14 @@ package struct PasswordLinking: Sendable {
                 try await store.setPassword(
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)
                 if isOwn {
-                    try await store.concludePasswordChange(
-                        of: principal.uid,
+                    try await PasswordChangeEffects(store: store).apply(
+                        to: principal.uid,
                         subjects: [PasswordSubject(providerUid: proof.providerUid, address: address)],
                         provider: proof.provider, keeping: opened.grant.sessionID, application: application.id)
                 }
             }
             return outcome
         }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 }

@@ -3,23 +3,19 @@ internal import ProviderKit
 
 /// Sets a new password after proof of the mailbox, and ends everybody else's access to the account.
 package struct PasswordReplacement: Sendable {
-    private let signIn: SignIn
-    private let tokens: SessionTokens
-    /// How long before it an identity must have been linked to be trusted without another sign-in; zero trusts all.
-    private let quarantine: Duration
+    typealias Store = SignIn.Store & PasswordStore & PasswordResetStore & PasswordAttemptStore
 
-    package init(signIn: SignIn, tokens: SessionTokens, quarantine: Duration) {
-        self.signIn = signIn
-        self.tokens = tokens
-        self.quarantine = quarantine
-    }
+    let signIn: SignIn
+    let tokens: SessionTokens
+    /// How long before it an identity must have been linked to be trusted without another sign-in; zero trusts all.
+    let quarantine: Duration
 
     /// The caller has locked the accounts that the evidence leads to.
     ///
     /// - Returns: an account in its grace period; its restore sets the password.
     func replace(
         by opening: SessionOpening, of subject: PasswordSubject, with hash: PasswordHash, in application: Application,
-        store: any AccountsStore
+        store: any Store
     ) async throws -> AccountInGracePeriod? {
         let provider = try application.providers.named(opening.provider)
         let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
@@ -33,15 +29,15 @@ package struct PasswordReplacement: Sendable {
             try await putOut(of: uid, proving: subject, by: opening, store: store)
             var opening = opening
             opening.newPassword = hash
-            let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
+            let outcome = try await write(verdict, opening, by: provider, in: application, store: store)
             guard case .deleted(let leaving) = outcome else { throw StoreConflict() }
             try await forgetStrangers(at: subject.address, owner: uid, application: application.id, store: store)
             return leaving
         default:
             // The proof joins or opens an account, or is refused.
-            let outcome = try await signIn.write(verdict, opening, by: provider, in: application, store: store)
+            let outcome = try await write(verdict, opening, by: provider, in: application, store: store)
             guard case .opened = outcome else {
-                _ = try await signIn.finish(outcome, in: application)
+                _ = try await tokens.signedIn(outcome, in: application)
                 throw StoreConflict()
             }
         }
@@ -49,11 +45,36 @@ package struct PasswordReplacement: Sendable {
         return nil
     }
 
+    private func write(
+        _ verdict: LinkingVerdict, _ opening: SessionOpening, by provider: ConfiguredProvider,
+        in application: Application, store: any Store
+    ) async throws -> SignInOutcome {
+        try await VerdictWriter(
+            opening: opening, provider: provider, application: application, tokens: tokens, store: store
+        ).write(verdict)
+    }
+
+    /// Locks the account of the live identity that the evidence names.
+    ///
+    /// - Throws: `StoreConflict` when there is none, or it has moved since.
+    private func lockedIdentity(
+        of opening: SessionOpening, store: any AccountLocks & IdentityStore
+    ) async throws -> KnownIdentity {
+        let (provider, application) = (opening.provider, opening.application)
+        guard let seen = try await store.heldIdentity(provider, opening.evidence.providerUid, application),
+            try await store.lockAccount(seen.uid, application: application) == .live,
+            // The identity may have moved to another account before the lock.
+            let held = try await store.heldIdentity(provider, opening.evidence.providerUid, application),
+            held.id == seen.id, held.uid == seen.uid, held.status == .live
+        else { throw StoreConflict() }
+        return KnownIdentity(id: held.id, uid: held.uid, status: held.status)
+    }
+
     private func set(
         _ hash: PasswordHash, by opening: SessionOpening, of subject: PasswordSubject, in application: Application,
-        store: any AccountsStore
+        store: any Store
     ) async throws {
-        let identity = try await store.lockedIdentity(of: opening)
+        let identity = try await lockedIdentity(of: opening, store: store)
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application.id)
         try await store.setPassword(hash, of: identity.id, replacing: nil, application: application.id)
         try await setPasswords(hash, of: identity.uid, by: opening, store: store)
@@ -67,7 +88,7 @@ package struct PasswordReplacement: Sendable {
 
     /// Replaces every password of the account: somebody who got in may have set them.
     private func setPasswords(
-        _ hash: PasswordHash, of uid: UUID, by opening: SessionOpening, store: any AccountsStore
+        _ hash: PasswordHash, of uid: UUID, by opening: SessionOpening, store: any Store
     ) async throws {
         let identities = try await store.passwordIdentities(
             of: uid, provider: opening.provider, preferring: nil, application: opening.application)
@@ -79,7 +100,7 @@ package struct PasswordReplacement: Sendable {
 
     /// Ends what others claim with the proven address; the account is locked by then, as everywhere.
     private func forgetStrangers(
-        at address: EmailAddress, owner: UUID, application: Application.ID, store: any AccountsStore
+        at address: EmailAddress, owner: UUID, application: Application.ID, store: any Store
     ) async throws {
         try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application)
         try await store.discardDecoys(of: address, application: application)
@@ -87,14 +108,14 @@ package struct PasswordReplacement: Sendable {
 
     /// Ends sessions in a statement of its own, after what they may have begun.
     private func putOut(
-        of uid: UUID, proving subject: PasswordSubject, by opening: SessionOpening, store: any AccountsStore
+        of uid: UUID, proving subject: PasswordSubject, by opening: SessionOpening, store: any Store
     ) async throws {
         let application = opening.application
         try await store.endPending(of: uid, application: application)
         try await store.quarantine(
             identitiesOf: uid, linkedWithin: quarantine, butNot: subject, provider: opening.provider,
             application: application)
-        _ = try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
+        try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }
 
     /// The mail to the proven address names what was linked since the password was set, and leads to the review of it.
@@ -102,13 +123,14 @@ package struct PasswordReplacement: Sendable {
     /// The link goes to no other address of the account: one of them may be the intruder's.
     private func notify(
         _ identity: KnownIdentity, of subject: PasswordSubject, by opening: SessionOpening, since setBefore: Date?,
-        in application: Application, store: any AccountsStore
+        in application: Application, store: any Store
     ) async throws {
         let linked = try await store.identities(of: identity.uid, application: application.id).filter {
             $0.id != identity.id && !$0.isGuest && ($0.isQuarantined || setBefore.map($0.linkedAt.isAfter) ?? true)
         }
         guard !linked.isEmpty else {
-            return try await store.notify(ownerOf: identity.uid, .passwordChanged, application: application.id)
+            return try await OwnerNotices(store: store, application: application.id)
+                .send(.passwordChanged, toOwnerOf: identity.uid)
         }
         let token = tokens.opaque.make()
         let proof = NewProof.review(token, of: identity.uid, provider: opening.provider, subject: subject)

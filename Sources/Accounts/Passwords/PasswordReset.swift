@@ -3,24 +3,14 @@ internal import ProviderKit
 
 /// A new password for a person who reads the address's mail.
 package struct PasswordReset: Sendable {
-    private let store: any TransactionalStore
-    private let hasher: any PasswordHashing
-    private let passwords: any PasswordPolicy
-    private let replacement: PasswordReplacement
-    private let tokens: SessionTokens
-    private let limits: any RateLimiting
+    typealias Store = PasswordAttemptStore & MessageOutbox & PasswordReplacement.Store
 
-    package init(
-        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy,
-        replacement: PasswordReplacement, tokens: SessionTokens, limits: any RateLimiting
-    ) {
-        self.store = store
-        self.hasher = hasher
-        self.passwords = passwords
-        self.replacement = replacement
-        self.tokens = tokens
-        self.limits = limits
-    }
+    let store: any TransactionalStore & Store
+    let hasher: any PasswordHashing
+    let passwords: any PasswordPolicy
+    let replacement: PasswordReplacement
+    let tokens: SessionTokens
+    let limits: any RateLimiting
 
     /// Mails a link where the address has an account or a pending registration; issues a proof and writes a mail, both
     /// for nobody, where not.
@@ -73,7 +63,9 @@ package struct PasswordReset: Sendable {
         let leaving = try await store.retryingTransactionKeepingRefusals { store -> AccountInGracePeriod? in
             guard try await store.consume(.passwordReset, hash: token.hash, application: application.id) != nil
             else { throw AccountsError.invalidToken }
-            let accounts = try await store.facts(about: opening.evidence, of: provider, in: application).accounts
+            let accounts = try await LinkingFacts(store: store, application: application).state(
+                for: opening.evidence, of: provider
+            ).accounts
             try await store.lockAccounts(accounts, application: application.id)
             return try await replacement.replace(
                 by: opening, of: subject, with: hash, in: application, store: store)
@@ -89,21 +81,5 @@ extension PasswordSubject {
             providerUid: providerUid,
             addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
             methods: methods)
-    }
-}
-
-extension AccountsStore {
-    /// The live identity that the evidence names, its account locked.
-    ///
-    /// - Throws: `StoreConflict` when there is none, or none any more.
-    func lockedIdentity(of opening: SessionOpening) async throws -> KnownIdentity {
-        let (provider, application) = (opening.provider, opening.application)
-        guard let seen = try await heldIdentity(provider, opening.evidence.providerUid, application),
-            try await lockAccount(seen.uid, application: application) == .live,
-            // What was seen before the lock may have moved to another account meanwhile.
-            let held = try await heldIdentity(provider, opening.evidence.providerUid, application),
-            held.id == seen.id, held.uid == seen.uid, held.status == .live
-        else { throw StoreConflict() }
-        return KnownIdentity(id: held.id, uid: held.uid, status: held.status)
     }
 }

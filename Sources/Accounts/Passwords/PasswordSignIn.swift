@@ -2,15 +2,12 @@ internal import ProviderKit
 
 /// Signing in with a password.
 package struct PasswordSignIn: Sendable {
-    private let store: any AccountsStore
-    private let hasher: any PasswordHashing
-    private let tokens: SessionTokens
+    typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore & RefusalWriter
+        .Store
 
-    package init(store: any AccountsStore, hasher: any PasswordHashing, tokens: SessionTokens) {
-        self.store = store
-        self.hasher = hasher
-        self.tokens = tokens
-    }
+    let store: any Store
+    let hasher: any PasswordHashing
+    let tokens: SessionTokens
 
     /// Costs one hash whether the subject is known, unknown, awaiting verification or deleted; whatever else is true of
     /// the account is said only after the right password.
@@ -64,34 +61,15 @@ package struct PasswordSignIn: Sendable {
     ) async throws {
         var identity = identity
         if identity.isQuarantined {
-            identity.needsSecondProof = try await store.hasUsableIdentity(identity.uid, in: application)
+            identity.needsSecondProof = application.providers.canSignIn(
+                withAnyOf: try await store.identities(of: identity.uid, application: application.id))
         }
         let policy = LinkingPolicy(mode: mode, automatic: .never)
         let verdict = decide(opening.evidence, state: LinkingState(identity: identity), policy: policy)
         if case .enter = verdict.outcome { return }
         _ = try await check.state()
-        if verdict.outcome != .refuse {
-            try await store.record(
-                .refusal(verdict.rule, of: opening, uid: identity.uid), application: opening.application)
-        }
-        switch verdict.outcome {
-        case .deleted(let uid, let purgeAfter, _):
-            let token = tokens.opaque.make()
-            try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
-            throw AccountsError.accountDeleted(
-                purgeAfter: purgeAfter, restoreToken: token.text, verdict.refusal)
-        case .disabled:
-            throw AccountsError.accountDisabled(verdict.refusal)
-        case .refuse:
-            throw AccountsError.providerDisabled(verdict.refusal)
-        case .secondProof(let uid, let subject):
-            let ticket = tokens.opaque.make()
-            try await store.issue(
-                .secondProof(ticket, of: uid, subject: subject, by: opening), application: opening.application)
-            throw AccountsError.secondProofRequired(ticket: ticket.text, verdict.refusal)
-        case .enter, .create, .link, .upgrade, .replaceGuest, .conflict:
-            throw StoreConflict()
-        }
+        let refused = try await RefusalWriter(opening: opening, tokens: tokens, store: store).write(verdict)
+        _ = try await tokens.signedIn(refused, in: application)
     }
 
     /// Hashes anew with the parameters in force; the old hash keeps working until that is written, and where there is

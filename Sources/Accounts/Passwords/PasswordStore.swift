@@ -94,50 +94,57 @@ package struct PasswordIdentity: Sendable {
     }
 }
 
-package protocol PasswordStore: Sendable {
+/// Reads what a password check needs, and counts failures.
+package protocol PasswordAttemptStore: Sendable {
     func passwordState(
         of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID
     ) async throws -> PasswordState
 
-    /// Ten consecutive failures lock the subject for a minute, each further one twice as long, up to 15 minutes.
+    /// Ten consecutive failures lock the subject for a minute; each further failure doubles the time, up to 15 minutes.
     ///
-    /// - Returns: `false` when the subject is locked by now: such a failure doesn't count.
+    /// - Returns: `false` when the subject was locked already and the failure did not count.
     func recordFailure(
         _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, from source: RefusalSource,
         application: Application.ID
     ) async throws -> Bool
 
     func clearFailures(_ attempts: AttemptKey, application: Application.ID) async throws
+}
 
-    /// Takes the place of an earlier registration of the subject.
-    /// - Throws: `StoreConflict` when the address is no longer free, or no longer taken, where that matters: one that joins
-    ///   an account is the same for both.
+/// Pending registrations.
+package protocol RegistrationStore: Sendable {
+    /// Replaces an earlier registration of the subject.
+    /// - Throws: `StoreConflict` when the address has gained or lost an owner since. A registration that joins an
+    ///   account does not depend on that.
     func register(_ registration: NewRegistration, application: Application.ID) async throws
 
-    /// The registration that the proof is for; `nil` when another has taken its place, or it is a decoy.
+    /// The registration of the proof; `nil` when it was replaced or is a decoy.
     func registration(of proof: Proof, application: Application.ID) async throws -> Registered?
 
-    /// Removes the registration that the proof is for; `nil` when another has taken its place.
+    /// Removes and returns the registration of the proof; `nil` when it was replaced.
     func takeRegistration(of proof: Proof, application: Application.ID) async throws -> Registered?
+}
 
-    /// The identities that have an address: first the one of that subject, then those with a password.
+/// Passwords of identities.
+package protocol PasswordStore: Sendable {
+    /// The account's identities that have an address: first the preferred one, then those with a password.
     func passwordIdentities(
         of uid: UUID, provider: String, preferring providerUid: String?, application: Application.ID
     ) async throws -> [PasswordIdentity]
 
-    /// The same password under newer parameters.
-    /// - Throws: `StoreConflict` when it is another by now, or a decoy shares its salt.
-    func rehash(
-        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Application.ID) async throws
-
-    /// Lifts an admin's wish for a new password.
+    /// Sets a password and withdraws an admin's request to change it.
     ///
-    /// - Throws: `StoreConflict` when the hash is not `expected` any more; `nil` expects nothing.
+    /// - Throws: `StoreConflict` when the hash is no longer `expected`; with `nil` any hash is replaced.
     func setPassword(
-        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID)
-        async throws
+        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
+    ) async throws
+}
 
-    /// Asks for a new password at the next sign-in.
-    /// - Returns: whether the account has one.
-    func requirePasswordChange(uid: UUID, application: Application.ID) async throws -> Bool
+/// Renews hashes of unchanged passwords.
+package protocol PasswordRehashStore: Sendable {
+    /// Stores the same password under newer parameters.
+    /// - Throws: `StoreConflict` when the hash has changed, or a decoy shares its salt.
+    func rehash(
+        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Application.ID
+    ) async throws
 }

@@ -6,28 +6,16 @@ package import ProviderKit
 /// A registration is no identity. Whoever asks learns nothing: a taken address gets the same answer after the same
 /// work, its owner a notice, and the registrant a decoy that a later login treats like any unverified registration.
 package struct Registration: Sendable {
-    private let store: any TransactionalStore
-    private let hasher: any PasswordHashing
-    private let passwords: any PasswordPolicy
-    private let signIn: SignIn
-    private let tokens: SessionTokens
-    private let codes: OneTimeCodes
-    private let linking: PasswordLinking
-    private let limits: any RateLimiting
+    typealias Store = PasswordAttemptStore & RegistrationStore & PasswordStore & ProofStore & LinkingFacts.Store
+        & LinkingStore & AddressClaimStore & MessageOutbox
 
-    package init(
-        store: any TransactionalStore, hasher: any PasswordHashing, passwords: any PasswordPolicy, signIn: SignIn,
-        tokens: SessionTokens, codes: OneTimeCodes, linking: PasswordLinking, limits: any RateLimiting
-    ) {
-        self.store = store
-        self.hasher = hasher
-        self.passwords = passwords
-        self.signIn = signIn
-        self.tokens = tokens
-        self.codes = codes
-        self.linking = linking
-        self.limits = limits
-    }
+    let store: any TransactionalStore & Store
+    let hasher: any PasswordHashing
+    let passwords: any PasswordPolicy
+    let tokens: SessionTokens
+    let codes: OneTimeCodes
+    let linking: PasswordLinking
+    let limits: any RateLimiting
 
     /// - Returns: the address as it is stored.
     package func register(
@@ -151,9 +139,10 @@ package struct Registration: Sendable {
     /// Only ever a new account: where the address has an owner by now, the registrant's password must not reach it.
     private func open(
         _ opening: SessionOpening, password: PasswordHash, of provider: ConfiguredProvider,
-        in application: Application, store: any AccountsStore
+        in application: Application, store: any Store
     ) async throws -> OpenedSession {
-        let state = try await store.facts(about: opening.evidence, of: provider, in: application)
+        let state = try await LinkingFacts(store: store, application: application).state(
+            for: opening.evidence, of: provider)
         guard state.owners.isEmpty else { throw AccountsError.invalidToken }
         let verdict = decide(opening.evidence, state: state, policy: LinkingPolicy(provider, in: application))
         guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }

@@ -128,22 +128,18 @@ package struct Proof: Sendable {
     }
 }
 
+/// One-time secrets, by hash.
 package protocol ProofStore: Sendable {
-    /// Earlier ones of its kind and subject stay good until one of them is used; those of a registration end with it.
+    /// Earlier proofs of the same kind and subject stay valid until one is used. Those of a registration end with it.
     func issue(_ proof: NewProof, application: Application.ID) async throws
 
-    /// What the secret stands for, without using it up.
+    /// What the secret was issued for, without using it up.
     func peek(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
-    /// Uses the secret up, and its siblings with it: of any number of callers at once, one gets the proof.
+    /// Uses up the secret and others of its kind and subject. Of concurrent callers one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
-    /// The account that a ticket of the session, or of one that it may finish for, merges with.
-    ///
-    /// Of any number of callers at once that use it up, one gets the proof.
-    func mergeTicket(_ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID) async throws
-        -> Proof?
-
     /// Ends every proof of the kind and subject.
-    func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
+    func discard(
+        _ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
 }

@@ -38,15 +38,12 @@ package struct CodeRedemption: Sendable {
     /// A request that was sent twice by mistake arrives within this time; whoever comes later has stolen the code.
     private static let tolerance: Duration = .seconds(2)
 
-    private let store: any TransactionalStore
-    private let signIn: SignIn
-    private let tokens: SessionTokens
+    typealias AcceptingStore = FlowCodeStore & SessionEndStore
+    typealias Store = AcceptingStore & SignIn.Store
 
-    package init(store: any TransactionalStore, signIn: SignIn, tokens: SessionTokens) {
-        self.store = store
-        self.signIn = signIn
-        self.tokens = tokens
-    }
+    let store: any TransactionalStore & Store
+    let signIn: SignIn
+    let tokens: SessionTokens
 
     /// The code is used up by this, whatever comes of it.
     /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and what a sign-in throws.
@@ -64,14 +61,14 @@ package struct CodeRedemption: Sendable {
             }
             return outcome
         }
-        return try await signIn.finish(outcome, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     /// What the flow brought; its code is used up.
     ///
     /// - Throws: `AccountsError.invalidToken`, `.invalidState`, which the caller's transaction must not undo.
     func accept(
-        _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AccountsStore
+        _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AcceptingStore
     ) async throws -> RedeemedFlow {
         guard let code = tokens.opaque.parse(presented.code) else { throw AccountsError.invalidToken }
         let presentation = try await store.redeem(
@@ -81,7 +78,7 @@ package struct CodeRedemption: Sendable {
             try presented.check(against: flow.destination)
             return flow
         case .replayed(let session, let uid):
-            _ = try await store.endSessions(
+            try await store.endSessions(
                 .one(session), of: uid, because: .codeReplayed, application: application.id)
             throw AccountsError.invalidToken
         case .refused:

@@ -85,29 +85,34 @@ package enum CodePresentation: Sendable {
     case refused
 }
 
+/// Redirect flows until the provider calls back.
 package protocol RedirectFlowStore: Sendable {
     func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws
 
-    /// Uses the state up: of any number of callers at once, one gets the flow.
+    /// Uses up the state. Of concurrent callers one gets the flow.
     ///
     /// - Returns: `nil` for a state that is unknown, expired, used, another provider's or another browser's.
     func answer(
         state: [UInt8], provider: String, browser: [UInt8]?, application: Application.ID
     ) async throws -> AnsweredFlow?
 
-    /// Keeps evidence, sealed, until its code is presented.
+    /// Stores evidence, sealed, until its code is presented.
     func issueCode(
         _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
         application: Application.ID
     ) async throws
+}
 
-    /// Uses the code up and locks its flow for the rest of the transaction.
+/// Codes of redirect flows that have come back.
+package protocol FlowCodeStore: Sendable {
+    /// Uses up the code and locks its flow for the rest of the transaction.
     ///
-    /// A code that was used less than `tolerance` ago is merely refused, and so is one for another use, which keeps it.
+    /// A code that was used less than `tolerance` ago is only refused. A code for another use is refused and stays
+    /// valid.
     func redeem(
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation
 
-    /// Remembers which session a code opened, for the case that it is presented again.
+    /// Records which session a code opened, so that presenting the code again ends the session.
     func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws
 }

@@ -11,13 +11,8 @@ package struct RedirectFlows: Sendable {
     private static let lifetime: Duration = .seconds(600)
     private static let codeLifetime: Duration = .seconds(60)
 
-    private let store: any AccountsStore
-    private let opaque: any OpaqueTokens
-
-    package init(store: any AccountsStore, opaque: any OpaqueTokens) {
-        self.store = store
-        self.opaque = opaque
-    }
+    let store: any RedirectFlowStore
+    let opaque: any OpaqueTokens
 
     /// Begins a flow that signs in, or with a caller one that re-authenticates, or with `linking` one that links.
     ///

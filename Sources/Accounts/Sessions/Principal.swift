@@ -23,19 +23,12 @@ package protocol Revocations: Sendable {
 
 /// Checks the bearer of a request.
 package struct BearerAuthentication: Sendable {
-    private let access: any AccessTokens
-    private let revocations: any Revocations
-    private let store: any AccountsStore
-    private let time: any TimeSource
+    let access: any AccessTokens
+    let revocations: any Revocations
+    typealias Store = GuestSuccessorStore & ProfileStore
 
-    package init(
-        access: any AccessTokens, revocations: any Revocations, store: any AccountsStore, time: any TimeSource
-    ) {
-        self.access = access
-        self.revocations = revocations
-        self.store = store
-        self.time = time
-    }
+    let store: any Store
+    let time: any TimeSource
 
     /// For a minute a guest who became permanent or went over to another account may repeat the call that did it, where
     /// `admittingFormerGuests` is set.

@@ -15,13 +15,8 @@ package enum RefreshOutcome: Sendable {
 /// lost answer costs nobody their session. The row of the successor's own successor tells whether the successor has
 /// been presented: as long as it has not, the token is good again, but for the recovery time at most.
 package struct SessionRefresh: Sendable {
-    private let store: any AccountsStore
-    private let tokens: SessionTokens
-
-    package init(store: any AccountsStore, tokens: SessionTokens) {
-        self.store = store
-        self.tokens = tokens
-    }
+    let store: any RefreshStore
+    let tokens: SessionTokens
 
     /// - Throws: `AccountsError.invalidRefreshToken`.
     package func refresh(_ text: String, in application: Application) async throws -> TokenPair {

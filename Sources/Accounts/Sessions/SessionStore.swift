@@ -1,29 +1,37 @@
 package import Foundation
 
-/// Sessions that were opened, and their refresh tokens.
-package protocol SessionStore: Sendable {
-    /// One statement; a reuse ends the session and is audited in it.
+/// Rotates refresh tokens.
+package protocol RefreshStore: Sendable {
+    /// Runs as one statement, which also ends the session and audits it when a token is reused.
     func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome
+}
 
-    /// Live ones, the newest first.
+/// Lists sessions and finds one by its refresh token.
+package protocol SessionStore: Sendable {
+    /// The account's live sessions, the newest first.
     func sessions(of uid: UUID, application: Application.ID) async throws -> [SessionListing]
 
-    /// Keeps a live session of the account from being ended until the transaction is over.
-    ///
-    /// - Returns: `false` when it has ended; the account is to be locked first.
-    func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool
+    /// Ends the session of a refresh token if it is a session of this account.
+    func endSession(
+        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws
+}
 
-    /// Ends live sessions of the account and tells every replica.
-    /// - Returns: how many there were.
+/// Ends sessions.
+package protocol SessionEndStore: Sendable {
+    /// Ends live sessions of the account and notifies every replica.
+    /// - Returns: how many sessions ended.
+    @discardableResult
     func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws -> Int
+}
 
-    /// Ends the session that a refresh token belongs to, where that is the account's.
-    func endSession(
-        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID)
-        async throws
-
-    /// The account that a guest went over to, or became permanent in, less than a minute ago.
+/// Records which account a guest's session led to, so that a repeated call gets the same answer.
+package protocol GuestSuccessorStore: Sendable {
+    /// The account that a guest moved to or was upgraded to less than a minute ago.
     func successor(ofGuest session: UUID, application: Application.ID) async throws -> UUID?
+
+    /// Records where the guest of an ended session moved to.
+    func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws
 }

@@ -8,13 +8,10 @@ package enum LogoutScope: String, Sendable, SentChoice {
 
 /// A person's list of sessions, and ending them.
 package struct Sessions: Sendable {
-    private let store: any AccountsStore
-    private let opaque: any OpaqueTokens
+    typealias Store = SessionStore & SessionEndStore
 
-    package init(store: any AccountsStore, opaque: any OpaqueTokens) {
-        self.store = store
-        self.opaque = opaque
-    }
+    let store: any Store
+    let opaque: any OpaqueTokens
 
     package func list(of principal: Principal) async throws -> [SessionListing] {
         try await store.sessions(of: principal.uid, application: principal.application.id)
@@ -42,7 +39,7 @@ package struct Sessions: Sendable {
             case .others: .allBut(principal.sessionID)
             case .global: .all
             }
-        _ = try await store.endSessions(selection, of: principal.uid, because: .logout, application: application)
+        try await store.endSessions(selection, of: principal.uid, because: .logout, application: application)
     }
 }
 

@@ -99,14 +99,8 @@ struct AccountCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            try await options.act { _, dossier, application, backend in
-                let tokens = SessionTokens(opaque: backend.opaque, access: backend.access, time: SystemTime())
-                let signIn = SignIn(store: backend.store, tokens: tokens)
-                let deletion = AccountDeletion(
-                    store: backend.store, signIn: signIn, tokens: tokens,
-                    replacement: PasswordReplacement(
-                        signIn: signIn, tokens: tokens, quarantine: backend.configuration.passwords.quarantine))
-                print(try await deletion.request(dossier.user.uid, in: application).text)
+            try await options.act { administration, dossier, application, _ in
+                print(try await administration.delete(dossier.user.uid, in: application).text)
             }
         }
     }

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-extension SQLStore {
+extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
     /// Outside of a transaction together with others who are asked for at this moment.
     package func user(_ uid: UUID, application: Application.ID) async throws -> User? {
         if let joinedUsers {

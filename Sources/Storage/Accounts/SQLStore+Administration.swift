@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-extension SQLStore {
+extension SQLStore: AdministrationStore {
     private static let selectDossier = Statement(
         .read,
         """

@@ -4,7 +4,7 @@ internal import Postgres
 internal import ProviderKit
 
 /// Guests who get an account, and numbers that change hands.
-extension SQLStore {
+extension SQLStore: GuestUpgradeStore {
     /// The session goes on with the new identity; tokens from before are worth nothing.
     private static let upgradeGuest = Statement(
         .write,

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 
 /// Guests whom nobody has heard of for long.
-extension SQLStore {
+extension SQLStore: IdleGuestStore {
     /// Row by row, since the planner doesn't know how few they are.
     ///
     /// A session that has ended brings no guest back; one that is no account's only identity is spared.

@@ -3,7 +3,7 @@ internal import Foundation
 package import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: LinkingStore {
     /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
     /// vetoes all of it.
     ///

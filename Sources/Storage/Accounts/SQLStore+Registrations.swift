@@ -3,7 +3,7 @@ internal import Foundation
 internal import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: RegistrationStore {
     private static let register = Statement(
         .write,
         """

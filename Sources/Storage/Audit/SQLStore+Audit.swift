@@ -3,7 +3,7 @@ internal import Foundation
 internal import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: AuditTrail {
     /// An event names no account if none is found; a refusal that has a source is counted there instead.
     private static let record = Statement(
         .write,

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-extension SQLStore {
+extension SQLStore: DeletionStore {
     private static let requestDeletion = Statement(
         .write,
         """

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 
 /// Erasures on their way: which are due, and what came of them.
-extension SQLStore {
+extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
     /// Not even two replicas at once take some: who finds the lock taken comes back later.
     private static let takeErasures = Statement(
         .write,

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-extension SQLStore {
+extension SQLStore: PersonalDataStore {
     package func personalData(
         _ section: PersonalDataSection, of uid: UUID, application: Application.ID, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow] {

@@ -62,9 +62,9 @@ extension SQLStore {
          WHERE application_id = $1 AND receipt = $2 AND restored_at IS NULL AND erased_at IS NULL
         """)
 
-    package func standing(of erasure: DueErasure) async throws -> ErasureStanding? {
+    package func state(of erasure: DueErasure) async throws -> ErasureState? {
         guard var row = try await run(Self.selectWaited, erasure.key).first else { return nil }
-        return ErasureStanding(
+        return ErasureState(
             hasBegun: try row.next(), waited: .seconds(try row.next(Double.self)),
             processors: try await processors(erasure.receipt, application: erasure.application))
     }

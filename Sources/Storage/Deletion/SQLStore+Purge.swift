@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 
 /// Removing an account and every trace of it.
-extension SQLStore {
+extension SQLStore: ErasureStore {
     /// In the order of their uids, as everywhere.
     private static let lockFamily = Statement(
         .write,

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: EventDeliveryStore, EventOutbox {
     /// One statement for all events of a kind.
     private static let announce = Statement(
         .write,

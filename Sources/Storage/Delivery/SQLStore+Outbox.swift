@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-extension SQLStore {
+extension SQLStore: MessageOutbox {
     private static let enqueue = Statement(
         .write,
         """

@@ -4,7 +4,7 @@ internal import Postgres
 package import ProviderKit
 
 /// Addresses that identities come to, and lose.
-extension SQLStore {
+extension SQLStore: AddressChangeStore {
     private static let changeAddress = Statement(
         .write,
         """
@@ -57,7 +57,7 @@ extension SQLStore {
     }
 }
 
-extension SQLStore {
+extension SQLStore: AddressClaimStore {
     private static let discardRegistrations = Statement(
         .write,
         """

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-extension SQLStore {
+extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, ProviderTokenStore, SingleUseStore {
     private static let selectHeldIdentity = Statement(
         .read,
         """

@@ -4,7 +4,7 @@ internal import Postgres
 package import ProviderKit
 
 /// What a password reset takes from people who got into the account.
-extension SQLStore {
+extension SQLStore: PasswordResetStore, QuarantineStore {
     /// Sessions that have ended count too: one that takes their place may finish what they began.
     ///
     /// Such rows are locked before accounts by the calls that present them: this statement does not wait for them.

@@ -3,7 +3,7 @@ package import Foundation
 package import Postgres
 package import ProviderKit
 
-extension SQLStore {
+extension SQLStore: LinkingStateStore, SessionOpeningStore {
     package static let selectLinkingState = Statement(
         .read,
         """

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Postgres
 
 /// Two merged accounts part again.
-extension SQLStore {
+extension SQLStore: MergeUndoStore {
     /// What was taken over goes again only where it is still as it was taken; an address goes with an identity that
     /// shows it, also one that it was given meanwhile, and stays where only one that stays shows it.
     private static let undoMerge = Statement(

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: AliasStore, MergeStore {
     private static let selectSide = Statement(
         .read,
         """

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-extension SQLStore {
+extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
     private static let selectPasswordState = Statement(
         .read,
         """

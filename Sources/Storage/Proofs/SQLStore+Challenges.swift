@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-extension SQLStore {
+extension SQLStore: ChallengeStore {
     /// If two requests race, only one creates the challenge.
     ///
     /// A request that comes too early gets the challenge that there is, or an alias of it if it comes from another

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: ProofStore {
     private static let issue = Statement(
         .write,
         """
@@ -62,7 +62,7 @@ extension SQLStore {
     }
 }
 
-extension SQLStore {
+extension SQLStore: MergeTicketStore {
     private static let peekTicket = Statement(
         .read,
         """

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-extension SQLStore {
+extension SQLStore: FlowCodeStore, RedirectFlowStore {
     private static let beginFlow = Statement(
         .write,
         """

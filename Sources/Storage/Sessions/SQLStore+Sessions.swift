@@ -3,7 +3,7 @@ package import Foundation
 package import Postgres
 internal import ProviderKit
 
-extension SQLStore {
+extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionStore {
     /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
     /// successor says whether the successor was.
     ///

@@ -106,7 +106,7 @@ struct AuditedDecisionTests {
             try await server.setDisabled(false, scripted)
             for uid in [person.uid, scripted.uid] {
                 let id = try #require(UUID(uuidString: uid))
-                _ = try await server.server.useCases.deletion.request(id, in: server.application())
+                _ = try await server.administration.delete(id, in: server.application())
             }
             let deleted = try await server.audited {
                 _ = try await client.login(person.email)
@@ -235,7 +235,7 @@ struct AuditedDecisionTests {
                 try await server.setDisabled(true, person)
                 try await server.setDisabled(false, person)
                 #expect(try await server.administration.requirePasswordChange(uid: uid, in: application))
-                _ = try await server.server.useCases.deletion.request(uid, in: application)
+                _ = try await server.administration.delete(uid, in: application)
             }
             #expect(
                 all.map(\.event).filter { $0 != "session.ended" } == [

@@ -21,7 +21,7 @@ struct ErasureTracesTests {
                 let uid = try #require(UUID(uuidString: person.uid))
                 let restored = try await server.backend.store.restore(uid, application: server.application().id)
                 #expect(restored != nil)
-                let receipt = try await server.server.useCases.deletion.request(uid, in: server.application())
+                let receipt = try await server.administration.delete(uid, in: server.application())
                 try await eventually("it is acknowledged") {
                     try await server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL AND kind = 'account.deleted'"

@@ -1,6 +1,4 @@
-package import Accounts
-
-/// Everything that the routes can ask of the domain.
+/// The use cases of the HTTP interface, wired to one store.
 package struct UseCases: Sendable {
     package let authentication: BearerAuthentication
     package let limits: any RateLimiting
@@ -29,7 +27,7 @@ package struct UseCases: Sendable {
     package let export: AccountExport
 
     package init(
-        store: any TransactionalStore, events: any AuditChainStore, access: any AccessTokens, opaque: any OpaqueTokens,
+        store: any AccountsStore, events: any AuditChainStore, access: any AccessTokens, opaque: any OpaqueTokens,
         hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
         limits: any RateLimiting, quarantine: Duration, time: any TimeSource
     ) {
@@ -46,15 +44,15 @@ package struct UseCases: Sendable {
         linking = IdentityLinking(
             store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
         passwordLinking = PasswordLinking(
-            store: store, hasher: hasher, passwords: passwords, linking: linking, signIn: signIn, tokens: tokens,
+            store: store, hasher: hasher, passwords: passwords, linking: linking, tokens: tokens,
             limits: limits)
         identities = Identities(store: store)
-        addressChange = AddressChange(store: store, signIn: signIn, codes: codes, tokens: tokens)
+        addressChange = AddressChange(store: store, codes: codes, tokens: tokens)
         identityReview = IdentityReview(store: store, opaque: opaque)
         secondProof = SecondProof(store: store, opaque: opaque)
-        merging = AccountMerging(store: store, signIn: signIn, tokens: tokens)
+        merging = AccountMerging(store: store, tokens: tokens)
         registration = Registration(
-            store: store, hasher: hasher, passwords: passwords, signIn: signIn, tokens: tokens, codes: codes,
+            store: store, hasher: hasher, passwords: passwords, tokens: tokens, codes: codes,
             linking: passwordLinking, limits: limits)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         let replacement = PasswordReplacement(signIn: signIn, tokens: tokens, quarantine: quarantine)
@@ -65,14 +63,7 @@ package struct UseCases: Sendable {
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque)
         profile = Profile(store: store)
-        deletion = AccountDeletion(store: store, signIn: signIn, tokens: tokens, replacement: replacement)
+        deletion = AccountDeletion(store: store, tokens: tokens, replacement: replacement)
         export = AccountExport(store: store, events: events)
-    }
-
-    /// A sign-in as a route answers it, with the ticket of a number that it makes good again.
-    func signingIn(
-        with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
-    ) async throws -> SessionResponse {
-        SessionResponse(try await secondProof.signingIn(with: ticket, in: application, signIn))
     }
 }

@@ -1,0 +1,34 @@
+package import Foundation
+
+/// Locks rows of accounts until the transaction ends.
+package protocol AccountLocks: Sendable {
+    /// Waits for other transactions that hold the account, then keeps them from opening sessions of it.
+    /// - Returns: `nil` for an unknown account.
+    func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
+
+    /// Keeps a live session of the account from being ended. Lock the account first.
+    ///
+    /// - Returns: `false` when the session has ended.
+    func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool
+}
+
+extension AccountLocks {
+    /// Locks several accounts in the order that every transaction uses, which is that of their uids.
+    @discardableResult
+    func lockAccounts(_ uids: Set<UUID>, application: Application.ID) async throws -> [UUID: AccountStatus] {
+        var statuses: [UUID: AccountStatus] = [:]
+        for uid in uids.sorted(by: { $0.text < $1.text }) {
+            statuses[uid] = try await lockAccount(uid, application: application)
+        }
+        return statuses
+    }
+
+    /// Locks the principal's account and session.
+    ///
+    /// - Returns: `false` when the session has ended or the account is not live.
+    func lock(_ principal: Principal) async throws -> Bool {
+        let application = principal.application.id
+        guard try await lockAccount(principal.uid, application: application) == .live else { return false }
+        return try await lockSession(principal.sessionID, of: principal.uid, application: application)
+    }
+}

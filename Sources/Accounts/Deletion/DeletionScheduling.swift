@@ -1,0 +1,28 @@
+package import Foundation
+internal import ProviderKit
+
+/// Starts the grace period of accounts.
+package struct DeletionScheduling: Sendable {
+    package typealias Store = DeletionStore & SessionEndStore & EventOutbox & OwnerNotices.Store
+
+    let store: any Store
+    let application: Application
+
+    /// Ends every session of a locked account and starts its grace period, by default the application's.
+    ///
+    /// `session` is the one that requested the deletion.
+    func schedule(
+        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(),
+        gracePeriod: Duration? = nil
+    ) async throws {
+        let purgeAfter = try await store.requestDeletion(
+            of: uid, by: cause, session: session, receipt: receipt,
+            gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod, application: application.id)
+        try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
+        try await store.announce(
+            [AccountEvent(.accountDeleted, of: uid, details: ["receipt": .string(receipt.text)])],
+            application: application.id)
+        try await OwnerNotices(store: store, application: application.id)
+            .send(.accountDeleted, toOwnerOf: uid, until: purgeAfter)
+    }
+}

@@ -1,0 +1,22 @@
+internal import Foundation
+
+/// Removes identities of accounts that the transaction has locked and that keep other identities.
+struct IdentityUnlinking: Sendable {
+    typealias Store = IdentityRemovalStore & ProviderTokenStore & SessionEndStore & EventOutbox & OwnerNotices.Store
+
+    let store: any Store
+    let application: Application
+
+    /// Notifies the owner, also at the address that goes with the identity, and ends the sessions that it opened.
+    func unlink(_ identity: IdentityRecord, of uid: UUID) async throws {
+        try await OwnerNotices(store: store, application: application.id).send(
+            .identityRemoved, toOwnerOf: uid, provider: application.providers.displayName(of: identity.provider))
+        try await store.endSessions(
+            .openedBy(identity.id), of: uid, because: .identityRemoved, application: application.id)
+        try await store.revokeTokens(of: identity.id, application: application.id)
+        try await store.removeIdentity(identity.id, of: uid, application: application.id)
+        try await store.announce(
+            [.identity(.identityUnlinked, identity.id, of: uid, provider: identity.provider)],
+            application: application.id)
+    }
+}
