@@ -35,29 +35,6 @@ package protocol AdministrationStore: Sendable {
 
 /// An account as an admin sees it.
 package struct AccountDossier: Sendable {
-    package struct Identity: Sendable {
-        package let id: UUID
-        package let provider: String
-        package let providerUid: String
-        package let email: String?
-        package let emailVerified: Bool
-        package let createdAt: Date
-        package let lastUsedAt: Date?
-
-        package init(
-            id: UUID, provider: String, providerUid: String, email: String?, emailVerified: Bool, createdAt: Date,
-            lastUsedAt: Date?
-        ) {
-            self.id = id
-            self.provider = provider
-            self.providerUid = providerUid
-            self.email = email
-            self.emailVerified = emailVerified
-            self.createdAt = createdAt
-            self.lastUsedAt = lastUsedAt
-        }
-    }
-
     package let user: User
     package let isDisabled: Bool
     /// When the grace period of a deleted account ends.

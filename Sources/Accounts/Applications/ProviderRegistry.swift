@@ -64,7 +64,7 @@ package struct ConfiguredProvider: Sendable {
     package var provesAddress: Bool { hasPasswords || type is any ChallengeProvider.Type }
 
     /// Whether the identity, one of its own, could sign in now.
-    package func canSignIn(with identity: IdentityRecord) -> Bool {
+    package func canSignIn(with identity: Identity) -> Bool {
         guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest,
             !identity.isQuarantined
         else { return false }
@@ -142,11 +142,11 @@ package struct ProviderRegistry: Sendable {
     }
 
     /// Whether the identity could sign in now.
-    package func canSignIn(with identity: IdentityRecord) -> Bool {
+    package func canSignIn(with identity: Identity) -> Bool {
         configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
     }
 
-    package func canSignIn(withAnyOf identities: [IdentityRecord]) -> Bool {
+    package func canSignIn(withAnyOf identities: [Identity]) -> Bool {
         identities.contains(where: canSignIn(with:))
     }
 

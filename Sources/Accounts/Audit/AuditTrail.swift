@@ -39,13 +39,13 @@ package protocol AuditTrail: Sendable {
 
 extension AuditEntry {
     /// Evidence that was right, and that the rules refuse.
-    static func refusal(_ rule: LinkingRule, of opening: SessionOpening, uid: UUID? = nil) -> AuditEntry {
+    static func refusal(_ rule: LinkingRule, of session: NewSession, uid: UUID? = nil) -> AuditEntry {
         var entry = AuditEntry(
-            .signInRefused, of: uid, session: opening.session.resumes,
-            details: ["provider": .string(opening.provider), "rule": .string(rule.rawValue)])
-        entry.provider = opening.provider
-        entry.providerUid = opening.evidence.providerUid
-        entry.addresses = opening.evidence.proven
+            .signInRefused, of: uid, session: session.resumes,
+            details: ["provider": .string(session.provider), "rule": .string(rule.rawValue)])
+        entry.provider = session.provider
+        entry.providerUid = session.evidence.providerUid
+        entry.addresses = session.evidence.proven
         return entry
     }
 }

@@ -76,14 +76,13 @@ package struct OneTimeCodes: Sendable {
     /// - Throws: `AccountsError.invalidCredentials`, and what a sign-in throws.
     package func complete(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by principal: Principal?,
-        from client: Client,
-        in application: Application
+        from client: Client, in application: Application
     ) async throws -> SignedIn {
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let evidence = try await prove(
                 presented, with: configured, session: principal?.sessionID, from: client, in: application, store: store)
-            let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
-            return try await signIn.open(session, with: evidence, of: configured, in: application, store: store)
+            let session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
+            return try await signIn.open(session, of: configured, store: store)
         }
         return try await tokens.signedIn(outcome, in: application)
     }
@@ -105,7 +104,7 @@ package struct OneTimeCodes: Sendable {
 
     /// The address that the right code gives the identity; likewise.
     func prove(
-        addressChange presented: PresentedOneTimeCode, of identity: IdentityRecord, from client: Client,
+        addressChange presented: PresentedOneTimeCode, of identity: Identity, from client: Client,
         in application: Application, store: any ChallengeStore
     ) async throws -> ChallengeTarget {
         let target = try await judge(
@@ -146,9 +145,8 @@ package struct OneTimeCodes: Sendable {
             let configured = try application.providers.named(proof.provider)
             let target = ChallengeTarget(providerUid: proof.providerUid, address: .email(address))
             try await endChallenges(of: target, provider: configured.name, in: application, store: store)
-            let session = tokens.newSession(methods: target.evidence.methods, client: client, in: application)
-            return try await signIn.open(
-                session, with: target.evidence, of: configured, in: application, store: store)
+            let session = tokens.newSession(by: target.evidence, of: configured.name, from: client, in: application)
+            return try await signIn.open(session, of: configured, store: store)
         }
         guard let outcome else { return nil }
         return try await tokens.signedIn(outcome, in: application)

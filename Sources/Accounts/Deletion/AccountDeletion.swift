@@ -49,11 +49,9 @@ package struct AccountDeletion: Sendable {
             try await setPassword(of: proof, from: client, in: application, store: store)
 
             // What was proven may not be one of its identities: an address of the account's was enough.
-            var session = tokens.newSession(methods: proof.methods, client: client, in: application)
-            session.continues = deletion.session
-            return try await SessionContinuation(store: store, application: application).open(session, of: uid) {
-                $0.provider == proof.provider && $0.providerUid == proof.providerUid
-            }
+            return try await SessionContinuation(store: store, tokens: tokens).open(
+                uid, continuing: deletion.session, methods: proof.methods, from: client, in: application
+            ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
         }
         return try await tokens.signedIn(outcome, in: application)
     }
@@ -62,16 +60,10 @@ package struct AccountDeletion: Sendable {
     private func setPassword(
         of proof: Proof, from client: Client, in application: Application, store: any Store
     ) async throws {
-        guard let password = proof.password, let address = proof.address else { return }
-        let subject = PasswordSubject(providerUid: proof.providerUid, address: address)
+        guard let password = proof.password, let subject = proof.subject else { return }
         // It ends with every other session of the account.
-        let session = tokens.newSession(methods: proof.methods, client: client, in: application)
-        let opening = SessionOpening(
-            session: session, evidence: subject.evidence(methods: proof.methods), provider: proof.provider,
-            application: application.id)
-        guard
-            try await replacement.replace(by: opening, of: subject, with: password, in: application, store: store)
-                == nil
+        let session = tokens.newSession(by: subject.evidence, of: proof.provider, from: client, in: application)
+        guard try await replacement.replace(by: session, of: subject, with: password, store: store) == nil
         else { throw StoreConflict() }
     }
 

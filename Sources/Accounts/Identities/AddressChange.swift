@@ -60,11 +60,8 @@ package struct AddressChange: Sendable {
             case .enter:
                 throw AccountsError.invalidCredentials
             default:
-                let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
-                let opening = SessionOpening(
-                    session: session, evidence: evidence, provider: provider.name, application: application.id)
-                let writer = LinkWriter(
-                    opening: opening, provider: provider, principal: principal, tokens: tokens, store: store)
+                let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
+                let writer = LinkWriter(session: session, principal: principal, tokens: tokens, store: store)
                 return .refused(try await writer.write(verdict))
             }
         }
@@ -72,8 +69,8 @@ package struct AddressChange: Sendable {
         case .changed(let identity):
             return identity
         case .refused(let outcome):
-            _ = try await tokens.signedIn(outcome, in: application)
-            throw AccountsError.unavailable
+            guard case .refused(let refusal) = outcome else { throw AccountsError.unavailable }
+            throw refusal
         }
     }
 
@@ -84,7 +81,7 @@ package struct AddressChange: Sendable {
 
     /// Everybody whom mail or texts reach at the old or the new address is told.
     private func change(
-        _ identity: IdentityRecord, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
+        _ identity: Identity, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
         by principal: Principal, store: any Store
     ) async throws -> ListedIdentity {
         let application = principal.application
@@ -109,7 +106,7 @@ package struct AddressChange: Sendable {
             about: principal.uid, application: application.id)
         let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
         let changed = try await store.identities(of: principal.uid, application: application.id)
-        guard let record = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }
-        return ListedIdentity(record: record, isCurrent: record.id == current)
+        guard let identity = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }
+        return ListedIdentity(identity: identity, isCurrent: identity.id == current)
     }
 }

@@ -1,13 +1,6 @@
 package import Foundation
 internal import ProviderKit
 
-/// An identity in the list that its owner reads.
-package struct ListedIdentity: Sendable {
-    package let record: IdentityRecord
-    /// It opened the session that asks.
-    package let isCurrent: Bool
-}
-
 /// What removing an identity did.
 package enum IdentityRemoval: Sendable, Equatable {
     case removed
@@ -27,7 +20,7 @@ package struct Identities: Sendable {
         let identities = try await store.identities(of: principal.uid, application: application)
         // Only an account that has just been absorbed has none, and no session of it lives.
         guard !identities.isEmpty else { throw AccountsError.invalidToken }
-        return identities.map { ListedIdentity(record: $0, isCurrent: $0.id == current) }
+        return identities.map { ListedIdentity(identity: $0, isCurrent: $0.id == current) }
     }
 
     /// Removes an identity, by default the one that opened the caller's session, and ends the sessions that it opened.

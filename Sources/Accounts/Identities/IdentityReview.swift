@@ -10,7 +10,7 @@ package struct IdentityReview: Sendable {
 
     /// The account's identities but for the one that was reset; the token stays good.
     /// - Throws: `AccountsError.invalidToken`.
-    package func identities(for text: String, in application: Application) async throws -> [IdentityRecord] {
+    package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)
         return try await store.identities(of: uid, application: application.id).filter {
             !$0.isGuest && ($0.provider != proof.provider || $0.providerUid != proof.providerUid)

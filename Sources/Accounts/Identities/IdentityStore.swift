@@ -21,50 +21,10 @@ package struct HeldIdentity: Sendable {
     }
 }
 
-/// An identity as its owner sees it.
-package struct IdentityRecord: Sendable, Equatable {
-    package let id: UUID
-    package let provider: String
-    package let providerUid: String
-    package let isGuest: Bool
-    package let email: EmailAddress?
-    package let emailVerified: Bool
-    package let phone: PhoneNumber?
-    package let phoneVerified: Bool
-    package let displayName: String?
-    package let createdAt: Date
-    package let lastUsedAt: Date?
-    /// When it joined this account with this address.
-    package let linkedAt: Date
-    /// A password reset has shut it out until another sign-in of the account.
-    package let isQuarantined: Bool
-
-    package init(
-        id: UUID, provider: String, providerUid: String, isGuest: Bool = false, email: EmailAddress? = nil,
-        emailVerified: Bool = false, phone: PhoneNumber? = nil, phoneVerified: Bool = false,
-        displayName: String? = nil, createdAt: Date, lastUsedAt: Date? = nil, linkedAt: Date? = nil,
-        isQuarantined: Bool = false
-    ) {
-        self.id = id
-        self.provider = provider
-        self.providerUid = providerUid
-        self.isGuest = isGuest
-        self.email = email
-        self.emailVerified = emailVerified
-        self.phone = phone
-        self.phoneVerified = phoneVerified
-        self.displayName = displayName
-        self.createdAt = createdAt
-        self.lastUsedAt = lastUsedAt
-        self.linkedAt = linkedAt ?? createdAt
-        self.isQuarantined = isQuarantined
-    }
-}
-
 /// Reads identities.
 package protocol IdentityStore: Sendable {
     /// The account's identities, the oldest first.
-    func identities(of uid: UUID, application: Application.ID) async throws -> [IdentityRecord]
+    func identities(of uid: UUID, application: Application.ID) async throws -> [Identity]
 
     /// The identity that opened the session, even if the session has ended.
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?

@@ -8,7 +8,7 @@ struct IdentityUnlinking: Sendable {
     let application: Application
 
     /// Notifies the owner, also at the address that goes with the identity, and ends the sessions that it opened.
-    func unlink(_ identity: IdentityRecord, of uid: UUID) async throws {
+    func unlink(_ identity: Identity, of uid: UUID) async throws {
         try await OwnerNotices(store: store, application: application.id).send(
             .identityRemoved, toOwnerOf: uid, provider: application.providers.displayName(of: identity.provider))
         try await store.endSessions(

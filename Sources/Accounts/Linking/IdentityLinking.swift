@@ -42,25 +42,23 @@ package struct IdentityLinking: Sendable {
     /// The same inside a transaction of the caller's.
     func link(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
-        by principal: Principal,
-        from client: Client, store: any Store
+        by principal: Principal, from client: Client, store: any Store
     ) async throws -> SignInOutcome {
         let application = principal.application
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
-        let opening = opening(evidence, of: provider, by: principal, from: client)
+        let session = newSession(by: evidence, of: provider, resuming: principal, from: client)
         if let successor = principal.successor {
-            return try await repeatLink(opening, of: provider, to: successor, for: principal, store: store)
+            return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
         }
         let facts = LinkingFacts(store: store, application: application)
         guard let state = try await facts.lockedState(for: evidence, of: provider, askedBy: principal) else {
             // The same call, sent twice: the other one has just moved the guest.
             guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
-            return try await repeatLink(opening, of: provider, to: successor, for: principal, store: store)
+            return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
         }
         let verdict = decide(evidence, state: state, policy: policy)
-        return try await writer(opening.after(verdict, by: principal), of: provider, for: principal, store: store)
-            .write(verdict)
+        return try await writer(session.after(verdict, by: principal), for: principal, store: store).write(verdict)
     }
 
     /// Opens a session by a fresh proof of one of the account's own identities.
@@ -82,9 +80,9 @@ package struct IdentityLinking: Sendable {
             let verdict = decideReauthentication(
                 evidence, state: state, policy: LinkingPolicy(provider, in: application))
             if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
-            var opening = opening(evidence, of: provider, by: principal, from: client)
-            opening.session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
-            return try await writer(opening, of: provider, for: principal, store: store).write(verdict)
+            var session = newSession(by: evidence, of: provider, resuming: principal, from: client)
+            session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
+            return try await writer(session, for: principal, store: store).write(verdict)
         }
         return try await tokens.signedIn(outcome, in: application)
     }
@@ -109,15 +107,15 @@ package struct IdentityLinking: Sendable {
 
     /// A guest that has gone over may have missed the answer: the same proof leads to the same account.
     private func repeatLink(
-        _ opening: SessionOpening, of provider: ConfiguredProvider, to successor: UUID, for principal: Principal,
+        _ session: NewSession, of provider: ConfiguredProvider, to successor: UUID, for principal: Principal,
         store: any Store
     ) async throws -> SignInOutcome {
         let verdict = try await signIn.verdict(
-            on: opening.evidence, of: provider, in: principal.application, store: store)
+            on: session.evidence, of: provider, in: principal.application, store: store)
         guard case .enter(let entry) = verdict.outcome, entry.uid == successor else { throw AccountsError.invalidToken }
-        var opening = opening
-        opening.session.resumes = nil
-        return try await writer(opening, of: provider, for: principal, store: store).write(verdict)
+        var session = session
+        session.resumes = nil
+        return try await writer(session, for: principal, store: store).write(verdict)
     }
 
     private func accept(
@@ -137,34 +135,32 @@ package struct IdentityLinking: Sendable {
         }
     }
 
-    private func writer(
-        _ opening: SessionOpening, of provider: ConfiguredProvider, for principal: Principal, store: any Store
-    ) -> LinkWriter {
-        LinkWriter(opening: opening, provider: provider, principal: principal, tokens: tokens, store: store)
+    private func writer(_ session: NewSession, for principal: Principal, store: any Store) -> LinkWriter {
+        LinkWriter(session: session, principal: principal, tokens: tokens, store: store)
     }
 
-    private func opening(
-        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, by principal: Principal, from client: Client
-    ) -> SessionOpening {
-        var session = tokens.newSession(methods: evidence.methods, client: client, in: principal.application)
+    private func newSession(
+        by evidence: VerifiedIdentity, of provider: ConfiguredProvider, resuming principal: Principal,
+        from client: Client
+    ) -> NewSession {
+        var session = tokens.newSession(by: evidence, of: provider.name, from: client, in: principal.application)
         session.resumes = principal.sessionID
-        return SessionOpening(
-            session: session, evidence: evidence, provider: provider.name, application: principal.application.id)
+        return session
     }
 }
 
-extension SessionOpening {
+extension NewSession {
     /// Only re-authentication sets `resumes`, and only a merge sets `continues`: a session opened by linking does not
     /// replace the caller's.
-    fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> SessionOpening {
-        var opening = self
+    fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> NewSession {
+        var session = self
         switch verdict.outcome {
-        case .link: opening.session.resumes = nil
+        case .link: session.resumes = nil
         case .replaceGuest(_, let isAbsorbed):
-            opening.session.resumes = nil
-            opening.session.continues = isAbsorbed ? principal.sessionID : nil
+            session.resumes = nil
+            session.continues = isAbsorbed ? principal.sessionID : nil
         default: break
         }
-        return opening
+        return session
     }
 }

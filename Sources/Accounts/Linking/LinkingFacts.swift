@@ -75,11 +75,3 @@ extension LinkingState {
     /// The accounts that evidence may lead to.
     var accounts: Set<UUID> { Set([identity?.uid].compactMap { $0 } + owners.map(\.uid)) }
 }
-
-extension IdentityRecord {
-    /// Whether the identity is the address, or shows it as a verified address of its own.
-    fileprivate func rests(on address: Address) -> Bool {
-        providerUid == address.value || (phoneVerified && phone == address.phone && phone != nil)
-            || (emailVerified && email == address.email && email != nil)
-    }
-}

@@ -1,24 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// A session to be opened by a piece of evidence.
-package struct SessionOpening: Sendable {
-    package var session: NewSession
-    package let evidence: VerifiedIdentity
-    /// The provider's configured name.
-    package let provider: String
-    package let application: Application.ID
-    /// Set by a password reset: the password that the account gets when it is restored.
-    var newPassword: PasswordHash?
-
-    package init(session: NewSession, evidence: VerifiedIdentity, provider: String, application: Application.ID) {
-        self.session = session
-        self.evidence = evidence
-        self.provider = provider
-        self.application = application
-    }
-}
-
 /// The password that lets a session be opened.
 ///
 /// The statement that opens it locks the row and checks that it still holds, and that the subject is not locked by now;
@@ -48,7 +30,7 @@ package protocol SessionOpeningStore: Sendable {
     /// - Throws: `StoreConflict` when the account is no longer live, the password has changed, or the identity's
     ///   quarantine began or ended.
     func openSession(
-        _ opening: SessionOpening, identity: KnownIdentity, password: PasswordPermission?
+        _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession
 }
 
@@ -57,10 +39,10 @@ package protocol SessionOpeningStore: Sendable {
 /// Each call is one statement whose conditions repeat what the verdict depends on.
 package protocol LinkingStore: Sendable {
     /// - Throws: `StoreConflict` when the identity exists by now, or one of its addresses has an owner.
-    func createAccount(_ opening: SessionOpening, with identity: NewIdentity) async throws -> OpenedSession
+    func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` as `createAccount` does, and when the account is no longer live.
-    func add(_ identity: NewIdentity, of opening: SessionOpening, to uid: UUID) async throws -> KnownIdentity
+    func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity
 
     /// Removes a phone number from an account that the transaction has locked.
     ///
@@ -75,7 +57,7 @@ package protocol GuestUpgradeStore: Sendable {
     ///
     /// - Throws: `StoreConflict` when the session has ended.
     func upgradeGuest(
-        _ opening: SessionOpening, identity: KnownIdentity, keeping session: UUID
+        opening session: NewSession, identity: KnownIdentity, keeping current: UUID
     ) async throws -> OpenedSession
 }
 

@@ -12,17 +12,14 @@ package struct SignIn: Sendable {
         with evidence: VerifiedIdentity, of provider: ConfiguredProvider, from client: Client,
         in application: Application
     ) async throws -> SignedIn {
-        let session = tokens.newSession(methods: evidence.methods, client: client, in: application)
-        let evidence = try evidence.checked()
+        let session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
         let outcome = try await retryingOnConflict {
-            let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
+            let verdict = try await verdict(on: session.evidence, of: provider, in: application, store: store)
             // Most sign-ins are one statement, which needs no transaction. What a refusal writes is never undone.
             guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
-                return try await writer(session, evidence, provider, in: application, store: store).write(verdict)
+                return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
             }
-            return try await store.transaction { store in
-                try await open(session, with: evidence, of: provider, in: application, store: store)
-            }
+            return try await store.transaction { store in try await open(session, of: provider, store: store) }
         }
         return try await tokens.signedIn(outcome, in: application)
     }
@@ -31,11 +28,11 @@ package struct SignIn: Sendable {
     ///
     /// A conflict ends the whole transaction.
     func open(
-        _ session: NewSession, with evidence: VerifiedIdentity, of provider: ConfiguredProvider,
-        in application: Application, store: any Store
+        _ session: NewSession, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {
-        let verdict = try await lockedVerdict(on: evidence, of: provider, in: application, store: store)
-        return try await writer(session, evidence, provider, in: application, store: store).write(verdict)
+        let verdict = try await lockedVerdict(
+            on: session.evidence, of: provider, in: session.application, store: store)
+        return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
     }
 
     func verdict(
@@ -60,51 +57,25 @@ package struct SignIn: Sendable {
         guard again.changedAccount == changed else { throw StoreConflict() }
         return again
     }
-
-    private func writer(
-        _ session: NewSession, _ evidence: VerifiedIdentity, _ provider: ConfiguredProvider,
-        in application: Application, store: any VerdictWriter.Store
-    ) -> VerdictWriter {
-        let opening = SessionOpening(
-            session: session, evidence: evidence, provider: provider.name, application: application.id)
-        return VerdictWriter(
-            opening: opening, provider: provider, application: application, tokens: tokens, store: store)
-    }
 }
 
 /// The result of evidence that the linking rules do not refuse outright.
+///
+/// A refusal is returned instead of thrown, so that the transaction keeps the ticket that the refusal offers.
 enum SignInOutcome: Sendable {
     case opened(OpenedSession, refreshToken: OpaqueToken)
-    case deleted(AccountInGracePeriod)
-    /// The evidence belongs to another account. The ticket, if there is one, merges the two.
-    case conflict(ticket: OpaqueToken?, Refusal)
-    case secondProof(ticket: OpaqueToken, Refusal)
-}
-
-/// The response to valid evidence of an account in its grace period.
-struct AccountInGracePeriod: Sendable {
-    let purgeAfter: Date
-    /// Restores the account; `nil` when the evidence would not sign in to it.
-    let restoreToken: OpaqueToken?
-    let refusal: Refusal
-
-    var error: AccountsError { .accountDeleted(purgeAfter: purgeAfter, restoreToken: restoreToken?.text, refusal) }
+    case refused(AccountsError)
 }
 
 extension SessionTokens {
     /// Makes the tokens of an opened session, after the transaction that opened it.
     ///
-    /// - Throws: the error of any other outcome.
+    /// - Throws: the error of a refusal.
     func signedIn(_ outcome: SignInOutcome, in application: Application) async throws -> SignedIn {
         switch outcome {
         case .opened(let opened, let refreshToken):
-            return try await signedIn(opened, refreshToken: refreshToken, in: application)
-        case .deleted(let account):
-            throw account.error
-        case .conflict(let ticket, let refusal):
-            throw AccountsError.identityInUse(mergeToken: ticket?.text, refusal)
-        case .secondProof(let ticket, let refusal):
-            throw AccountsError.secondProofRequired(ticket: ticket.text, refusal)
+            try await signedIn(opened, refreshToken: refreshToken, in: application)
+        case .refused(let refusal): throw refusal
         }
     }
 }

@@ -6,11 +6,11 @@ struct VerdictWriter: Sendable {
     typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
         & ProviderTokenStore & AddressClaimStore
 
-    let opening: SessionOpening
-    let provider: ConfiguredProvider
-    let application: Application
+    let session: NewSession
     let tokens: SessionTokens
     let store: any Store
+
+    private var application: Application { session.application }
 
     func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
         switch verdict.outcome {
@@ -20,11 +20,11 @@ struct VerdictWriter: Sendable {
         case .create(let identity):
             try await spendEvidence()
             try await displace(identity.displacing)
-            let opened = try await store.createAccount(opening, with: identity)
+            let opened = try await store.createAccount(opening: session, with: identity)
             try await settle(proven: identity.claiming, identity: opened.identityID, uid: opened.user.uid)
-            return .opened(opened, refreshToken: opening.session.refreshToken)
+            return .opened(opened, refreshToken: session.refreshToken)
         case .secondProof, .deleted, .disabled, .refuse:
-            return try await RefusalWriter(opening: opening, tokens: tokens, store: store).write(verdict)
+            return try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         case .link, .upgrade, .replaceGuest, .conflict:
             // Only `LinkWriter` writes verdicts on links.
             throw StoreConflict()
@@ -35,8 +35,8 @@ struct VerdictWriter: Sendable {
     ///
     /// Refused evidence stays usable.
     func spendEvidence() async throws {
-        guard let proof = opening.evidence.singleUse else { return }
-        guard try await store.spend(proof, provider: opening.provider, application: application.id) else {
+        guard let proof = session.evidence.singleUse else { return }
+        guard try await store.spend(proof, provider: session.provider, application: application.id) else {
             throw ProviderError.refused
         }
     }
@@ -53,25 +53,27 @@ struct VerdictWriter: Sendable {
     }
 
     func open(_ identity: KnownIdentity) async throws -> SignInOutcome {
-        let opened = try await store.openSession(opening, identity: identity, password: nil)
-        return .opened(opened, refreshToken: opening.session.refreshToken)
+        let opened = try await store.openSession(session, identity: identity, password: nil)
+        return .opened(opened, refreshToken: session.refreshToken)
     }
 
     /// Adds an identity to a locked account and notifies the owner.
     func add(_ identity: NewIdentity, to uid: UUID) async throws -> KnownIdentity {
-        let added = try await store.add(identity, of: opening, to: uid)
+        let added = try await store.add(identity, provenBy: session, to: uid)
         try await settle(proven: identity.showing, identity: added.id, uid: uid)
         // Opening the session stores the client's languages; the notice uses those that the owner had before.
         try await OwnerNotices(store: store, application: application.id)
-            .send(.identityLinked, toOwnerOf: uid, provider: provider.displayName)
+            .send(
+                .identityLinked, toOwnerOf: uid,
+                provider: application.providers.displayName(of: session.provider))
         try await store.announce(
-            [.identity(.identityLinked, added.id, of: uid, provider: provider.name)], application: application.id)
+            [.identity(.identityLinked, added.id, of: uid, provider: session.provider)], application: application.id)
         return added
     }
 
     /// Stores the provider's tokens, and removes other people's unproven claims on the addresses that were proved.
     private func settle(proven: [Address], identity: UUID, uid: UUID) async throws {
-        if let tokens = opening.evidence.tokens {
+        if let tokens = session.evidence.tokens {
             try await store.keep(tokens, of: identity, application: application.id)
         }
         if !proven.isEmpty {
@@ -90,8 +92,7 @@ struct VerdictWriter: Sendable {
 struct LinkWriter: Sendable {
     typealias Store = VerdictWriter.Store & GuestUpgradeStore & GuestSuccessorStore & MergeWriter.Store
 
-    let opening: SessionOpening
-    let provider: ConfiguredProvider
+    let session: NewSession
     let principal: Principal
     let tokens: SessionTokens
     let store: any Store
@@ -99,8 +100,7 @@ struct LinkWriter: Sendable {
     private var application: Application { principal.application }
 
     func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
-        let writer = VerdictWriter(
-            opening: opening, provider: provider, application: application, tokens: tokens, store: store)
+        let writer = VerdictWriter(session: session, tokens: tokens, store: store)
         switch verdict.outcome {
         case .link(let identity, let uid):
             try await writer.spendEvidence()
@@ -112,20 +112,20 @@ struct LinkWriter: Sendable {
             let added = try await writer.add(identity, to: guest)
             try await store.endSessions(
                 .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
-            let opened = try await store.upgradeGuest(opening, identity: added, keeping: principal.sessionID)
-            return .opened(opened, refreshToken: opening.session.refreshToken)
+            let opened = try await store.upgradeGuest(opening: session, identity: added, keeping: principal.sessionID)
+            return .opened(opened, refreshToken: session.refreshToken)
         case .replaceGuest(let entry, let isAbsorbed):
             try await writer.spendEvidence()
             try await replaceGuest(by: entry.uid, isAbsorbed: isAbsorbed)
             return try await writer.enter(entry)
         case .conflict(let uid, let offersMerge):
             try await store.record(
-                .refusal(verdict.rule, of: opening, uid: principal.uid), application: application.id)
-            guard offersMerge else { return .conflict(ticket: nil, verdict.refusal) }
+                .refusal(verdict.rule, of: session, uid: principal.uid), application: application.id)
+            guard offersMerge else { return .refused(.identityInUse(mergeToken: nil, verdict.refusal)) }
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .merge(ticket, with: uid, by: opening, session: principal.sessionID), application: application.id)
-            return .conflict(ticket: ticket, verdict.refusal)
+                .merge(ticket, with: uid, by: session, of: principal.sessionID), application: application.id)
+            return .refused(.identityInUse(mergeToken: ticket.text, verdict.refusal))
         case .enter, .create, .secondProof, .deleted, .disabled, .refuse:
             return try await writer.write(verdict)
         }
@@ -152,7 +152,7 @@ struct LinkWriter: Sendable {
 struct RefusalWriter: Sendable {
     typealias Store = ProofStore & AuditTrail
 
-    let opening: SessionOpening
+    let session: NewSession
     let tokens: SessionTokens
     let store: any Store
 
@@ -162,16 +162,16 @@ struct RefusalWriter: Sendable {
             try await record(verdict, uid: uid)
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .secondProof(ticket, of: uid, subject: subject, by: opening), application: opening.application)
-            return .secondProof(ticket: ticket, verdict.refusal)
+                .secondProof(ticket, of: uid, subject: subject, by: session), application: session.application.id)
+            return .refused(.secondProofRequired(ticket: ticket.text, verdict.refusal))
         case .deleted(let uid, let purgeAfter, let offersRestore):
             try await record(verdict, uid: uid)
             let token = offersRestore ? tokens.opaque.make() : nil
             if let token {
-                try await store.issue(.restore(token, of: uid, by: opening), application: opening.application)
+                try await store.issue(.restore(token, of: uid, by: session), application: session.application.id)
             }
-            return .deleted(
-                AccountInGracePeriod(purgeAfter: purgeAfter, restoreToken: token, refusal: verdict.refusal))
+            return .refused(
+                .accountDeleted(purgeAfter: purgeAfter, restoreToken: token?.text, verdict.refusal))
         case .disabled:
             try await record(verdict, uid: nil)
             throw AccountsError.accountDisabled(verdict.refusal)
@@ -183,7 +183,7 @@ struct RefusalWriter: Sendable {
     }
 
     private func record(_ verdict: LinkingVerdict, uid: UUID?) async throws {
-        try await store.record(.refusal(verdict.rule, of: opening, uid: uid), application: opening.application)
+        try await store.record(.refusal(verdict.rule, of: session, uid: uid), application: session.application.id)
     }
 }
 

@@ -110,15 +110,14 @@ package struct AccountMerging: Sendable {
     ) async throws -> SignInOutcome {
         let application = principal.application
         let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
-        var session = tokens.newSession(methods: proof?.methods ?? [], client: client, in: application)
-        session.continues = principal.sessionID
-        // A ticket proves the other account, and nothing new about the caller's own.
-        if merge.survivor == principal.uid {
-            session.authenticatedAt = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
-        }
-        return try await SessionContinuation(store: store, application: application).open(session, of: merge.survivor) {
-            identity in
-            merge.survivor == principal.uid
+        let isOwn = merge.survivor == principal.uid
+        return try await SessionContinuation(store: store, tokens: tokens).open(
+            merge.survivor, continuing: principal.sessionID, methods: proof?.methods ?? [],
+            // A ticket proves the other account, and nothing new about the caller's own.
+            authenticatedAt: isOwn ? Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt)) : nil,
+            from: client, in: application
+        ) { identity in
+            isOwn
                 ? identity.id == current
                 : identity.provider == proof?.provider && identity.providerUid == proof?.providerUid
         }

@@ -7,14 +7,14 @@ package struct MergeSide: Sendable, Equatable {
     package var createdAt: Date
     package var displayName: String?
     package var metadata: [String: JSONValue]
-    package var identities: [IdentityRecord]
+    package var identities: [Identity]
     package var addresses: [Address]
     /// Live ones.
     package var sessions: Int
 
     package init(
         uid: UUID, createdAt: Date, displayName: String?, metadata: [String: JSONValue],
-        identities: [IdentityRecord], addresses: [Address], sessions: Int
+        identities: [Identity], addresses: [Address], sessions: Int
     ) {
         self.uid = uid
         self.createdAt = createdAt
@@ -36,7 +36,7 @@ package struct MergePlan: Sendable, Equatable {
     package let survivor: UUID
     package let absorbed: UUID
     /// The absorbed account's, now the survivor's.
-    package let identities: [IdentityRecord]
+    package let identities: [Identity]
     package let addresses: [Address]
     /// What the survivor lacks and takes over.
     package let displayName: String?
@@ -44,7 +44,7 @@ package struct MergePlan: Sendable, Equatable {
     /// What both have, and differently, by name as in `metadata.theme`: the survivor's stays.
     package let collisions: [String]
     /// Guests' identities, of which nothing remains.
-    package let guests: [IdentityRecord]
+    package let guests: [Identity]
     package let endedSessions: Int
     /// Identities that are new to the account which the caller had: a later password reset by one of that account's own
     /// mailboxes quarantines them, whichever account survives.

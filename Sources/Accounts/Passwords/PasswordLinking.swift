@@ -69,24 +69,23 @@ package struct PasswordLinking: Sendable {
         guard let principal, principal.uid == joining.uid else { throw AccountsError.invalidToken }
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             guard let proof = try await store.consume(.registration, hash: token.hash, application: application.id),
-                let address = proof.address,
+                let subject = proof.subject,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw StoreConflict() }
             let provider = try application.providers.named(proof.provider)
             let isOwn =
                 try await store.heldIdentity(proof.provider, proof.providerUid, application.id)?.uid == principal.uid
-            let evidence = ChallengeTarget(providerUid: proof.providerUid, address: .email(address)).evidence
             let outcome = try await linking.link(
-                evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client, store: store)
+                subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,
+                store: store)
             // A guest who went over to another account has not chosen that one's password.
             if case .opened(let opened, _) = outcome, opened.user.uid == principal.uid {
                 try await store.setPassword(
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)
                 if isOwn {
                     try await PasswordChangeEffects(store: store).apply(
-                        to: principal.uid,
-                        subjects: [PasswordSubject(providerUid: proof.providerUid, address: address)],
-                        provider: proof.provider, keeping: opened.grant.sessionID, application: application.id)
+                        to: principal.uid, subjects: [subject], provider: proof.provider,
+                        keeping: opened.grant.sessionID, application: application.id)
                 }
             }
             return outcome

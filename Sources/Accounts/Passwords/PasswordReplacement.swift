@@ -12,89 +12,76 @@ package struct PasswordReplacement: Sendable {
 
     /// The caller has locked the accounts that the evidence leads to.
     ///
-    /// - Returns: an account in its grace period; its restore sets the password.
+    /// - Returns: for an account in its grace period, the refusal that offers to restore it with the new password.
     func replace(
-        by opening: SessionOpening, of subject: PasswordSubject, with hash: PasswordHash, in application: Application,
-        store: any Store
-    ) async throws -> AccountInGracePeriod? {
-        let provider = try application.providers.named(opening.provider)
-        let verdict = try await signIn.verdict(on: opening.evidence, of: provider, in: application, store: store)
+        by session: NewSession, of subject: PasswordSubject, with hash: PasswordHash, store: any Store
+    ) async throws -> AccountsError? {
+        let application = session.application
+        let provider = try application.providers.named(session.provider)
+        let verdict = try await signIn.verdict(on: session.evidence, of: provider, in: application, store: store)
         switch verdict.outcome {
         case .enter(.known):
             // A password reset opens no session.
             break
         case .deleted(let uid, _, _):
             // At once: the old password must not restore the account before the owner does.
-            try await setPasswords(hash, of: uid, by: opening, store: store)
-            try await putOut(of: uid, proving: subject, by: opening, store: store)
-            var opening = opening
-            opening.newPassword = hash
-            let outcome = try await write(verdict, opening, by: provider, in: application, store: store)
-            guard case .deleted(let leaving) = outcome else { throw StoreConflict() }
+            try await setPasswords(hash, of: uid, by: session, store: store)
+            try await putOut(of: uid, proving: subject, by: session, store: store)
+            var session = session
+            session.newPassword = hash
+            let outcome = try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
+            guard case .refused(let refusal) = outcome else { throw StoreConflict() }
             try await forgetStrangers(at: subject.address, owner: uid, application: application.id, store: store)
-            return leaving
+            return refusal
         default:
             // The proof joins or opens an account, or is refused.
-            let outcome = try await write(verdict, opening, by: provider, in: application, store: store)
-            guard case .opened = outcome else {
-                _ = try await tokens.signedIn(outcome, in: application)
-                throw StoreConflict()
-            }
+            let outcome = try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
+            if case .refused(let refusal) = outcome { throw refusal }
         }
-        try await set(hash, by: opening, of: subject, in: application, store: store)
+        try await set(hash, by: session, of: subject, store: store)
         return nil
-    }
-
-    private func write(
-        _ verdict: LinkingVerdict, _ opening: SessionOpening, by provider: ConfiguredProvider,
-        in application: Application, store: any Store
-    ) async throws -> SignInOutcome {
-        try await VerdictWriter(
-            opening: opening, provider: provider, application: application, tokens: tokens, store: store
-        ).write(verdict)
     }
 
     /// Locks the account of the live identity that the evidence names.
     ///
     /// - Throws: `StoreConflict` when there is none, or it has moved since.
     private func lockedIdentity(
-        of opening: SessionOpening, store: any AccountLocks & IdentityStore
+        of session: NewSession, store: any AccountLocks & IdentityStore
     ) async throws -> KnownIdentity {
-        let (provider, application) = (opening.provider, opening.application)
-        guard let seen = try await store.heldIdentity(provider, opening.evidence.providerUid, application),
+        let (provider, application) = (session.provider, session.application.id)
+        guard let seen = try await store.heldIdentity(provider, session.evidence.providerUid, application),
             try await store.lockAccount(seen.uid, application: application) == .live,
             // The identity may have moved to another account before the lock.
-            let held = try await store.heldIdentity(provider, opening.evidence.providerUid, application),
+            let held = try await store.heldIdentity(provider, session.evidence.providerUid, application),
             held.id == seen.id, held.uid == seen.uid, held.status == .live
         else { throw StoreConflict() }
         return KnownIdentity(id: held.id, uid: held.uid, status: held.status)
     }
 
     private func set(
-        _ hash: PasswordHash, by opening: SessionOpening, of subject: PasswordSubject, in application: Application,
-        store: any Store
+        _ hash: PasswordHash, by session: NewSession, of subject: PasswordSubject, store: any Store
     ) async throws {
-        let identity = try await lockedIdentity(of: opening, store: store)
-        let setBefore = try await store.passwordChangedAt(of: identity.id, application: application.id)
-        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application.id)
-        try await setPasswords(hash, of: identity.uid, by: opening, store: store)
-        try await putOut(of: identity.uid, proving: subject, by: opening, store: store)
+        let application = session.application.id
+        let identity = try await lockedIdentity(of: session, store: store)
+        let setBefore = try await store.passwordChangedAt(of: identity.id, application: application)
+        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
+        try await setPasswords(hash, of: identity.uid, by: session, store: store)
+        try await putOut(of: identity.uid, proving: subject, by: session, store: store)
         try await store.clearFailures(
-            tokens.opaque.attemptKey(provider: opening.provider, subject: subject), application: application.id)
-        try await notify(identity, of: subject, by: opening, since: setBefore, in: application, store: store)
-        try await forgetStrangers(
-            at: subject.address, owner: identity.uid, application: application.id, store: store)
+            tokens.opaque.attemptKey(provider: session.provider, subject: subject), application: application)
+        try await notify(identity, of: subject, by: session, since: setBefore, store: store)
+        try await forgetStrangers(at: subject.address, owner: identity.uid, application: application, store: store)
     }
 
     /// Replaces every password of the account: somebody who got in may have set them.
     private func setPasswords(
-        _ hash: PasswordHash, of uid: UUID, by opening: SessionOpening, store: any Store
+        _ hash: PasswordHash, of uid: UUID, by session: NewSession, store: any Store
     ) async throws {
         let identities = try await store.passwordIdentities(
-            of: uid, provider: opening.provider, preferring: nil, application: opening.application)
+            of: uid, provider: session.provider, preferring: nil, application: session.application.id)
         for identity in identities where identity.hash != nil && identity.hash != hash {
             try await store.setPassword(
-                hash, of: identity.id, replacing: identity.hash, application: opening.application)
+                hash, of: identity.id, replacing: identity.hash, application: session.application.id)
         }
     }
 
@@ -108,12 +95,12 @@ package struct PasswordReplacement: Sendable {
 
     /// Ends sessions in a statement of its own, after what they may have begun.
     private func putOut(
-        of uid: UUID, proving subject: PasswordSubject, by opening: SessionOpening, store: any Store
+        of uid: UUID, proving subject: PasswordSubject, by session: NewSession, store: any Store
     ) async throws {
-        let application = opening.application
+        let application = session.application.id
         try await store.endPending(of: uid, application: application)
         try await store.quarantine(
-            identitiesOf: uid, linkedWithin: quarantine, butNot: subject, provider: opening.provider,
+            identitiesOf: uid, linkedWithin: quarantine, butNot: subject, provider: session.provider,
             application: application)
         try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }
@@ -122,9 +109,10 @@ package struct PasswordReplacement: Sendable {
     ///
     /// The link goes to no other address of the account: one of them may be the intruder's.
     private func notify(
-        _ identity: KnownIdentity, of subject: PasswordSubject, by opening: SessionOpening, since setBefore: Date?,
-        in application: Application, store: any Store
+        _ identity: KnownIdentity, of subject: PasswordSubject, by session: NewSession, since setBefore: Date?,
+        store: any Store
     ) async throws {
+        let application = session.application
         let linked = try await store.identities(of: identity.uid, application: application.id).filter {
             $0.id != identity.id && !$0.isGuest && ($0.isQuarantined || setBefore.map($0.linkedAt.isAfter) ?? true)
         }
@@ -133,7 +121,7 @@ package struct PasswordReplacement: Sendable {
                 .send(.passwordChanged, toOwnerOf: identity.uid)
         }
         let token = tokens.opaque.make()
-        let proof = NewProof.review(token, of: identity.uid, provider: opening.provider, subject: subject)
+        let proof = NewProof.review(token, of: identity.uid, provider: session.provider, subject: subject)
         try await store.issue(proof, application: application.id)
         let languages = try await store.languages(of: identity.uid, application: application.id)
         let others = try await store.noticeAddresses(of: identity.uid, application: application.id)
@@ -149,12 +137,4 @@ package struct PasswordReplacement: Sendable {
 
 extension Date {
     fileprivate func isAfter(_ other: Date) -> Bool { self > other }
-}
-
-extension IdentityRecord {
-    /// The provider's name and the address, without any text that a client can choose.
-    package func name(in application: Application) -> String {
-        let provider = application.providers.displayName(of: self.provider)
-        return (email?.value ?? phone?.value).map { "\(provider) (\($0))" } ?? provider
-    }
 }

@@ -47,39 +47,29 @@ package struct PasswordReset: Sendable {
         try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
         guard let token = tokens.opaque.parse(text),
             let promised = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
-            let address = promised.address
+            let subject = promised.subject
         else { throw AccountsError.invalidToken }
-        try await passwords.refuseWeak(password, of: [address], displayName: nil)
+        try await passwords.refuseWeak(password, of: [subject.address], displayName: nil)
         let attempts = tokens.opaque.attemptKey(provider: promised.provider, providerUid: promised.providerUid)
         let hash = try await hasher.hash(
             password, sharingSaltOf: nil, for: PasswordAsker(client, subject: attempts))
 
-        let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let subject = PasswordSubject(providerUid: promised.providerUid, address: address)
-        let opening = SessionOpening(
-            session: session, evidence: subject.evidence(methods: session.methods), provider: promised.provider,
-            application: application.id)
+        let session = tokens.newSession(by: subject.evidence, of: promised.provider, from: client, in: application)
         let provider = try application.providers.named(promised.provider)
-        let leaving = try await store.retryingTransactionKeepingRefusals { store -> AccountInGracePeriod? in
+        let refusal = try await store.retryingTransactionKeepingRefusals { store -> AccountsError? in
             guard try await store.consume(.passwordReset, hash: token.hash, application: application.id) != nil
             else { throw AccountsError.invalidToken }
             let accounts = try await LinkingFacts(store: store, application: application).state(
-                for: opening.evidence, of: provider
+                for: session.evidence, of: provider
             ).accounts
             try await store.lockAccounts(accounts, application: application.id)
-            return try await replacement.replace(
-                by: opening, of: subject, with: hash, in: application, store: store)
+            return try await replacement.replace(by: session, of: subject, with: hash, store: store)
         }
-        if let leaving { throw leaving.error }
+        if let refusal { throw refusal }
     }
 }
 
 extension PasswordSubject {
     /// What a mailed token proves.
-    func evidence(methods: [String]) -> VerifiedIdentity {
-        VerifiedIdentity(
-            providerUid: providerUid,
-            addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
-            methods: methods)
-    }
+    var evidence: VerifiedIdentity { ChallengeTarget(providerUid: providerUid, address: .email(address)).evidence }
 }

@@ -21,18 +21,16 @@ package struct PasswordSignIn: Sendable {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        var session = tokens.newSession(methods: ["pwd"], client: client, in: application)
+        let evidence = VerifiedIdentity(providerUid: subject.providerUid, methods: ["pwd"])
+        var session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
         session.resumes = principal?.sessionID
-        let evidence = VerifiedIdentity(providerUid: subject.providerUid, methods: session.methods)
-        let opening = SessionOpening(
-            session: session, evidence: evidence, provider: configured.name, application: application.id)
 
         let asker = PasswordAsker(client, subject: attempts, in: application.id)
         try hasher.requirePlace(for: asker)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
             asker: asker, source: tokens.opaque.refusalSource(of: client), application: application.id)
-        let opened = try await retryingOnConflict {
+        let opened = try await retryingOnConflict { [session] in
             let state = try await check.state()
             let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })
             guard match.hash == state.hash, let identity = state.identity else {
@@ -42,12 +40,12 @@ package struct PasswordSignIn: Sendable {
             guard principal == nil || principal?.uid == identity.uid else {
                 throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
-            try await permit(identity, opening: opening, mode: configured.mode, check: check, in: application)
+            try await permit(identity, opening: session, mode: configured.mode, check: check)
             let hash =
                 state.registration == nil
                 ? try await upToDate(match, password: password, of: identity, for: asker, in: application) : match.hash
             var opened = try await store.openSession(
-                opening, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
+                session, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
             opened.shouldChangePassword = state.mustChange
             return opened
         }
@@ -56,19 +54,19 @@ package struct PasswordSignIn: Sendable {
 
     /// What is wrong with the account is told only where a sign-in would not be locked out by now.
     private func permit(
-        _ identity: KnownIdentity, opening: SessionOpening, mode: ProviderMode, check: PasswordCheck,
-        in application: Application
+        _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, check: PasswordCheck
     ) async throws {
+        let application = session.application
         var identity = identity
         if identity.isQuarantined {
             identity.needsSecondProof = application.providers.canSignIn(
                 withAnyOf: try await store.identities(of: identity.uid, application: application.id))
         }
         let policy = LinkingPolicy(mode: mode, automatic: .never)
-        let verdict = decide(opening.evidence, state: LinkingState(identity: identity), policy: policy)
+        let verdict = decide(session.evidence, state: LinkingState(identity: identity), policy: policy)
         if case .enter = verdict.outcome { return }
         _ = try await check.state()
-        let refused = try await RefusalWriter(opening: opening, tokens: tokens, store: store).write(verdict)
+        let refused = try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         _ = try await tokens.signedIn(refused, in: application)
     }
 

@@ -87,23 +87,18 @@ package struct Registration: Sendable {
             return linked
         }
         if let signedIn = try await codes.complete(linkToken: token, from: client, in: application) { return signedIn }
-        let session = tokens.newSession(methods: ["otp"], client: client, in: application)
-        let opened = try await store.retryingTransaction { store in
+        let outcome = try await store.retryingTransaction { store in
             let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
-            guard let proof, let address = proof.address,
+            guard let proof, let subject = proof.subject,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw AccountsError.invalidToken }
             let provider = try application.providers.named(proof.provider)
-            let evidence = VerifiedIdentity(
-                providerUid: proof.providerUid,
-                addresses: [AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)],
-                displayName: registered.displayName, methods: session.methods)
-            return try await open(
-                SessionOpening(
-                    session: session, evidence: evidence, provider: provider.name, application: application.id),
-                password: registered.hash, of: provider, in: application, store: store)
+            var evidence = subject.evidence
+            evidence.displayName = registered.displayName
+            let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
+            return try await open(session, password: registered.hash, of: provider, store: store)
         }
-        return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     /// The person who reads the mail may be another than the one who registered: without the password, a click would
@@ -116,7 +111,7 @@ package struct Registration: Sendable {
         let isRequired = application.providers.linksNeedPassword
         guard isRequired || password != nil,
             let proof = try await store.peek(.registration, hash: token.hash, application: application.id),
-            let address = proof.address
+            let subject = proof.subject
         else { return }
         guard let registered = try await store.registration(of: proof, application: application.id) else {
             throw AccountsError.invalidToken
@@ -125,7 +120,6 @@ package struct Registration: Sendable {
             if registered.joining != nil { return }
             throw AccountsError.invalidCredentials
         }
-        let subject = PasswordSubject(providerUid: proof.providerUid, address: address)
         let attempts = tokens.opaque.attemptKey(provider: proof.provider, subject: subject)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: proof.provider, attempts: attempts,
@@ -138,20 +132,19 @@ package struct Registration: Sendable {
 
     /// Only ever a new account: where the address has an owner by now, the registrant's password must not reach it.
     private func open(
-        _ opening: SessionOpening, password: PasswordHash, of provider: ConfiguredProvider,
-        in application: Application, store: any Store
-    ) async throws -> OpenedSession {
+        _ session: NewSession, password: PasswordHash, of provider: ConfiguredProvider, store: any Store
+    ) async throws -> SignInOutcome {
+        let application = session.application
         let state = try await LinkingFacts(store: store, application: application).state(
-            for: opening.evidence, of: provider)
+            for: session.evidence, of: provider)
         guard state.owners.isEmpty else { throw AccountsError.invalidToken }
-        let verdict = decide(opening.evidence, state: state, policy: LinkingPolicy(provider, in: application))
+        let verdict = decide(session.evidence, state: state, policy: LinkingPolicy(provider, in: application))
         guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }
-        let opened = try await store.createAccount(opening, with: identity)
-        try await store.setPassword(
-            password, of: opened.identityID, replacing: nil, application: opening.application)
+        let opened = try await store.createAccount(opening: session, with: identity)
+        try await store.setPassword(password, of: opened.identityID, replacing: nil, application: application.id)
         try await store.evictUnprovenClaims(
-            on: identity.claiming, owner: opened.user.uid, application: opening.application)
-        return opened
+            on: identity.claiming, owner: opened.user.uid, application: application.id)
+        return .opened(opened, refreshToken: session.refreshToken)
     }
 }
 

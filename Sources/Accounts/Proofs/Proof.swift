@@ -21,90 +21,7 @@ package enum ProofKind: String, Sendable, CaseIterable {
     case review
 }
 
-/// A one-time secret to be issued; the database keeps its hash alone.
-package struct NewProof: Sendable {
-    package let kind: ProofKind
-    package let token: OpaqueToken
-    /// Whom the proof speaks for.
-    package let provider: String
-    package let providerUid: String
-    package var address: EmailAddress?
-    package var uid: UUID?
-    package var registration: UUID?
-    /// The one session that may use it, where it is bound to one.
-    package var session: UUID?
-    package var methods: [String] = []
-    /// What the account's password becomes with it.
-    package var password: PasswordHash?
-    package let lifetime: Duration
-
-    /// When it stops working, for the person who reads of it; the database judges by its own clock.
-    func expiry(from now: Date) -> Date {
-        now.addingTimeInterval(TimeInterval(lifetime.components.seconds))
-    }
-
-    /// A day: mails are read late.
-    static func registration(
-        _ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject
-    ) -> NewProof {
-        NewProof(
-            kind: .registration, token: token, provider: provider, providerUid: subject.providerUid,
-            address: subject.address, registration: id, lifetime: .seconds(86400))
-    }
-
-    /// An hour: it replaces a password.
-    static func passwordReset(_ token: OpaqueToken, provider: String, subject: PasswordSubject) -> NewProof {
-        NewProof(
-            kind: .passwordReset, token: token, provider: provider, providerUid: subject.providerUid,
-            address: subject.address, lifetime: .seconds(3600))
-    }
-
-    /// As long as the code beside it.
-    static func signInLink(_ token: OpaqueToken, provider: String, target: ChallengeTarget) -> NewProof {
-        NewProof(
-            kind: .signInLink, token: token, provider: provider, providerUid: target.providerUid,
-            address: target.address.email, lifetime: .seconds(600))
-    }
-
-    /// Ten minutes: the right proof was given a moment ago and can be given again.
-    ///
-    /// With the password of a reset goes the address that it proved.
-    static func restore(_ token: OpaqueToken, of uid: UUID, by opening: SessionOpening) -> NewProof {
-        NewProof(
-            kind: .restore, token: token, provider: opening.provider, providerUid: opening.evidence.providerUid,
-            address: opening.newPassword == nil ? nil : opening.evidence.proven.lazy.compactMap(\.email).first,
-            uid: uid, methods: opening.evidence.methods, password: opening.newPassword, lifetime: .seconds(600))
-    }
-
-    /// A week: mails are read late, and it only keeps or removes identities of the account.
-    static func review(
-        _ token: OpaqueToken, of uid: UUID, provider: String, subject: PasswordSubject
-    ) -> NewProof {
-        NewProof(
-            kind: .review, token: token, provider: provider, providerUid: subject.providerUid, uid: uid,
-            lifetime: .seconds(7 * 86400))
-    }
-}
-
-extension NewProof {
-    /// Five minutes, for the session that proved the other account's identity.
-    static func merge(_ token: OpaqueToken, with uid: UUID, by opening: SessionOpening, session: UUID) -> NewProof {
-        NewProof(
-            kind: .merge, token: token, provider: opening.provider, providerUid: opening.evidence.providerUid,
-            uid: uid, session: session, methods: opening.evidence.methods, lifetime: .seconds(300))
-    }
-
-    /// Ten minutes, to sign in in another way.
-    static func secondProof(
-        _ token: OpaqueToken, of uid: UUID, subject: String, by opening: SessionOpening
-    ) -> NewProof {
-        NewProof(
-            kind: .secondProof, token: token, provider: opening.provider, providerUid: subject, uid: uid,
-            lifetime: .seconds(600))
-    }
-}
-
-/// A one-time secret that has just been presented.
+/// What a one-time secret proves.
 package struct Proof: Sendable {
     package let provider: String
     package let providerUid: String
@@ -112,11 +29,12 @@ package struct Proof: Sendable {
     package let uid: UUID?
     package let registration: UUID?
     package let methods: [String]
+    /// The password that the account gets with it.
     package let password: PasswordHash?
 
     package init(
-        provider: String, providerUid: String, address: EmailAddress?, uid: UUID?, registration: UUID?,
-        methods: [String], password: PasswordHash? = nil
+        provider: String, providerUid: String, address: EmailAddress? = nil, uid: UUID? = nil,
+        registration: UUID? = nil, methods: [String] = [], password: PasswordHash? = nil
     ) {
         self.provider = provider
         self.providerUid = providerUid
@@ -125,6 +43,91 @@ package struct Proof: Sendable {
         self.registration = registration
         self.methods = methods
         self.password = password
+    }
+
+    /// The subject that the secret was mailed to.
+    var subject: PasswordSubject? { address.map { PasswordSubject(providerUid: providerUid, address: $0) } }
+}
+
+/// A one-time secret to be issued; the database stores only its hash.
+package struct NewProof: Sendable {
+    package let kind: ProofKind
+    package let token: OpaqueToken
+    package let proof: Proof
+    /// The session that may use it; `nil` for any caller.
+    package var session: UUID?
+    package let lifetime: Duration
+
+    /// When it expires, for the text of a mail; the database decides by its own clock.
+    func expiry(from now: Date) -> Date {
+        now.addingTimeInterval(TimeInterval(lifetime.components.seconds))
+    }
+
+    /// Valid for a day: people read mail late.
+    static func registration(
+        _ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject
+    ) -> NewProof {
+        NewProof(
+            kind: .registration, token: token,
+            proof: Proof(
+                provider: provider, providerUid: subject.providerUid, address: subject.address, registration: id),
+            lifetime: .seconds(86400))
+    }
+
+    /// Valid for an hour: it replaces a password.
+    static func passwordReset(_ token: OpaqueToken, provider: String, subject: PasswordSubject) -> NewProof {
+        NewProof(
+            kind: .passwordReset, token: token,
+            proof: Proof(provider: provider, providerUid: subject.providerUid, address: subject.address),
+            lifetime: .seconds(3600))
+    }
+
+    /// Valid as long as the code beside it.
+    static func signInLink(_ token: OpaqueToken, provider: String, target: ChallengeTarget) -> NewProof {
+        NewProof(
+            kind: .signInLink, token: token,
+            proof: Proof(provider: provider, providerUid: target.providerUid, address: target.address.email),
+            lifetime: .seconds(600))
+    }
+
+    /// Valid for ten minutes: the caller has just signed in and can do it again.
+    ///
+    /// A password reset also stores its new password and the address that it proved.
+    static func restore(_ token: OpaqueToken, of uid: UUID, by session: NewSession) -> NewProof {
+        let evidence = session.evidence
+        return NewProof(
+            kind: .restore, token: token,
+            proof: Proof(
+                provider: session.provider, providerUid: evidence.providerUid,
+                address: session.newPassword == nil ? nil : evidence.proven.lazy.compactMap(\.email).first, uid: uid,
+                methods: evidence.methods, password: session.newPassword),
+            lifetime: .seconds(600))
+    }
+
+    /// Valid for a week: people read mail late, and it only keeps or removes identities of the account.
+    static func review(_ token: OpaqueToken, of uid: UUID, provider: String, subject: PasswordSubject) -> NewProof {
+        NewProof(
+            kind: .review, token: token,
+            proof: Proof(provider: provider, providerUid: subject.providerUid, uid: uid), lifetime: .seconds(7 * 86400))
+    }
+
+    /// Valid for five minutes, in the session that proved the other account's identity.
+    static func merge(_ token: OpaqueToken, with uid: UUID, by session: NewSession, of current: UUID) -> NewProof {
+        NewProof(
+            kind: .merge, token: token,
+            proof: Proof(
+                provider: session.provider, providerUid: session.evidence.providerUid, uid: uid,
+                methods: session.evidence.methods),
+            session: current, lifetime: .seconds(300))
+    }
+
+    /// Valid for ten minutes, to sign in in another way.
+    static func secondProof(
+        _ token: OpaqueToken, of uid: UUID, subject: String, by session: NewSession
+    ) -> NewProof {
+        NewProof(
+            kind: .secondProof, token: token,
+            proof: Proof(provider: session.provider, providerUid: subject, uid: uid), lifetime: .seconds(600))
     }
 }
 

@@ -53,9 +53,8 @@ package struct CodeRedemption: Sendable {
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let flow = try await accept(presented, for: .signIn, in: application, store: store)
             let provider = try application.providers.named(flow.provider)
-            let session = tokens.newSession(methods: flow.evidence.methods, client: client, in: application)
-            let outcome = try await signIn.open(
-                session, with: flow.evidence, of: provider, in: application, store: store)
+            let session = tokens.newSession(by: flow.evidence, of: provider.name, from: client, in: application)
+            let outcome = try await signIn.open(session, of: provider, store: store)
             if let code = tokens.opaque.parse(presented.code) {
                 try await store.note(session: session.id, openedBy: code.hash, application: application.id)
             }

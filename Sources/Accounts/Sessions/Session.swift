@@ -31,32 +31,37 @@ package struct Client: Sendable, Equatable {
     package var block: String { IPAddress(address)?.block ?? address }
 }
 
-/// A session to be opened.
+/// A session to be opened by a piece of evidence.
 ///
-/// Everything that is random was drawn beforehand, so that one statement writes it.
+/// Its id and refresh token are drawn beforehand, so that one statement writes it.
 package struct NewSession: Sendable {
-    package let id: UUID
-    package let refreshToken: OpaqueToken
-    package let methods: [String]
+    package let id = UUID.v7()
+    package let application: Application
+    /// The configured name of the provider that verified the evidence.
+    package let provider: String
+    package let evidence: VerifiedIdentity
     package let client: Client
-    package let refreshLifetime: Duration
-    package let sessionLifetime: Duration
-    /// The session that authenticated again and got this one: what it began may be finished here.
+    package let refreshToken: OpaqueToken
+    /// The caller's session if the caller re-authenticates: this session may finish what that one began.
     package var resumes: UUID?
-    /// The session whose place this one takes, after a merge or a restored deletion ended it.
+    /// The session that this one replaces after a merge or a cancelled deletion ended it.
     package var continues: UUID?
-    /// The identity that it is opened by was proven for it.
+    /// Whether the evidence is a proof of the identity; otherwise opening the session does not count as a use of it.
     package var provesIdentity = true
-    /// When the person proved to a provider who they are, where that was not now.
+    /// When the person authenticated at the provider; `nil` for now.
     package var authenticatedAt: Date?
+    /// The password that a restored account gets; set by a password reset.
+    var newPassword: PasswordHash?
 
-    package init(refreshToken: OpaqueToken, methods: [String], client: Client, policy: ApplicationPolicy.Tokens) {
-        id = .v7()
-        self.refreshToken = refreshToken
-        self.methods = methods
+    package init(
+        by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application,
+        refreshToken: OpaqueToken
+    ) {
+        self.application = application
+        self.provider = provider
+        self.evidence = evidence
         self.client = client
-        refreshLifetime = policy.refreshLifetime
-        sessionLifetime = policy.sessionLifetime
+        self.refreshToken = refreshToken
     }
 }
 

@@ -6,27 +6,28 @@ struct SessionContinuation: Sendable {
     typealias Store = IdentityStore & SessionOpeningStore
 
     let store: any Store
-    let application: Application
+    let tokens: SessionTokens
 
     /// Opens a session of a locked account by the identity that matches, else by the first that can sign in.
     ///
-    /// Does not count as a use of the identity.
+    /// The new session continues `previous`. This does not count as a use of the identity.
     func open(
-        _ session: NewSession, of uid: UUID, by matches: (IdentityRecord) -> Bool
+        _ uid: UUID, continuing previous: UUID?, methods: [String], authenticatedAt: Date? = nil, from client: Client,
+        in application: Application, by matches: (Identity) -> Bool
     ) async throws -> SignInOutcome {
         let identities = try await store.identities(of: uid, application: application.id)
         let identity =
             identities.first(where: matches) ?? identities.first(where: application.providers.canSignIn(with:))
             ?? identities.first
         guard let identity else { throw StoreConflict() }
-        var session = session
+        let evidence = VerifiedIdentity(providerUid: identity.providerUid, methods: methods)
+        var session = tokens.newSession(by: evidence, of: identity.provider, from: client, in: application)
+        session.continues = previous
+        session.authenticatedAt = authenticatedAt
         session.provesIdentity = false
-        let opening = SessionOpening(
-            session: session, evidence: VerifiedIdentity(providerUid: identity.providerUid, methods: session.methods),
-            provider: identity.provider, application: application.id)
         let known = KnownIdentity(
             id: identity.id, uid: uid, status: .live, isQuarantined: identity.isQuarantined)
-        return .opened(
-            try await store.openSession(opening, identity: known, password: nil), refreshToken: session.refreshToken)
+        let opened = try await store.openSession(session, identity: known, password: nil)
+        return .opened(opened, refreshToken: session.refreshToken)
     }
 }

@@ -31,8 +31,10 @@ package struct SessionTokens: Sendable {
         self.time = time
     }
 
-    package func newSession(methods: [String], client: Client, in application: Application) -> NewSession {
-        NewSession(refreshToken: opaque.make(), methods: methods, client: client, policy: application.policy.tokens)
+    package func newSession(
+        by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application
+    ) -> NewSession {
+        NewSession(by: evidence, of: provider, from: client, in: application, refreshToken: opaque.make())
     }
 
     package func signedIn(

@@ -75,13 +75,11 @@ extension Seeder {
 
     private func person(_ number: Int, in application: Application) async throws -> Person {
         guard let address = EmailAddress("person\(number)@bench.example") else { throw BenchError("no such address") }
-        let session = tokens.newSession(methods: ["pwd"], client: Self.client, in: application)
         let claim = AddressClaim(address: .email(address), isVerified: true, isAuthoritative: true)
         let evidence = VerifiedIdentity(
-            providerUid: address.value, addresses: [claim], displayName: "Person \(number)", methods: session.methods)
-        let opening = SessionOpening(
-            session: session, evidence: evidence, provider: Self.provider, application: application.id)
-        let opened = try await store.createAccount(opening, with: NewIdentity(claiming: [.email(address)]))
+            providerUid: address.value, addresses: [claim], displayName: "Person \(number)", methods: ["pwd"])
+        let session = tokens.newSession(by: evidence, of: Self.provider, from: Self.client, in: application)
+        let opened = try await store.createAccount(opening: session, with: NewIdentity(claiming: [.email(address)]))
         let uid = opened.user.uid
         try await store.setPassword(passwordHash, of: opened.identityID, replacing: nil, application: application.id)
         let signedIn = try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
@@ -114,11 +112,9 @@ extension Seeder {
         with token: OpaqueToken, for person: Person, in application: Application
     ) async throws {
         let session = NewSession(
-            refreshToken: token, methods: ["pwd"], client: Self.client, policy: application.policy.tokens)
-        let opening = SessionOpening(
-            session: session, evidence: VerifiedIdentity(providerUid: person.email, methods: ["pwd"]),
-            provider: Self.provider, application: application.id)
-        _ = try await store.openSession(opening, identity: person.identity, password: nil)
+            by: VerifiedIdentity(providerUid: person.email, methods: ["pwd"]), of: Self.provider, from: Self.client,
+            in: application, refreshToken: token)
+        _ = try await store.openSession(session, identity: person.identity, password: nil)
     }
 
     /// Of the sessions that were seeded with these people; nothing is read.

@@ -43,7 +43,7 @@ struct DossierPayload: Encodable {
         identities = dossier.identities.map { identity in
             Identity(
                 id: identity.id.text, provider: identity.provider, providerUid: identity.providerUid,
-                email: identity.email, emailVerified: identity.emailVerified,
+                email: identity.email?.value, emailVerified: identity.emailVerified,
                 createdAt: Timestamp(identity.createdAt), lastUsedAt: identity.lastUsedAt.map { Timestamp($0) })
         }
         liveSessions = dossier.liveSessions

@@ -18,20 +18,20 @@ struct IdentityPayload: Codable, Sendable {
     /// It opens no session until another sign-in of the account: it was linked shortly before a password reset.
     let quarantined: Bool
 
-    init(_ identity: ListedIdentity) {
-        let record = identity.record
-        id = record.id.text
-        provider = record.provider
-        providerUid = record.providerUid
-        email = record.email?.value
-        emailVerified = record.emailVerified
-        phone = record.phone?.value
-        phoneVerified = record.phoneVerified
-        displayName = record.displayName
-        createdAt = Timestamp(record.createdAt)
-        lastUsedAt = record.lastUsedAt.map(Timestamp.init)
-        current = identity.isCurrent
-        quarantined = record.isQuarantined
+    init(_ listed: ListedIdentity) {
+        let identity = listed.identity
+        id = identity.id.text
+        provider = identity.provider
+        providerUid = identity.providerUid
+        email = identity.email?.value
+        emailVerified = identity.emailVerified
+        phone = identity.phone?.value
+        phoneVerified = identity.phoneVerified
+        displayName = identity.displayName
+        createdAt = Timestamp(identity.createdAt)
+        lastUsedAt = identity.lastUsedAt.map(Timestamp.init)
+        current = listed.isCurrent
+        quarantined = identity.isQuarantined
     }
 }
 

@@ -16,10 +16,10 @@ struct MergePlanPayload: Codable, Sendable {
         let provider: String
         let providerUid: String
 
-        init(_ record: IdentityRecord) {
-            id = record.id.text
-            provider = record.provider
-            providerUid = record.providerUid
+        init(_ identity: Accounts.Identity) {
+            id = identity.id.text
+            provider = identity.provider
+            providerUid = identity.providerUid
         }
     }
 

@@ -14,15 +14,6 @@ extension SQLStore: AdministrationStore {
          WHERE application_id = $1 AND uid = $2
         """)
 
-    private static let selectIdentities = Statement(
-        .read,
-        """
-        SELECT id, provider, provider_uid, email, email_verified, created_at, last_used_at
-          FROM identities
-         WHERE application_id = $1 AND uid = $2
-         ORDER BY created_at, id
-        """)
-
     package func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier? {
         let binds: [Bind] = [.application(application), .uuid(uid)]
         guard var row = try await run(Self.selectDossier, binds).first else { return nil }
@@ -31,8 +22,7 @@ extension SQLStore: AdministrationStore {
         let purgeAfter: Date? = try row.next()
         return AccountDossier(
             user: user, isDisabled: isDisabled, purgeAfter: purgeAfter,
-            identities: try await run(Self.selectIdentities, binds).map { try $0.identityDossier() },
-            liveSessions: try row.next())
+            identities: try await identities(of: uid, application: application), liveSessions: try row.next())
     }
 
     private static let setDisabled = Statement(
@@ -51,14 +41,5 @@ extension SQLStore: AdministrationStore {
 
     package func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws {
         _ = try await run(Self.setDisabled, [.application(application), .uuid(uid), .bool(disabled)])
-    }
-}
-
-extension Row {
-    fileprivate func identityDossier() throws -> AccountDossier.Identity {
-        var row = self
-        return AccountDossier.Identity(
-            id: try row.next(), provider: try row.next(), providerUid: try row.next(), email: try row.next(),
-            emailVerified: try row.next(), createdAt: try row.next(), lastUsedAt: try row.next())
     }
 }

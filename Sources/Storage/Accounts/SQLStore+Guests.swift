@@ -39,29 +39,31 @@ extension SQLStore: GuestUpgradeStore {
         """)
 
     package func upgradeGuest(
-        _ opening: SessionOpening, identity: KnownIdentity, keeping session: UUID
+        opening session: NewSession, identity: KnownIdentity, keeping current: UUID
     ) async throws -> OpenedSession {
         let rows = try await run(
             Self.upgradeGuest,
             [
-                .application(opening.application), .uuid(identity.uid), .uuid(identity.id), .uuid(session),
-                .texts(opening.session.methods), .bytes(opening.session.refreshToken.hash),
-                .interval(opening.session.refreshLifetime), .text(opening.evidence.displayName),
+                .application(session.application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
+                .texts(session.evidence.methods), .bytes(session.refreshToken.hash),
+                .interval(session.application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
             ])
         var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let displayName: String? = try row.next()
         let profile = try JSONValue(jsonText: row.next())
-        guard let user = try await user(identity.uid, application: opening.application) else { throw StoreConflict() }
+        guard let user = try await user(identity.uid, application: session.application.id) else {
+            throw StoreConflict()
+        }
         let grant = SessionGrant(
-            sessionID: session, uid: user.uid, authenticatedAt: try row.next(), expiresAt: try row.next(),
-            generation: try row.next(), methods: opening.session.methods, provider: opening.provider,
-            providerUid: opening.evidence.providerUid, email: user.email, phone: user.phone,
+            sessionID: current, uid: user.uid, authenticatedAt: try row.next(), expiresAt: try row.next(),
+            generation: try row.next(), methods: session.evidence.methods, provider: session.provider,
+            providerUid: session.evidence.providerUid, email: user.email, phone: user.phone,
             profile: profile.object ?? [:])
-        onRevoked(SessionRevocation(of: session, application: opening.application, before: grant.generation))
+        onRevoked(SessionRevocation(of: current, application: session.application.id, before: grant.generation))
         return OpenedSession(
-            grant: grant,
-            user: user, identityID: identity.id, identityCreatedAt: createdAt, identityDisplayName: displayName,
+            grant: grant, user: user, identityID: identity.id, identityCreatedAt: createdAt,
+            identityDisplayName: displayName,
             isNewAccount: false, shouldChangePassword: false)
     }
 

@@ -46,16 +46,16 @@ extension SQLStore: LinkingStore {
         """)
 
     package func createAccount(
-        _ opening: SessionOpening, with identity: NewIdentity
+        opening session: NewSession, with identity: NewIdentity
     ) async throws -> OpenedSession {
-        let (session, evidence) = (opening.session, opening.evidence)
+        let evidence = session.evidence
         let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
         let shown = evidence.shown(verified: addresses)
         let subscribers = subscriptions.subscribers(to: .accountCreated)
         let rows = try await run(
             Self.createAccount,
-            [.application(opening.application), .uuid(uid), .uuid(id)] + session.binds + [
-                .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(opening.provider),
+            [.application(session.application.id), .uuid(uid), .uuid(id)] + session.binds + [
+                .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(session.provider),
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
                 .bool(shown.emailVerified), .text(shown.phone?.value),
                 .json(try JSONValue.object(evidence.profile).jsonText()),
@@ -68,15 +68,14 @@ extension SQLStore: LinkingStore {
         let user = User(
             uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,
             phone: addresses.lazy.compactMap(\.phone).first?.value, displayName: evidence.displayName,
-            isAnonymous: evidence.isGuest, providers: [opening.provider], metadata: .object([:]),
+            isAnonymous: evidence.isGuest, providers: [session.provider], metadata: .object([:]),
             createdAt: createdAt, updatedAt: createdAt)
         return OpenedSession(
             grant: SessionGrant(
                 sessionID: session.id, uid: uid, authenticatedAt: createdAt, expiresAt: try row.next(),
-                methods: session.methods, provider: opening.provider, providerUid: evidence.providerUid,
+                methods: evidence.methods, provider: session.provider, providerUid: evidence.providerUid,
                 email: user.email, phone: user.phone, profile: evidence.profile),
             user: user, identityID: id, identityCreatedAt: createdAt, identityDisplayName: evidence.displayName,
-            isNewAccount: true,
-            shouldChangePassword: false)
+            isNewAccount: true, shouldChangePassword: false)
     }
 }

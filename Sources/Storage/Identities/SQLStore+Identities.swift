@@ -35,7 +35,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
          ORDER BY created_at, id
         """)
 
-    package func identities(of uid: UUID, application: Application.ID) async throws -> [IdentityRecord] {
+    package func identities(of uid: UUID, application: Application.ID) async throws -> [Identity] {
         try await run(Self.selectIdentities, [.application(application), .uuid(uid)]).map { row in
             var row = row
             return try row.nextIdentity()
@@ -159,8 +159,8 @@ extension SealingPlace {
 
 extension Row {
     /// The columns of an identity, from `id` on.
-    mutating func nextIdentity() throws -> IdentityRecord {
-        IdentityRecord(
+    mutating func nextIdentity() throws -> Identity {
+        Identity(
             id: try next(), provider: try next(), providerUid: try next(), isGuest: try next(),
             email: try next(String?.self).flatMap { EmailAddress($0) }, emailVerified: try next(),
             phone: try next(String?.self).flatMap { PhoneNumber($0) }, phoneVerified: try next(),

@@ -132,17 +132,17 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
         """)
 
     package func openSession(
-        _ opening: SessionOpening, identity: KnownIdentity, password: PasswordPermission?
+        _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession {
         let rows = try await run(
             Self.openSession,
-            [.application(opening.application), .uuid(identity.uid), .uuid(identity.id)] + opening.session.binds
+            [.application(session.application.id), .uuid(identity.uid), .uuid(identity.id)] + session.binds
                 + [
-                    .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(opening.evidence.displayName),
-                    .json(try JSONValue.object(opening.evidence.profile).jsonText()),
-                    .text(opening.session.client.languages), .uuid(opening.session.resumes),
-                    .timestamp(opening.session.authenticatedAt), .bool(opening.session.provesIdentity),
-                    .texts(opening.evidence.proven.compactMap(\.email?.value)), .uuid(opening.session.continues),
+                    .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(session.evidence.displayName),
+                    .json(try JSONValue.object(session.evidence.profile).jsonText()),
+                    .text(session.client.languages), .uuid(session.resumes),
+                    .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
+                    .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
                     .bool(identity.isQuarantined),
                 ])
         var row = try rows.firstOrConflict()
@@ -153,10 +153,9 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
         let profile = try JSONValue(jsonText: row.next())
         return OpenedSession(
             grant: SessionGrant(
-                sessionID: opening.session.id, uid: user.uid, authenticatedAt: try row.next(),
-                expiresAt: try row.next(), methods: opening.session.methods, provider: opening.provider,
-                providerUid: providerUid,
-                email: user.email, phone: user.phone, profile: profile.object ?? [:]),
+                sessionID: session.id, uid: user.uid, authenticatedAt: try row.next(),
+                expiresAt: try row.next(), methods: session.evidence.methods, provider: session.provider,
+                providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:]),
             user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
             isNewAccount: false,
             shouldChangePassword: false)
@@ -189,17 +188,17 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
         """)
 
     package func add(
-        _ identity: NewIdentity, of opening: SessionOpening, to uid: UUID
+        _ identity: NewIdentity, provenBy session: NewSession, to uid: UUID
     ) async throws -> KnownIdentity {
         let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
-        let shown = opening.evidence.shown(verified: identity.showing)
+        let shown = session.evidence.shown(verified: identity.showing)
         let rows = try await run(
             Self.insertIdentity,
             [
-                .application(opening.application), .uuid(uid), .uuid(added.id), .text(opening.provider),
-                .text(opening.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
-                .text(shown.phone?.value), .text(opening.evidence.displayName),
-                .json(try JSONValue.object(opening.evidence.profile).jsonText()),
+                .application(session.application.id), .uuid(uid), .uuid(added.id), .text(session.provider),
+                .text(session.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
+                .text(shown.phone?.value), .text(session.evidence.displayName),
+                .json(try JSONValue.object(session.evidence.profile).jsonText()),
             ] + identity.claiming.binds + [.bool(shown.phoneVerified)])
         _ = try rows.firstOrConflict()
         return added
@@ -210,8 +209,9 @@ extension NewSession {
     /// `$4` to `$10` of the statements that open a session.
     var binds: [Bind] {
         [
-            .uuid(id), .texts(methods), .text(client.device), .text(client.address), .interval(sessionLifetime),
-            .bytes(refreshToken.hash), .interval(refreshLifetime),
+            .uuid(id), .texts(evidence.methods), .text(client.device), .text(client.address),
+            .interval(application.policy.tokens.sessionLifetime), .bytes(refreshToken.hash),
+            .interval(application.policy.tokens.refreshLifetime),
         ]
     }
 }

@@ -13,14 +13,14 @@ extension SQLStore: ProofStore {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11, $12)
         """)
 
-    package func issue(_ proof: NewProof, application: Application.ID) async throws {
+    package func issue(_ new: NewProof, application: Application.ID) async throws {
+        let proof = new.proof
         _ = try await run(
             Self.issue,
             [
-                .application(application), .text(proof.kind.rawValue), .bytes(proof.token.hash), .text(proof.provider),
+                .application(application), .text(new.kind.rawValue), .bytes(new.token.hash), .text(proof.provider),
                 .text(proof.providerUid), .text(proof.address?.value), .uuid(proof.uid), .uuid(proof.registration),
-                .texts(proof.methods), .interval(proof.lifetime), .uuid(proof.session),
-                .text(proof.password?.phc),
+                .texts(proof.methods), .interval(new.lifetime), .uuid(new.session), .text(proof.password?.phc),
             ])
     }
 

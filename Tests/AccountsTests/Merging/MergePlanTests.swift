@@ -98,7 +98,7 @@ struct MergePlanTests {
     }
 
     private static func side(_ uid: UUID, _ kind: Kind, createdAt: Date = early) -> MergeSide {
-        let identities: [IdentityRecord] =
+        let identities: [Identity] =
             switch kind {
             case .permanent: [identity(isGuest: false), identity(isGuest: false)]
             case .guest: [identity(isGuest: true)]
@@ -110,9 +110,9 @@ struct MergePlanTests {
             sessions: 1)
     }
 
-    private static func identity(isGuest: Bool) -> IdentityRecord {
+    private static func identity(isGuest: Bool) -> Identity {
         let id = UUID()
-        return IdentityRecord(
+        return Identity(
             id: id, provider: isGuest ? "anonymous" : "scripted", providerUid: id.uuidString, isGuest: isGuest,
             createdAt: early)
     }

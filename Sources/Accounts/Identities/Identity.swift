@@ -1,0 +1,63 @@
+package import Foundation
+package import ProviderKit
+
+/// An identity of an account.
+package struct Identity: Sendable, Equatable {
+    package let id: UUID
+    package let provider: String
+    package let providerUid: String
+    package let isGuest: Bool
+    package let email: EmailAddress?
+    package let emailVerified: Bool
+    package let phone: PhoneNumber?
+    package let phoneVerified: Bool
+    package let displayName: String?
+    package let createdAt: Date
+    package let lastUsedAt: Date?
+    /// When it joined the account, or got its address.
+    package let linkedAt: Date
+    /// Whether a password reset blocked it until another sign-in to the account.
+    package let isQuarantined: Bool
+
+    package init(
+        id: UUID, provider: String, providerUid: String, isGuest: Bool = false, email: EmailAddress? = nil,
+        emailVerified: Bool = false, phone: PhoneNumber? = nil, phoneVerified: Bool = false,
+        displayName: String? = nil, createdAt: Date, lastUsedAt: Date? = nil, linkedAt: Date? = nil,
+        isQuarantined: Bool = false
+    ) {
+        self.id = id
+        self.provider = provider
+        self.providerUid = providerUid
+        self.isGuest = isGuest
+        self.email = email
+        self.emailVerified = emailVerified
+        self.phone = phone
+        self.phoneVerified = phoneVerified
+        self.displayName = displayName
+        self.createdAt = createdAt
+        self.lastUsedAt = lastUsedAt
+        self.linkedAt = linkedAt ?? createdAt
+        self.isQuarantined = isQuarantined
+    }
+}
+
+extension Identity {
+    /// Whether the identity is that address, or shows it as verified.
+    func rests(on address: Address) -> Bool {
+        providerUid == address.value || (phoneVerified && phone == address.phone && phone != nil)
+            || (emailVerified && email == address.email && email != nil)
+    }
+
+    /// The provider's name and the address, without any text that a client can choose.
+    package func name(in application: Application) -> String {
+        let provider = application.providers.displayName(of: self.provider)
+        return (email?.value ?? phone?.value).map { "\(provider) (\($0))" } ?? provider
+    }
+}
+
+/// An identity in the list of the account's owner.
+package struct ListedIdentity: Sendable {
+    package let identity: Identity
+    /// Whether it opened the session that requests the list.
+    package let isCurrent: Bool
+}
