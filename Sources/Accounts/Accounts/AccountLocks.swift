@@ -32,3 +32,20 @@ extension AccountLocks {
         return try await lockSession(principal.sessionID, of: principal.uid, application: application)
     }
 }
+
+extension AccountLocks where Self: IdentityStore {
+    /// Locks the account of the identity that a provider knows by that subject.
+    ///
+    /// - Returns: `nil` for an unknown identity.
+    /// - Throws: `StoreConflict` if the identity moved to another account before the lock.
+    func lockIdentity(
+        _ provider: String, _ providerUid: String, application: Application.ID
+    ) async throws -> KnownIdentity? {
+        guard let seen = try await knownIdentity(provider, providerUid, application: application),
+            try await lockAccount(seen.uid, application: application) != nil,
+            let identity = try await knownIdentity(provider, providerUid, application: application)
+        else { return nil }
+        guard identity.uid == seen.uid else { throw StoreConflict() }
+        return identity
+    }
+}

@@ -1,26 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// An identity as its account holds it.
-package struct HeldIdentity: Sendable {
-    package let id: UUID
-    package let uid: UUID
-    package let status: AccountStatus
-    package let createdAt: Date
-    package let lastUsedAt: Date?
-    /// The account has no other.
-    package let isLast: Bool
-
-    package init(id: UUID, uid: UUID, status: AccountStatus, createdAt: Date, lastUsedAt: Date?, isLast: Bool) {
-        self.id = id
-        self.uid = uid
-        self.status = status
-        self.createdAt = createdAt
-        self.lastUsedAt = lastUsedAt
-        self.isLast = isLast
-    }
-}
-
 /// Reads identities.
 package protocol IdentityStore: Sendable {
     /// The account's identities, the oldest first.
@@ -29,9 +9,9 @@ package protocol IdentityStore: Sendable {
     /// The identity that opened the session, even if the session has ended.
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?
 
-    func heldIdentity(
-        _ provider: String, _ providerUid: String, _ application: Application.ID
-    ) async throws -> HeldIdentity?
+    func knownIdentity(
+        _ provider: String, _ providerUid: String, application: Application.ID
+    ) async throws -> KnownIdentity?
 }
 
 /// Remembers evidence that may be used only once.

@@ -20,12 +20,17 @@ package struct ProviderNotifications: Sendable {
         try await store.retryingTransaction { store in
             guard
                 try await store.spend(event.singleUse, provider: configured.name, application: application.id),
-                let identity = try await lockedIdentity(of: event, provider: configured.name, in: application, store)
+                let known = try await store.lockIdentity(
+                    configured.name, event.providerUid, application: application.id)
             else { return }
-            // Whoever has signed in since has consented anew.
-            let isUsedSince = (identity.lastUsedAt?.timeIntervalSince(event.occurredAt) ?? 0) > Self.clockTolerance
-            guard event.change != .consentRevoked || !isUsedSince else { return }
-            try await apply(event.change, to: identity, of: configured, in: application, store: store)
+            let identities = try await store.identities(of: known.uid, application: application.id)
+            // An identity that was created after the event has new consent; so has one that signed in after it.
+            guard let identity = identities.first(where: { $0.id == known.id }),
+                !isAfter(event, identity.createdAt),
+                event.change != .consentRevoked || !isAfter(event, identity.lastUsedAt)
+            else { return }
+            try await apply(
+                event.change, to: identity, of: known, among: identities, in: application, store: store)
         }
     }
 
@@ -44,54 +49,33 @@ package struct ProviderNotifications: Sendable {
         throw ProviderError.refused
     }
 
-    /// `nil` for one that is unknown, or was made after what the event tells: whoever comes back has consented anew.
-    private func lockedIdentity(
-        of event: ProviderEvent, provider: String, in application: Application, _ store: any Store
-    ) async throws -> HeldIdentity? {
-        let subject = (provider: provider, providerUid: event.providerUid, application: application.id)
-        guard let seen = try await store.heldIdentity(subject.provider, subject.providerUid, subject.application),
-            try await store.lockAccount(seen.uid, application: application.id) != nil,
-            // What was seen before the lock may have gone, or moved, meanwhile.
-            let held = try await store.heldIdentity(subject.provider, subject.providerUid, subject.application)
-        else { return nil }
-        guard held.uid == seen.uid else { throw StoreConflict() }
-        let isOutdated = held.createdAt.timeIntervalSince(event.occurredAt) > Self.clockTolerance
-        return isOutdated ? nil : held
+    private func isAfter(_ event: ProviderEvent, _ time: Date?) -> Bool {
+        (time?.timeIntervalSince(event.occurredAt) ?? 0) > Self.clockTolerance
     }
 
     private func apply(
-        _ change: ProviderEvent.Change, to identity: HeldIdentity, of provider: ConfiguredProvider,
+        _ change: ProviderEvent.Change, to identity: Identity, of account: KnownIdentity, among identities: [Identity],
         in application: Application, store: any Store
     ) async throws {
+        let (uid, others) = (account.uid, identities.filter { $0.id != identity.id })
         switch change {
         case .forwarding(let address, let isOn):
-            try await store.setForwarding(isOn, of: address, uid: identity.uid, application: application.id)
-        case .consentRevoked where try await !hasOtherWay(than: identity, in: application, store: store):
-            // Nothing else would open the account: consenting again must bring its owner back.
+            try await store.setForwarding(isOn, of: address, uid: uid, application: application.id)
+        case .consentRevoked where !application.providers.canSignIn(withAnyOf: others):
+            // No other identity can sign in: the owner gets back in by consenting again.
             try await store.dropTokens(of: identity.id, application: application.id)
             try await store.endSessions(
-                .openedBy(identity.id), of: identity.uid, because: .consentRevoked, application: application.id)
-        case .accountDeleted where identity.isLast:
-            guard identity.status.isStaying else { return }
-            try await DeletionScheduling(store: store, application: application)
-                .schedule(identity.uid, by: .provider)
-        case .consentRevoked, .accountDeleted:
-            // In its grace period an account keeps what it can be brought back by.
-            guard identity.status.isStaying else { return }
-            // The service has forgotten its tokens already.
-            try await store.dropTokens(of: identity.id, application: application.id)
-            let record = try await store.identities(of: identity.uid, application: application.id)
-                .first { $0.id == identity.id }
-            if let record {
-                try await IdentityUnlinking(store: store, application: application).unlink(record, of: identity.uid)
+                .openedBy(identity.id), of: uid, because: .consentRevoked, application: application.id)
+        case .accountDeleted, .consentRevoked:
+            // An account in its grace period keeps the identities that can restore it.
+            guard account.status.isStaying else { return }
+            guard change != .accountDeleted || !others.isEmpty else {
+                return try await DeletionScheduling(store: store, application: application)
+                    .schedule(uid, by: .provider)
             }
+            // The service has already invalidated its tokens.
+            try await store.dropTokens(of: identity.id, application: application.id)
+            try await IdentityUnlinking(store: store, application: application).unlink(identity, of: uid)
         }
-    }
-
-    private func hasOtherWay(
-        than identity: HeldIdentity, in application: Application, store: any Store
-    ) async throws -> Bool {
-        try await store.identities(of: identity.uid, application: application.id)
-            .contains { $0.id != identity.id && application.providers.canSignIn(with: $0) }
     }
 }

@@ -73,8 +73,9 @@ package struct PasswordLinking: Sendable {
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw StoreConflict() }
             let provider = try application.providers.named(proof.provider)
-            let isOwn =
-                try await store.heldIdentity(proof.provider, proof.providerUid, application.id)?.uid == principal.uid
+            let known = try await store.knownIdentity(
+                proof.provider, proof.providerUid, application: application.id)
+            let isOwn = known?.uid == principal.uid
             let outcome = try await linking.link(
                 subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,
                 store: store)

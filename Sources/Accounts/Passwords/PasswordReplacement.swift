@@ -42,27 +42,13 @@ package struct PasswordReplacement: Sendable {
         return nil
     }
 
-    /// Locks the account of the live identity that the evidence names.
-    ///
-    /// - Throws: `StoreConflict` when there is none, or it has moved since.
-    private func lockedIdentity(
-        of session: NewSession, store: any AccountLocks & IdentityStore
-    ) async throws -> KnownIdentity {
-        let (provider, application) = (session.provider, session.application.id)
-        guard let seen = try await store.heldIdentity(provider, session.evidence.providerUid, application),
-            try await store.lockAccount(seen.uid, application: application) == .live,
-            // The identity may have moved to another account before the lock.
-            let held = try await store.heldIdentity(provider, session.evidence.providerUid, application),
-            held.id == seen.id, held.uid == seen.uid, held.status == .live
-        else { throw StoreConflict() }
-        return KnownIdentity(id: held.id, uid: held.uid, status: held.status)
-    }
-
     private func set(
         _ hash: PasswordHash, by session: NewSession, of subject: PasswordSubject, store: any Store
     ) async throws {
         let application = session.application.id
-        let identity = try await lockedIdentity(of: session, store: store)
+        let identity = try await store.lockIdentity(
+            session.provider, session.evidence.providerUid, application: application)
+        guard let identity, identity.status == .live else { throw StoreConflict() }
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application)
         try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
         try await setPasswords(hash, of: identity.uid, by: session, store: store)

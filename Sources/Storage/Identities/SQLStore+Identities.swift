@@ -4,25 +4,22 @@ internal import Postgres
 package import ProviderKit
 
 extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, ProviderTokenStore, SingleUseStore {
-    private static let selectHeldIdentity = Statement(
+    private static let selectKnownIdentity = Statement(
         .read,
         """
-        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.created_at, i.last_used_at,
-               NOT EXISTS (SELECT FROM identities o
-                            WHERE o.application_id = i.application_id AND o.uid = i.uid AND o.id <> i.id)
+        SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.quarantined_at IS NOT NULL
           FROM identities i
           JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
         """)
 
-    package func heldIdentity(
-        _ provider: String, _ providerUid: String, _ application: Application.ID
-    ) async throws -> HeldIdentity? {
+    package func knownIdentity(
+        _ provider: String, _ providerUid: String, application: Application.ID
+    ) async throws -> KnownIdentity? {
         let binds: [Bind] = [.application(application), .text(provider), .text(providerUid)]
-        guard var row = try await run(Self.selectHeldIdentity, binds).first else { return nil }
-        return HeldIdentity(
-            id: try row.next(), uid: try row.next(), status: try row.nextStatus(), createdAt: try row.next(),
-            lastUsedAt: try row.next(), isLast: try row.next())
+        guard var row = try await run(Self.selectKnownIdentity, binds).first else { return nil }
+        return KnownIdentity(
+            id: try row.next(), uid: try row.next(), status: try row.nextStatus(), isQuarantined: try row.next())
     }
 
     private static let selectIdentities = Statement(
