@@ -46,7 +46,7 @@ struct RateLimiterTests {
         #expect(counter.asked.count == 5)
     }
 
-    @Test func `a changed rate is asked for anew`() async throws {
+    @Test func `a changed rate applies at once`() async throws {
         let limiter = limiter([.login: rate])
         counter.answer(.success(.seconds(12)))
         await #expect(throws: AccountsError.self) { try await limiter.spend(.login, of: a, in: application(1)) }

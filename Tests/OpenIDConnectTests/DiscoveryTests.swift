@@ -99,7 +99,7 @@ struct DiscoveryTests {
         ("https://api.orange.com/openidconnect/fr/v1", "https://openid.orange.fr", true),
         ("https://id.example", "https://openid.orange.fr", false),
     ])
-    func `whom a document may name`(_ configured: String, _ named: String, _ isTaken: Bool) async throws {
+    func `the issuers that a document may name`(_ configured: String, _ named: String, _ isTaken: Bool) async throws {
         let world = World()
         let document = World.discovery.with(["issuer": .string(named)])
         world.service.answer(configured + "/.well-known/openid-configuration", document)

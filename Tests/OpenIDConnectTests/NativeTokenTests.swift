@@ -74,7 +74,7 @@ struct NativeTokenTests {
             (["aud": ["client", "another"], "azp": "ios"], true), (["iss": "https://other.example"], false),
             (["exp": 1_699_999_999], false),
         ] as [([String: JSONValue], Bool)])
-    func `whom a token is for`(_ claims: [String: JSONValue], _ isTaken: Bool) async throws {
+    func `the audience of a token`(_ claims: [String: JSONValue], _ isTaken: Bool) async throws {
         let provider = try world.provider { $0.audiences = ["ios"] }
         let identity = try? await verify(claims, nonce: "n-once", by: provider)
         #expect((identity != nil) == isTaken)

@@ -164,7 +164,7 @@ struct OAuth2Tests {
             $0.claims["emailVerified"] = "verified"
         }
         world.service.answer("https://corp.example/e", list)
-        // The public address of a profile can be anybody's.
+        // The public address of a profile may belong to another person.
         let profile: JSONValue = ["id": 1, "mail": "victim@b.example", "verified": true]
         #expect(try await signIn(profile: profile, to: provider).email == email)
     }

@@ -117,7 +117,7 @@ struct RedirectTests {
             (false, nil, true), (false, World.issuer, true), (false, "https://evil.example", false), (false, "", false),
             (true, nil, false), (true, World.issuer, true), (true, "https://id.example/", false),
         ] as [(Bool, String?, Bool)])
-    func `whoever sends the browser back is the issuer itself`(
+    func `the callback must come from the issuer itself`(
         _ isNamed: Bool, _ name: String?, _ isTaken: Bool
     ) async throws {
         let world = World(

@@ -50,7 +50,7 @@ struct UserInfoTests {
     }
 
     @Test(arguments: ["u-2", "", nil, 1] as [JSONValue])
-    func `about somebody else it is refused`(_ subject: JSONValue) async throws {
+    func `userinfo about another person is refused`(_ subject: JSONValue) async throws {
         let provider = try world.provider()
         let userInfo: JSONValue = ["email": "a@b.example"]
         world.service.answer(Self.endpoint, userInfo.with(["sub": subject]))
@@ -63,7 +63,7 @@ struct UserInfoTests {
         #expect(identity.addresses.isEmpty)
     }
 
-    @Test func `down, nobody gets in with half of the evidence`() async throws {
+    @Test func `if userinfo is down, incomplete evidence is refused`() async throws {
         let provider = try world.provider()
         world.service.answer(Self.endpoint, status: 502, [:])
         await #expect(throws: ProviderError.unavailable) { try await world.signIn(with: ["email": nil], to: provider) }

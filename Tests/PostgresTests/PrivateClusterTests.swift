@@ -56,7 +56,7 @@ import Testing
         let file = directory + "/data/postmaster.pid"
         let stale = try String(contentsOfFile: file, encoding: .utf8)
         let lines = stale.split(separator: "\n", omittingEmptySubsequences: false)
-        // as in a container started anew, where the old server's number belongs to somebody else
+        // as in a restarted container, where the old server's process id belongs to another process
         let reused = ["1"] + lines.dropFirst()
         try reused.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
         try await cluster.start()
@@ -76,7 +76,7 @@ import Testing
         try FileManager.default.removeItem(atPath: directory)
     }
 
-    /// The supervisor stops the server at the end of a stream: whoever inherited it would keep the server alive.
+    /// The supervisor stops the server at the end of a stream, which no other process may inherit.
     @Test func anotherChildOfThisProcessDoesNotHoldTheServer() async throws {
         let cluster = TemporaryPostgres.cluster()
         try await cluster.start()

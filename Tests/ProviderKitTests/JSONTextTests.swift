@@ -21,7 +21,7 @@ struct JSONTextTests {
         "a" + escapes + "b", String(repeating: "\\u0061", count: 129),
         String(repeating: "\u{301}", count: 20) + String(repeating: "\\u0327", count: 13),
     ])
-    func `a name that is long, or has many marks, is refused wherever it stands`(name: String) {
+    func `a name that is too long, or has too many marks, is refused at any depth`(name: String) {
         for text in ["{\"\(name)\":1}", "{\"a\":{\"\(name)\":1}}", "[{},{\"b\":[{\"c\":1,\"\(name)\":1}]}]"] {
             guard case .unfitName = fault(in: text) else {
                 Issue.record("\(text.prefix(40))")

@@ -70,7 +70,7 @@ import Testing
         #expect(try await late == "1.1")
     }
 
-    @Test func `an error is told to all who share the statement, and to nobody after`() async throws {
+    @Test func `an error reaches all callers that share the statement, and none after`() async throws {
         table.isBroken = true
         await #expect(throws: Table.Broken.self) { try await reads.value(of: 1) }
         table.isBroken = false

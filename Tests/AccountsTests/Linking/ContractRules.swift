@@ -18,7 +18,7 @@ struct ContractRule: Sendable {
     }
 }
 
-/// What the contract calls things, found out anew each time, account by account.
+/// The terms of the rules in docs/api.md, computed for each account.
 struct Judgement {
     let situation: Situation
     let evidence: VerifiedIdentity
@@ -68,7 +68,7 @@ struct Judgement {
     var owners: Set<UUID> { Set(world.accounts.keys.filter { !owned(by: $0).isEmpty }) }
     var onlyOwner: UUID? { owners.count == 1 ? owners.first : nil }
 
-    /// Somebody else's address, proven by code or mailed token while signed in.
+    /// Another account's address, proven by code or mailed token while signed in.
     var addressOfAnother: UUID? {
         guard situation.provesAddress, a == nil, hasSession, let onlyOwner, onlyOwner != world.asking else {
             return nil
@@ -120,7 +120,7 @@ struct Judgement {
 
     var known: Entry { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
     var principal: UUID { world.asking ?? UUID() }
-    /// With what nobody owns, and showing what is the account's by then.
+    /// Owns the free addresses, and shows those of the account.
     func identity(of uid: UUID? = nil) -> NewIdentity {
         let shown = Set(free + owned(by: uid))
         return NewIdentity(claiming: free, showing: proven.filter(shown.contains))

@@ -14,15 +14,15 @@ struct Situation: CustomStringConvertible {
     /// Who owns the addresses of the evidence.
     enum Owner: CaseIterable {
         case nobody
-        /// Somebody shows the address, and never proved it.
+        /// Another account shows the address unverified.
         case unverified
         case one
-        /// Of two addresses, one is somebody's and one is free.
+        /// Of two addresses, one belongs to an account and one is free.
         case oneOfTwo
         case several
         /// The account that asks.
         case asking
-        /// Of two addresses, one is the asking account's and one is somebody else's.
+        /// Of two addresses, one belongs to the caller's account and one to another.
         case askingAndAnother
         /// The account that owns the identity.
         case itself
@@ -56,7 +56,7 @@ struct Situation: CustomStringConvertible {
         let hasOther = [.one, .oneOfTwo, .several, .askingAndAnother].contains(owner)
         return [
             isKnown || status == .live,
-            // Whoever asks is live, and who owns the identity decides whose session it is.
+            // The caller is live, and the owner of the identity gets the session.
             session != .own || (isKnown && status == .live),
             session != .none || onConflict == .keep,
             // A guest owns nothing.

@@ -42,7 +42,7 @@ struct MergePlanTests {
         }
     }
 
-    /// Identities that are nobody's but a guest's move nowhere, and no account that has another keeps one.
+    /// A guest's identities do not move, and no account with another identity keeps one.
     @Test(arguments: Kind.allCases, Kind.allCases)
     func `identities of guests are left behind`(_ survivor: Kind, _ absorbed: Kind) {
         let (stays, goes) = (Self.side(Self.uids[0], survivor), Self.side(Self.uids[1], absorbed))

@@ -57,7 +57,7 @@ struct OutboxWorkerEndTests {
         queue.add(try messages(3))
         await clock.waitForSleepers(of: .seconds(1))
         clock.advance(by: .seconds(1))
-        // The tick sleeps anew: it has left a wake-up behind.
+        // The tick sleeps again: it has passed a wake-up.
         await clock.waitForSleepers(of: .seconds(1))
         await services.triggerGracefulShutdown()
         await clock.waitForSleepers(of: .seconds(25))

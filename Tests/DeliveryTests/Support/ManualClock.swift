@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stands still until a test moves it.
+/// A clock that moves only when a test moves it.
 final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration

@@ -13,7 +13,7 @@ struct MessageComposerTests {
         composer = try MessageComposer()
     }
 
-    /// What each language says to whom the message isn't meant for.
+    /// The sentence of each language for unintended recipients.
     private static let notYou = [
         "en": ["f it was not you", "f you did not ask for this"],
         "fr": ["i ce n'était pas vous", "i vous n'avez rien demandé"],

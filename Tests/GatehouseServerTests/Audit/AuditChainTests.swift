@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What somebody who can write to the database can do to the audit, and how it shows.
+/// What an attacker with write access to the database can do to the audit, and how verification finds it.
 struct AuditChainTests {
     /// A server with at least three batches, the last of them of the checkpoint.
     private func withSealedAudit(

@@ -95,7 +95,7 @@ struct AuditPartitionTests {
             #expect(report.events == 1)
             #expect(report.last == before)
             try await server.verify(through: kept.checkpoint)
-            // Whoever asks is not to believe that an older one was compared with anything.
+            // The result must not suggest that an older checkpoint was compared.
             let forgotten = AuditCheckpoint(seq: old.seq - 1, mac: kept.previous)
             await #expect(throws: AuditFault.self) { try await server.verify(through: forgotten) }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Nobody who can write events, and choose their times, makes the audit's verification look away.
+/// An attacker who can write events with chosen times cannot deceive the audit's verification.
 struct AuditRetentionTests {
     /// A server with some batches of ordinary events.
     private func withSealedAudit(

@@ -10,7 +10,7 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// Which events a batch takes, where nobody else seals.
+/// The events of a batch when no other replica seals.
 struct AuditSealingTests {
     private struct Sealing: Sendable {
         let database: Database
@@ -18,7 +18,7 @@ struct AuditSealingTests {
         let authentication: AuditMAC
         let start = Date(timeIntervalSince1970: Date.now.timeIntervalSince1970.rounded(.down))
 
-        /// By number, the oldest first; 0 stands for those that are unsealed.
+        /// Numbers of batches, the oldest first; 0 means unsealed.
         func names() async throws -> [Int: [String]] {
             let rows = try await database.execute(
                 Statement(.read, "SELECT coalesce(batch, 0), event FROM audit_events ORDER BY at, event"), [])

@@ -27,7 +27,7 @@ struct AuditedDecisionTests {
         }
     }
 
-    @Test func `a wrong password, of somebody and of nobody`() async throws {
+    @Test func `a wrong password, for a known and an unknown address`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -59,7 +59,7 @@ struct AuditedDecisionTests {
         }
     }
 
-    @Test func `a wrong code, of somebody and of nobody`() async throws {
+    @Test func `a wrong code, for a known and an unknown address`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

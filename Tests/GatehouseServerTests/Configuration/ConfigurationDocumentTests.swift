@@ -33,7 +33,7 @@ struct ConfigurationDocumentTests {
             Fixture.problems(bomb).contains { $0.contains("more than 100000 values, counting what aliases stand for") })
     }
 
-    @Test func `an alias is as good as what it stands for`() throws {
+    @Test func `an alias equals the value that it refers to`() throws {
         let configuration = try Fixture.parse(
             Fixture.required + """
                 applications:

@@ -58,7 +58,7 @@ struct ConfigurationExpansionTests {
         #expect(Fixture.problems(Fixture.providers(lines)) == [])
     }
 
-    /// Wherever a secret stands wrongly, none of it comes out again.
+    /// An error about a misplaced secret never contains the secret.
     @Test(arguments: [
         "secrets: { masterKey: hunter2-secret }",
         "secrets: { masterKey: \"${PASSWORD}\" }",

@@ -229,7 +229,7 @@ private actor SteppingClock: Clock {
         }
     }
 
-    /// Waits until somebody sleeps.
+    /// Waits until a task sleeps.
     func sleeping() async {
         if sleeper == nil { await withCheckedContinuation { waiter = $0 } }
     }

@@ -65,7 +65,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `whoever asks first, the owner's answer counts`() async throws {
+    @Test func `the owner's answer counts, even if another person requested the code first`() async throws {
         try await with { server, owner, stranger in
             let email = APIClient.newAddress()
             let theirs = try await stranger.ask(email)["challengeId"]
@@ -164,7 +164,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `a bearer has a code of its own, with one id wherever it is`() async throws {
+    @Test func `a bearer has a code of its own, with the same id in all responses`() async throws {
         try await with { server, owner, stranger in
             let email = APIClient.newAddress()
             let guest = try await owner.client.guest()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What a session is made of when somebody else vouches for the person.
+/// Sessions of people who signed in with another service.
 struct DelegatedSignInTests {
     private func with(
         providers: String = "scripted: { expose: [hd, roles] }",
@@ -36,7 +36,7 @@ struct DelegatedSignInTests {
     }
 
     @Test(arguments: [(true, false), (false, true), (false, false)])
-    func `an address that nobody vouches for claims nothing`(isVerified: Bool, isTrusted: Bool) async throws {
+    func `an address without authority claims nothing`(isVerified: Bool, isTrusted: Bool) async throws {
         try await with { server, client in
             let person = try await client.register(at: server)
             let answer = try await client.present(
@@ -47,7 +47,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `whoever proves an address evicts those who merely named it`() async throws {
+    @Test func `proof of an address evicts unverified claims to it`() async throws {
         try await with { server, client in
             let address = APIClient.newAddress()
             let squatter = try Person(
@@ -69,7 +69,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `a proof that works once signs in once, whoever is first`() async throws {
+    @Test func `a single-use proof signs in once, also if it is presented concurrently`() async throws {
         try await with { server, client in
             var evidence = VerifiedIdentity.somebody("ada")
             evidence.singleUse = SingleUse(id: "jti", expires: Date() + 300)
@@ -174,7 +174,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `a phone number that was merely named is evicted by whoever proves it`() async throws {
+    @Test func `proof of a phone number evicts unverified claims to it`() async throws {
         try await with { server, client in
             let number = try #require(PhoneNumber("+33612345678"))
             func evidence(_ subject: String, _ isProven: Bool) -> VerifiedIdentity {

@@ -17,7 +17,7 @@ struct DeletedResetTests {
         try await client.post("/auth/account/restore", ["restoreToken": .string(token)])
     }
 
-    @Test func `the restore sets the new password, and nobody else restores`() async throws {
+    @Test func `the restore sets the new password, and only the owner can restore`() async throws {
         try await TestServer.linking { server, client in
             let (person, _) = try await client.victim(at: server, of: "eve")
             try await client.deleteAccount(person)

@@ -155,7 +155,7 @@ struct MalformedInputTests {
             let kept = [
                 "{}", #"{"a":9223372036854775807}"#, #"{"a":-9223372036854775808}"#, #"{"a":0.1}"#, #"{"a":"\\u0000"}"#,
                 #"{"a":"\ud83d\ude00","ü":[null,true,{"b":[]}]}"#, deep,
-                // Three times as long as what it stands for.
+                // Three times as long as the decoded text.
                 #"{"a":""# + String(repeating: #"\u00e9"#, count: 8000) + #""}"#,
             ]
             for value in kept {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Notices are written in the languages of the account's owner, whoever caused them.
+/// Notices are in the language of the account's owner, regardless of who caused them.
 struct NoticeLanguageTests {
     private func reading(_ languages: String?) -> HTTPHeaders {
         languages.map { ["accept-language": $0] } ?? [:]

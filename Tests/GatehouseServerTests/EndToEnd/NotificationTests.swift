@@ -105,7 +105,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func `events of nobody and of no meaning are taken, forged ones are not`() async throws {
+    @Test func `events about unknown people and of unknown types are accepted, forged ones are not`() async throws {
         try await with { _, client in
             #expect(try await event(client, "consent-revoked", "nobody").status == 200)
             #expect(try await event(client, "something-new", "ada").status == 200)

@@ -21,7 +21,7 @@ struct OneTimeCodeTests {
             "/auth/email/otp/verify", ["challengeId": .string(challenge ?? ""), "code": .string(code)], bearer: bearer)
     }
 
-    /// The code of the newest mail, which stands alone on its line.
+    /// The code of the newest mail, which is alone on its line.
     private func mailedCode(_ client: APIClient, to email: String, at server: TestServer, count: Int = 1) async throws
         -> String
     {
@@ -150,7 +150,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test func `where nobody may sign up, an unknown address gets the same answer and no mail`() async throws {
+    @Test func `if sign-up is not allowed, an unknown address gets the same answer and no mail`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -171,7 +171,7 @@ struct OneTimeCodeTests {
     @Test(arguments: [
         ("/auth/email/otp", "Ihr Code"), ("/auth/register", "Guten Tag"), ("/auth/forgot-password", "Guten Tag"),
     ])
-    func `a mail is in the language of whoever asks`(path: String, words: String) async throws {
+    func `a mail is in the language of the request`(path: String, words: String) async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

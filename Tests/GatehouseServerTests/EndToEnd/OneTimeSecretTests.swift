@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A secret of one kind is worth nothing wherever another is asked for.
+/// A secret of one kind is refused where another kind is expected.
 struct OneTimeSecretTests {
     private enum Kind: String, CaseIterable {
         case registration, signInLink, passwordReset, restore, redirectCode, refresh, access, mailedCode, mailChallenge
@@ -37,7 +37,7 @@ struct OneTimeSecretTests {
         let client: APIClient
         let web: RedirectClient
         let secrets: [Kind: String]
-        /// Whoever asks to log out.
+        /// The session that logs out.
         let principal: Person
 
         func present(_ secret: String, at place: Place) async throws -> APIClient.Answer {
@@ -159,7 +159,7 @@ struct OneTimeSecretTests {
 }
 
 extension String {
-    /// The code that stands alone on its line.
+    /// The code, which is alone on its line.
     var code: String? {
         let lines: [Substring] = split { $0.isNewline }
         return lines.first { $0.count == 6 && $0.allSatisfy(\.isNumber) }.map { String($0) }

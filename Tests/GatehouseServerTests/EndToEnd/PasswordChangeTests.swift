@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A new password for somebody who is signed in.
+/// A new password for a signed-in person.
 struct PasswordChangeTests {
     private func change(
         _ client: APIClient, to password: String, current: JSONValue = .null, bearer: String

@@ -99,7 +99,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `a password is hashed anew once the parameters change`() async throws {
+    @Test func `a password is hashed again after the parameters change`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

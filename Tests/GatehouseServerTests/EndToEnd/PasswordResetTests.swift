@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A new password for whoever reads the address's mail.
+/// A new password for the owner of the address's mailbox.
 struct PasswordResetTests {
     @Test func `asking for a reset tells nothing`() async throws {
         try await TestServer.with { server in

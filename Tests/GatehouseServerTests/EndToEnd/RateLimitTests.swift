@@ -70,7 +70,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test func `nobody sets out for a provider's pages without end`() async throws {
+    @Test func `redirects to a provider's pages are limited`() async throws {
         try await TestServer.with(
             application: RedirectFlowTests.application, providers: "scripted: {}", rateLimits: "{ login: off }"
         ) { server in
@@ -136,7 +136,7 @@ struct RateLimitTests {
                 ["203.0.113.8"],
                 ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "[2001:DB8:1:2::7]:443"],
                 ["2001:db8:1:3::1"],
-                // Not an address: whoever the proxy is.
+                // Not an address, so the proxy counts.
                 ["unknown", "<script>", "198.51.100.1, me"],
             ]
             for group in groups {
@@ -175,12 +175,12 @@ struct RateLimitTests {
                 #expect(answers.map(\.status) == [202, 202, 202, 429])
                 #expect(try (1195...1200).contains(#require(answers.last?.retryAfter)))
             }
-            // Nobody keeps a person from getting a link.
+            // Another client's limit does not keep a person from getting a link.
             #expect(try await forget(person.email, 9).status == 202)
         }
     }
 
-    @Test func `codes are limited by whom they are sent to, from wherever they are asked for`() async throws {
+    @Test func `codes are limited by recipient, independent of the client`() async throws {
         try await TestServer.with(server: Self.proxied, rateLimits: "{ otpSend: 5/h }") { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
@@ -272,7 +272,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test func `rows name nobody and go when they say nothing any longer`() async throws {
+    @Test func `rows contain no personal data and are removed when they expire`() async throws {
         try await TestServer.with(rateLimits: "{ login: 2/h, logout: 5/h }") { server in
             let client = APIClient(server)
             for _ in 0..<3 { _ = try await login(client) }

@@ -18,7 +18,7 @@ struct RedirectFlowTests {
         }
     }
 
-    @Test func `a flow ends with a session of the person whom the provider names`() async throws {
+    @Test func `a flow ends with a session of the person that the provider identifies`() async throws {
         try await with { server, client in
             let flow = try await client.begin(["state": "my state & more"])
             #expect(flow.authorization.status == 200)
@@ -48,7 +48,7 @@ struct RedirectFlowTests {
         }
     }
 
-    @Test func `what an app asks for wrongly is refused before anybody is sent anywhere`() async throws {
+    @Test func `invalid requests of an app are refused before the redirect`() async throws {
         try await with { server, client in
             expectError(try await client.authorize(omitting: ["redirect_uri"]), 400, "MISSING_PARAMETER")
             // The Kelvin sign is equal to the letter K, though it is another character.

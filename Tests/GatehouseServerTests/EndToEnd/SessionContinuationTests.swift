@@ -4,7 +4,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What one session began may be finished by a session that stands in for it, and by no other of the same account.
+/// A flow that one session began may be finished by its successor, and by no other session of the account.
 struct SessionContinuationTests {
     /// The sessions of a person after something was begun with the first one.
     private struct Situation: Sendable {

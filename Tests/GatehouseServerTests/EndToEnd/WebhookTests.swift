@@ -131,7 +131,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `what is rolled back is told to nobody`() async throws {
+    @Test func `events that are rolled back are not delivered`() async throws {
         struct Change: Error {}
         try await WebhookSink.with { sink in
             try await TestServer.with(webhooks: "[\(sink.entry("account.merged"))]") { server in

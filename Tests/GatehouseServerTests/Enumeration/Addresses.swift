@@ -62,7 +62,7 @@ struct Addresses: Sendable {
     }
 }
 
-/// Of all addresses in each of the groups, the first one's observation is everybody's.
+/// Expects the observation of the first address in each group for all its addresses.
 func expectAlike(
     _ observations: [(sort: Addresses.Sort, seen: Observation)], _ what: String,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -12,7 +12,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Nobody finds out whether an address has an account here: not from what is answered, and not from what it costs.
+/// Neither responses nor their cost reveal whether an address has an account.
 struct NoEnumerationTests {
     /// - Returns: what was seen of each, and what was answered.
     private func observe(
@@ -94,7 +94,7 @@ struct NoEnumerationTests {
             expectAlike(seen, "forgotten password")
             #expect(seen.allSatisfy { $0.seen.status == 202 && $0.seen.rows["outbox"] == 1 })
 
-            // Two of them are nobody's: their mails are done with, without being sent or missed.
+            // Two of them have no account: their mails are finished without being sent.
             try await eventually("the outbox is empty") {
                 try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
             }
@@ -140,7 +140,7 @@ struct NoEnumerationTests {
         }
     }
 
-    @Test func `asking for a code where nobody may sign up`() async throws {
+    @Test func `requesting a code if sign-up is not allowed`() async throws {
         try await ObservedServer.with { observed in
             let (server, addresses) = (observed.server, try await Addresses.make(at: observed))
             let configuration = try Configuration.parse(
@@ -167,7 +167,7 @@ struct NoEnumerationTests {
             #expect(try await client.verify(usedToken).status == 200)
             let expiredToken = try await client.pend(at: server, APIClient.newAddress())
             try await server.execute("UPDATE proofs SET expires_at = now() - interval '1 second'")
-            // Its address belongs to somebody by now.
+            // Its address belongs to an account by now.
             let overtaken = APIClient.newAddress()
             let overtakenToken = try await client.pend(at: server, overtaken)
             let reset = try await client.forget(at: server, overtaken)
@@ -252,7 +252,7 @@ struct NoEnumerationTests {
                     #expect(try await client.login(person.email).status == 200)
                 }
                 #expect(try await server.text("SELECT hash FROM passwords") == hash)
-                // It is made up for as soon as nobody could tell.
+                // It is made up for as soon as no one can observe it.
                 try await server.execute("UPDATE registrations SET expires_at = now()")
                 #expect(try await client.login(person.email).status == 200)
                 #expect(try await server.text("SELECT hash FROM passwords")?.contains("m=512") == true)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What somebody who measures sees of one request, and what it cost: none of it may tell whose address it was.
+/// What an attacker can measure of one request; it must not reveal whose address it was.
 struct Observation: Equatable, CustomStringConvertible {
     let status: Int
     /// Without what differs from request to request anyway.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Nobody holds up others by asking for what is held about them.
+/// Exports do not delay other requests.
 struct ExportLoadTests {
     @Test func `an export reads its own rows alone`() async throws {
         try await TestServer.with { server in

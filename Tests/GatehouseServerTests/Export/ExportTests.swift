@@ -63,7 +63,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `redirect flows under way are, of every kind and of nobody else`() async throws {
+    @Test func `the export contains the person's redirect flows of every kind and no others`() async throws {
         try await TestServer.linking(application: ErasedTraces.application) { server, client in
             let person = try await client.newcomer("ada", email: "ada@example.com")
             let redirect = RedirectClient(api: client)
@@ -107,13 +107,13 @@ struct ExportTests {
                 "/auth/change-password", ["password": .string(APIClient.otherPassword)], bearer: person.accessToken)
             #expect(change.status == 204)
             _ = try await client.post("/auth/email/otp", ["email": .string(other.email)])
-            // A code to an address that is nobody's, asked for by this person.
+            // A code to an address without an account, requested by this person.
             _ = try await client.post(
                 "/auth/email/otp", ["email": .string(APIClient.newAddress())], bearer: person.accessToken)
             try await eventually("everything is sent") {
                 try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
             }
-            // One from before it was known whom it is for.
+            // An old one that does not name its account.
             try await server.execute(
                 """
                 INSERT INTO outbox (application_id, id, topic, sealed, recipient, failed_at)
@@ -156,7 +156,7 @@ struct ExportTests {
             #expect(answer.headers.first(name: "content-disposition")?.hasPrefix("attachment; filename=") == true)
             #expect(answer.headers.first(name: "content-type") == "application/json; charset=utf-8")
             #expect(answer.headers.first(name: "cache-control") == "no-store")
-            // Streamed: nobody knew its length beforehand.
+            // Streamed, so its length was not known before.
             #expect(answer.headers.first(name: "content-length") == nil)
         }
     }

@@ -42,7 +42,7 @@ import Testing
             let person = try await client.register(at: server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
-            // As many networks as it has subscribers, and nobody comes twice.
+            // One network for each subscriber, and each sends one request.
             let waiting = try await fill(pool) { number in
                 let address = "2001:db8:1:\(String(number, radix: 16))::1"
                 return PasswordAsker(Client(device: nil, address: address), subject: nil)

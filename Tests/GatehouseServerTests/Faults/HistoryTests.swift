@@ -10,7 +10,7 @@ struct HistoryTests {
     private static let clients = 8
     private static let (rounds, steps) = isLong ? (40, 64) : (5, 26)
 
-    @Test func `whatever happens, everybody has one account and a way in`() async throws {
+    @Test func `after any history, each person has one account and a way to sign in`() async throws {
         let environment = ProcessInfo.processInfo.environment["GATEHOUSE_HISTORY_SEED"]
         let seed = environment.flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
         print("history of seed \(seed): \(Self.rounds * Self.steps * Self.clients) steps")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// PostgreSQL killed under load: everybody is answered, nothing acknowledged is lost, service resumes by itself.
+/// PostgreSQL is killed under load: each request is answered, no acknowledged write is lost, and service resumes.
 @Suite(.serialized) struct OutageTests {
     private static let clients = 16
     /// Long enough for a pattern, short enough for a test.

@@ -44,7 +44,7 @@ enum SessionEnding: CaseIterable, Sendable {
 }
 
 extension Replicas {
-    /// Somebody with an address, signed in at the first server.
+    /// A person with an address, signed in at the first server.
     func register() async throws -> Person {
         let (client, email) = (clients.first, APIClient.newAddress())
         let registered = try await client.post(

@@ -18,7 +18,7 @@ final class SignInLoad: Sendable {
         var slowest: Duration = .zero
         /// Answers that are neither what was asked for nor a well-formed 503.
         var oddities: [String] = []
-        /// The latest tokens of sessions that nobody has tried to end.
+        /// The latest tokens of sessions that no request tried to end.
         var live: [Session] = []
         /// Sessions whose logout was acknowledged.
         var ended: [Session] = []

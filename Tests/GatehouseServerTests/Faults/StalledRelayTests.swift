@@ -10,7 +10,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A mail relay that takes connections and says nothing delays nobody but the mails.
+/// A mail relay that accepts connections and sends nothing delays mails only.
 @Suite(.serialized) struct StalledRelayTests {
     private static let signIns = 200
     private static let mails = 100

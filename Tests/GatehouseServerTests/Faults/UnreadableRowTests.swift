@@ -7,9 +7,9 @@ import Testing
 @testable import GatehouseServer
 @testable import Storage
 
-/// A row that somebody has spoilt from outside.
+/// A row that was corrupted from outside.
 struct UnreadableRowTests {
-    @Test func `an account that can't be read fails alone, whoever is read along with it`() async throws {
+    @Test func `an unreadable account fails alone, not the accounts that are read together with it`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (bad, good) = (try await client.guest(), try await client.guest())

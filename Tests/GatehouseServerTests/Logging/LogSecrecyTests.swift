@@ -99,7 +99,7 @@ struct LogSecrecyTests {
     }
 }
 
-/// A day in the life of everybody, and everything about it that is nobody else's business.
+/// Uses every feature once, and collects all personal data and secrets in it.
 private struct Story {
     let server: TestServer
     let client: APIClient
@@ -194,7 +194,7 @@ private struct Story {
         #expect(signedIn.status == 200, "\(signedIn.text)")
         note(email, evidence.providerUid, flow.state, flow.url.query("nonce"), web.verifier, arrival.query("code"))
         note(session: signedIn)
-        // The provider's own words come to nothing, and so does a state that nobody knows.
+        // Neither the provider's error text nor an unknown state is logged.
         let failing = try await web.begin()
         note(failing.state)
         for error in ["access_denied", "no \(email)", email] {

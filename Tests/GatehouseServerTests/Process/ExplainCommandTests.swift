@@ -62,7 +62,7 @@ struct ExplainCommandTests {
         }
     }
 
-    @Test func `the uid of an absorbed account stands for the one that absorbed it`() async throws {
+    @Test func `the uid of an absorbed account is an alias of the surviving account`() async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await TestServer.with(database: database, providers: "scripted: {}") { server in
             let client = APIClient(server)

@@ -15,7 +15,7 @@ import Testing
     private static let messages = 40
     /// The mail that the relay has taken when the server is killed, and the server has not marked yet.
     private static let doubtful = 12
-    /// From here on the relay lets nobody in, so that the rest still waits.
+    /// The relay accepts no more connections, so that the remaining mails wait.
     private static let enough = 20
 
     @Test func `a worker killed between sending and marking leaves one message in doubt`() async throws {

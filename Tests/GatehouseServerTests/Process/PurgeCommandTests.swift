@@ -79,7 +79,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `guests whom nobody has heard of are announced before they are erased`() async throws {
+    @Test func `idle guests are listed before they are erased`() async throws {
         try await with { bench in
             let guest = try await bench.client.guest()
             try await bench.server.letAMonthPass()
@@ -90,7 +90,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `whoever has not acknowledged an erasure that is over is told again too`() async throws {
+    @Test func `events that were not acknowledged before the erasure are repeated too`() async throws {
         try await WebhookSink.with { _, number in
             number < 1 ? .status(500) : .status(204)
         } _: { sink in
@@ -135,7 +135,7 @@ struct PurgeCommandTests {
                 let person = try await bench.client.register(at: bench.server)
                 let location = try await bench.client.deleteAccount(person)
                 try await eventually("it was tried") { sink.posts.count == 1 }
-                // Nobody but the command tries it again.
+                // Only the command tries it again.
                 try await eventually("and is put off") {
                     try await bench.server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE failure IS NOT NULL") == 1
@@ -164,7 +164,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `a uid that nobody has, or that is none, is one line`() async throws {
+    @Test func `an unknown or malformed uid gives one line`() async throws {
         try await with { bench in
             let uid = UUID().uuidString.lowercased()
             let unknown = try await bench.purge("--now", uid)

@@ -58,7 +58,7 @@ import Testing
             let identities = try await client.identities(bearer: person.accessToken)
             #expect(identities.count == 2)
 
-            // Somebody's session, by the printed token.
+            // The session of a seeded person, by the printed token.
             let line = try #require(seeded.tokens.last?.split(separator: " "))
             #expect(seeded.tokens.count == 2 && line.first == "seeded-0000000101@bench.example")
             let refreshed = try await client.refresh(String(line[1]))

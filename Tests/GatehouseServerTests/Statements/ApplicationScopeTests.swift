@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Nothing crosses applications, and tables can be distributed by them: each statement names its application wherever it
+/// Nothing crosses applications, and tables can be distributed by them: each statement names its application if it
 /// reads a table that has them, and each key begins with it.
 struct ApplicationScopeTests {
     /// What reads the rows of all applications on purpose.

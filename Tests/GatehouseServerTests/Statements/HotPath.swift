@@ -41,7 +41,7 @@ struct HotPath: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A server with somebody else's issuer beside it, whose every statement is written down.
+/// A server with the issuer of another service, which records each statement.
 struct HotPathStage: Sendable {
     let observed: ObservedServer
     let issuer: OpenIDConnectSignInTests.Issuer

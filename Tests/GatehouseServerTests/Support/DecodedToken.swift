@@ -31,7 +31,7 @@ struct DecodedToken {
             && key.isValid(jws.signature, for: jws.signingInput)
     }
 
-    /// By a published ES256 key, checked as anybody could.
+    /// Verified with a published ES256 key.
     func isSigned(by key: JSONValue) throws -> Bool {
         guard let jws = CompactJWS(text), let x = Base64URL.decode(Array((key["x"].string ?? "").utf8)),
             let y = Base64URL.decode(Array((key["y"].string ?? "").utf8))

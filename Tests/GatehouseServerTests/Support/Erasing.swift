@@ -46,7 +46,7 @@ extension TestServer {
         return try await purge.erase(purge.scheduled(uid, in: scope.application), in: scope)
     }
 
-    /// As if nobody had been heard of for a month.
+    /// Makes all sessions look idle for a month.
     func letAMonthPass() async throws {
         try await execute(
             """
@@ -56,7 +56,7 @@ extension TestServer {
         try await execute("UPDATE refresh_tokens SET created_at = created_at - interval '31 days'")
     }
 
-    /// Ends the grace period of whoever is in theirs.
+    /// Ends the grace period of all deleted accounts.
     func makeDue() async throws {
         try await execute("UPDATE accounts SET purge_after = now() WHERE deleted_at IS NOT NULL")
         try await execute("UPDATE erasures SET purge_after = now() WHERE erased_at IS NULL AND restored_at IS NULL")

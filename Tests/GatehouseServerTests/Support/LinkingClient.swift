@@ -70,7 +70,7 @@ extension APIClient {
         throw TimeoutError()
     }
 
-    /// A code that was asked for and arrived, as a body for wherever it is presented.
+    /// Requests a code, reads it from the inbox, and returns a body that presents it.
     func challenge(
         _ kind: String, _ address: String, at server: TestServer, bearer: String? = nil
     ) async throws -> [String: JSONValue] {

@@ -18,7 +18,7 @@ extension APIClient {
     static let otherPassword = "quiet lantern over violet seas"
     static let thirdPassword = "seven marble owls at midnight"
 
-    /// Tests share a database: everybody gets an address of their own.
+    /// Tests share a database, so each person gets an address of their own.
     static func newAddress() -> String {
         "p\(UUID().uuidString.lowercased().prefix(13))@example.com"
     }
@@ -61,7 +61,7 @@ extension APIClient {
         throw TimeoutError()
     }
 
-    /// A registration that nobody has confirmed.
+    /// An unconfirmed registration.
     /// - Returns: the mailed token.
     func pend(
         at server: TestServer, _ email: String, password: String = password, other: Set<String> = []

@@ -38,7 +38,7 @@ extension APIClient {
             ])
     }
 
-    /// A person with a password and an identity of `ScriptedProvider` that somebody linked.
+    /// A person with a password and a linked identity of `ScriptedProvider`.
     func victim(
         at server: TestServer, of intruder: String, email: String? = nil
     ) async throws -> (person: Person, identity: String) {
@@ -48,7 +48,7 @@ extension APIClient {
         return (person, try await identityID(of: "scripted", bearer: person.accessToken))
     }
 
-    /// The bearer of somebody who signs in with the password that `resetPassword` set.
+    /// The bearer after a sign-in with the password that `resetPassword` set.
     func bearer(of person: Person) async throws -> String {
         let login = try await login(person.email, Self.otherPassword)
         return try #require(login["accessToken"].string, "\(login.text)")

@@ -95,7 +95,7 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
 }
 
 extension VerifiedIdentity {
-    /// Evidence about somebody new.
+    /// Evidence about a new person.
     static func somebody(
         _ subject: String = UUID().uuidString, email: String? = nil, isVerified: Bool = true, isTrusted: Bool = true
     ) -> VerifiedIdentity {

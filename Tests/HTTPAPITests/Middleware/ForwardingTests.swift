@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPAPI
 
 struct ForwardingTests {
-    /// What stands in `X-Forwarded-For`, behind proxies of 10.0.0.0/8 and fd00::/8, and whom it names.
+    /// Values of `X-Forwarded-For` behind proxies of 10.0.0.0/8 and fd00::/8, and the client that each gives.
     private static let cases: [([String], String?)] = [
         ([], nil), ([""], nil), ([" , "], nil),
         (["203.0.113.7"], "203.0.113.7"),

@@ -21,7 +21,7 @@ struct CircuitBreakerTests {
             // What tells nothing is no failure, and ends no row of them.
             opened + [.refused(at: 0), .refused(at: 4), .succeed(at: 5), .succeed(at: 5)],
             [.fail(at: 0), .fail(at: 0), .vanish(at: 0), .fail(at: 0), .fail(at: 0), .fail(at: 0), .refused(at: 1)],
-            // The delay doubles up to a minute, and begins anew after a success.
+            // The delay doubles up to a minute, and starts again after a success.
             opened + [.fail(at: 5), .refused(at: 14), .fail(at: 15), .refused(at: 34), .fail(at: 35), .refused(at: 74)]
                 + [.fail(at: 75), .refused(at: 134), .fail(at: 135), .refused(at: 194), .succeed(at: 195)]
                 + [.fail(at: 195), .fail(at: 195), .fail(at: 195), .fail(at: 195), .fail(at: 195)]

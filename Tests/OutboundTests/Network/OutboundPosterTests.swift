@@ -95,7 +95,7 @@ struct OutboundPosterTests {
                     try await post(upstream.url(host: "a.example", scheme: "https"), by: network, isPrivate: false)
                 }
             }
-            // The name resolves for nobody else: the client does not ask again, so that no later answer counts.
+            // The name exists only here: the client does not resolve it again, so that no later answer counts.
             let pinned: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
             try await OutboundNetwork.with(lookUp: pinned) { network in
                 let status = try await post(upstream.url(host: "pinned.invalid"), by: network)

@@ -46,7 +46,7 @@ struct PrivateHostTests {
         }
     }
 
-    /// The name exists for nobody else: the client does not resolve it again.
+    /// The name exists only here: the client does not resolve it again.
     @Test func theConnectionGoesToTheAddressThatWasChecked() async throws {
         let record = Names()
         try await LocalUpstream.with(answer: { .reply(200, body: $0.headers["host"] ?? "") }) { upstream in
@@ -70,7 +70,7 @@ struct PrivateHostTests {
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
-    /// Nobody listens at the first address, so that nothing was sent.
+    /// No server listens at the first address, so that nothing was sent.
     @Test func theNextAddressIsTriedWhereNoConnectionIsMade() async throws {
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
             let lookUp: Resolver.LookUp = { _ in

@@ -31,7 +31,7 @@ struct TLSFloorTests {
         }
     }
 
-    @Test func `a certificate that nobody vouches for`() async throws {
+    @Test func `a certificate of an unknown authority`() async throws {
         let certificate = try TestCertificate(host: "pinned.invalid")
         let lookUp: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
         try await LocalUpstream.with(tls: try certificate.serverContext(), answer: { _ in .reply(200) }) { upstream in

@@ -49,7 +49,7 @@ extension HTTPFetching {
     }
 }
 
-/// A clock that stands still until it is told to move.
+/// A clock that moves only when a test moves it.
 final class ManualClock: Sendable {
     private let instant = Mutex(ContinuousClock.now)
 

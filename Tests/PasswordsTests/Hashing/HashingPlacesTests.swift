@@ -21,7 +21,7 @@ struct HashingPlacesTests {
             // Beside others, as many as are left.
             (13, 6, nil), (13, 7, .network), (18, 1, nil), (18, 2, .network),
         ] as [(Int, Int, HashingRefusal?)])
-    func `nobody holds more places than are left`(waiting: Int, held: Int, reason: HashingRefusal?) {
+    func `no group holds more places than are free`(waiting: Int, held: Int, reason: HashingRefusal?) {
         let network = HashingPlaces.Share(reason: .network, count: held)
         #expect(places(waiting: waiting).refusal(holding: [network])?.reason == reason)
         let others = HashingPlaces.Share(reason: .network, count: 0)
@@ -38,9 +38,9 @@ struct HashingPlacesTests {
     }
 
     @Test(arguments: [1, 2, 3, 5, 9], [1, 2])
-    func `however many flood, somebody new finds a place`(floods: Int, factor: Int) {
+    func `a newcomer finds a place beside any number of floods`(floods: Int, factor: Int) {
         var held = [Int](repeating: 0, count: floods)
-        // Each takes all it gets, in turn, until nobody gets any more.
+        // Each takes all places it gets, in turn, until all are refused.
         var isGrowing = true
         while isGrowing {
             isGrowing = false
@@ -59,7 +59,7 @@ struct HashingPlacesTests {
         }
     }
 
-    @Test func `an idle thread takes anybody`() {
+    @Test func `an idle thread accepts any job`() {
         let slow = places(waiting: 0, running: 1, average: .seconds(60), wait: .zero, length: 0)
         #expect(slow.refusal(holding: [.init(reason: .network, count: 9)]) == nil)
         #expect(

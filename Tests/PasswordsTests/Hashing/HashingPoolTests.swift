@@ -67,7 +67,7 @@ struct HashingPoolTests {
         #expect(await order.reduce(into: []) { $0.append($1) } == [1, 2, 3, 4, 5])
     }
 
-    @Test func `a flood from one network holds nobody else up`() async throws {
+    @Test func `a flood from one network does not delay others`() async throws {
         let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
         let blockade = await Blockade(of: pool)
         let (order, log) = AsyncStream.makeStream(of: String.self)
@@ -109,7 +109,7 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `a flood at one subject holds half of the places, but for whoever is new`() async throws {
+    @Test func `a flood at one subject holds half of the places, and leaves some for newcomers`() async throws {
         let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
         let blockade = await Blockade(of: pool)
         let runs = Counter()
@@ -130,7 +130,7 @@ struct HashingPoolTests {
         #expect(runs.value == 12)
     }
 
-    @Test func `whoever hangs up leaves the queue at once`() async throws {
+    @Test func `a client that disconnects leaves the queue at once`() async throws {
         let pool = HashingPool(threads: 1)
         let (runs, presence) = (Counter(), Presence())
         let blockade = await Blockade(of: pool)

@@ -4,12 +4,12 @@ import Testing
 @testable import Passwords
 
 struct HashingQueueTests {
-    /// Callers as `network/subject`, the network as `block:network` where it has neighbours, in the order in which they come, and that in which they are served.
+    /// Callers as `network/subject` or `block:network/subject` in the order of their arrival, and the order of their turns.
     @Test(arguments: [
         (["a/x", "a/x", "a/x"], [0, 1, 2]),
         // One network's flood is taken up once for each turn of the others.
         (["a/x", "a/x", "a/x", "b/y", "c/z", "b/y"], [0, 3, 4, 1, 5, 2]),
-        // The same inside of a network: an office where somebody hammers at one account.
+        // The same within a network: an office in which one person attacks one account.
         (["a/x", "a/x", "a/x", "a/y", "a/z"], [0, 3, 4, 1, 2]),
         // Many subjects give a network no more turns than one does.
         (["a/u", "a/v", "a/w", "a/x", "b/y", "b/y"], [0, 4, 1, 5, 2, 3]),
@@ -25,7 +25,7 @@ struct HashingQueueTests {
         #expect(served(from: &queue) == order)
     }
 
-    @Test func `whoever leaves takes nobody's turn`() {
+    @Test func `a job that leaves does not change the turns`() {
         var queue = queue(of: ["a/x", "b/y", "a/x", "b/z", "c/w"])
         #expect(queue.remove(4)?.id == 4)
         #expect(queue.remove(1)?.id == 1)
@@ -41,7 +41,7 @@ struct HashingQueueTests {
         #expect(queue.count(.block("p")) == 0)
     }
 
-    @Test func `whoever comes back goes to the end`() {
+    @Test func `a network that returns goes to the end`() {
         var queue = queue(of: ["a/x", "b/y", "c/z"])
         #expect(queue.removeFirst()?.id == 0)
         append("a/x", as: 7, to: &queue)

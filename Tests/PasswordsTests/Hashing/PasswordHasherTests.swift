@@ -30,7 +30,7 @@ extension HashingSuites {
             await pool.shutdown()
         }
 
-        @Test func `matches the right password alone, and salts every hash anew`() async throws {
+        @Test func `matches only the right password, and uses a new salt for each hash`() async throws {
             let hasher = try hasher()
             let hash = try await hasher.hash("correct horse", sharingSaltOf: nil, for: .somebody)
             #expect(try await hasher.match("correct horse", against: [hash], for: .somebody)?.hash == hash)

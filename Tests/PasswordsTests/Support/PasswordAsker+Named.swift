@@ -1,7 +1,7 @@
 import Accounts
 
 extension PasswordAsker {
-    /// Somebody at a network, asking about a subject that is told by its name.
+    /// An asker in a network, with a subject derived from its name.
     static func at(
         _ network: String, in block: String? = nil, about subject: String? = nil, presence: Presence? = nil
     ) -> Self {
@@ -9,6 +9,6 @@ extension PasswordAsker {
         return .init(network: network, block: block, subject: subject, presence: presence)
     }
 
-    /// Whoever it is.
+    /// Any asker.
     static let somebody = Self.at("192.0.2.1")
 }

@@ -34,7 +34,7 @@ struct AppleCodeTests {
         #expect(claims.subject == clientID && claims.issuedAt == apple.now)
     }
 
-    @Test func `nobody is refused for a code`() async throws {
+    @Test func `a bad code refuses no sign-in`() async throws {
         let provider = try apple.provider()
         let token = try apple.token()
         let used = try await apple.signIn(token, at: provider, with: ["authorizationCode": "used"])

@@ -66,7 +66,7 @@ struct AppleEventTests {
     }
 
     @Test(arguments: [["sub": ""], ["sub": .null], ["sub": 7], ["type": .null]] as [[String: JSONValue]])
-    func `an event is about somebody`(more: [String: JSONValue]) async throws {
+    func `an event must name a person`(more: [String: JSONValue]) async throws {
         let payload = try apple.event("consent-revoked", more: more)
         await #expect(throws: ProviderError.refused) { try await event(in: payload) }
     }

@@ -27,7 +27,7 @@ extension Fault {
     }
 }
 
-/// Opens to whoever knows the word.
+/// Accepts a fixed word.
 struct Cave<F: Fault>: DirectProvider {
     struct Settings: ProviderSettings {
         var word: String

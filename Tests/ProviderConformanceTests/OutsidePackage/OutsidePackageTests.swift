@@ -25,7 +25,7 @@ struct OutsidePackageTests {
         #expect(lines.count < 61)
     }
 
-    /// In a folder far from here, as anybody would build it: its own conformance test, then the server itself.
+    /// Builds the package outside of this checkout, and runs its conformance test and its server.
     @Test(.enabled(if: isLongMode, "builds everything a second time"))
     func `the example builds a server with a provider of its own`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "harbour-\(UUID().uuidString)")

@@ -8,7 +8,7 @@ final class ScriptedHTTP: HTTPFetching {
     private let script: Mutex<Script>
     private let log = Mutex<[FetchRequest]>([])
 
-    /// By default nobody answers.
+    /// By default no URL answers.
     init(_ script: @escaping Script = { _ in throw ProviderError.unavailable }) {
         self.script = Mutex(script)
     }

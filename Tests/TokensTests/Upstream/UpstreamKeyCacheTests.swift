@@ -107,7 +107,7 @@ struct UpstreamKeyCacheTests {
         #expect(bench.fetches == 1)
         bench.time.advance(by: 1)
         #expect(await bench.verify(try token(key)).isGood)
-        // Nobody waits for it.
+        // It runs in the background.
         while bench.fetches < 2 { await Task.yield() }
     }
 

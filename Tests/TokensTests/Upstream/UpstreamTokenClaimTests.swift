@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tokens
 
-/// Whom a token comes from, whom it is for and when it counts.
+/// Issuer, audience and times of a token.
 struct UpstreamTokenClaimTests {
     private static let now = ForeignToken.now
     private let key = IssuerKey.es256
@@ -16,7 +16,7 @@ struct UpstreamTokenClaimTests {
         var rules = ForeignToken.rules()
         adjust(&rules)
         let result = await bench.verify(try ForeignToken.make(key, claims: ForeignToken.claims(claims)), by: rules)
-        // What the claims alone refuse is refused without asking anybody.
+        // Tokens that their claims alone rule out cause no fetch.
         #expect(bench.fetches == (result.isGood ? 1 : 0))
         return result
     }

@@ -77,7 +77,7 @@ struct ErasedTracesTests {
         }
     }
 
-    @Test func `the certificate says how much of what, and names nobody`() async throws {
+    @Test func `the certificate has counts and no personal data`() async throws {
         try await with { server, _ in
             let person = try await ErasedTraces().leave(at: server)
             let client = APIClient(server)
@@ -120,7 +120,7 @@ struct ErasedTracesTests {
         }
     }
 
-    @Test func `so does the secret of a wish for an address that is somebody else's`() async throws {
+    @Test func `the secret of a change to another account's address is removed too`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let owner = try await client.newcomer(email: email)
@@ -153,7 +153,7 @@ struct ErasedTracesTests {
         }
     }
 
-    @Test func `what waits for that somebody stays`() async throws {
+    @Test func `rows that belong to the address's owner stay`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let owner = try await client.register(at: server, email: email)

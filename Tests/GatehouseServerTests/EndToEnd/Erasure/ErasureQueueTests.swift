@@ -10,7 +10,7 @@ import Testing
 
 /// Many erasures at once, some of which wait.
 struct ErasureQueueTests {
-    @Test func `those that wait for a silent webhook hold up nobody, and are not looked at all the time`() async throws
+    @Test func `erasures that wait for a silent webhook delay no others and are not polled all the time`() async throws
     {
         try await WebhookSink.with { _, _ in
             .status(500)
@@ -93,7 +93,7 @@ struct ErasureQueueTests {
         }
     }
 
-    @Test func `what somebody else has concluded is erased, what was restored is not`() async throws {
+    @Test func `an erasure that another replica completed is erased, a restored one is not`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (leaving, staying) = (try await client.register(at: server), try await client.register(at: server))

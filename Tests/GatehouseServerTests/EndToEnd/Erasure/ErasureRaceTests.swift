@@ -45,7 +45,7 @@ struct ErasureRaceTests {
                         let runs = try await withThrowingTaskGroup(of: Erasure.Progress?.self) { group in
                             for run in 1...16 {
                                 group.addTask {
-                                    // Whoever comes late finds nobody.
+                                    // Late requests find no account.
                                     try? await (run.isMultiple(of: 2) ? first : second).advance(person.uid)
                                 }
                             }
@@ -54,7 +54,7 @@ struct ErasureRaceTests {
                         try await eventually("it is erased") {
                             try await client.erasure(location)["status"] == "erased"
                         }
-                        // All learn that it is erased, whoever has done it.
+                        // All workers see that it is erased.
                         #expect(runs.allSatisfy { $0 == nil || $0 == .erased(without: []) }, "\(runs)")
                         try await eventually("it is told") { !sink.posts(of: "account.erased").isEmpty }
                         try await eventually("and that is acknowledged") {

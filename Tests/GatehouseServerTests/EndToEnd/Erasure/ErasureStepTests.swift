@@ -155,7 +155,7 @@ struct ErasureStepTests {
         }
     }
 
-    @Test func `guests whom nobody has heard of go without grace`() async throws {
+    @Test func `idle guests are erased without a grace period`() async throws {
         try await TestServer.with(application: "anonymous: { retention: 1h }") { server in
             let client = APIClient(server)
             let (idle, active, upgraded) = (

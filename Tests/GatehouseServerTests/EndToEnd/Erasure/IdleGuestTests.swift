@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Looking for guests whom nobody has heard of costs what there is to find.
+/// The cost of finding idle guests depends on how many there are.
 struct IdleGuestTests {
     private func chosen(_ server: TestServer) async throws -> [IdleGuest] {
         try await server.backend.store.guests(
@@ -43,7 +43,7 @@ struct IdleGuestTests {
                 "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
             )
             let fresh = try await client.guest()
-            // However lately it was refreshed; and nobody goes before their time because they left.
+            // Regardless of the last refresh; and no guest is erased early because they logged out.
             for guest in [gone, fresh] {
                 let left = try await client.post("/auth/logout", bearer: guest.accessToken)
                 #expect(left.status == 204)
@@ -59,7 +59,7 @@ struct IdleGuestTests {
         }
     }
 
-    @Test func `an account that somebody can sign in to is no guest's, whatever else it has`() async throws {
+    @Test func `an account with an identity that can sign in is not a guest's`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

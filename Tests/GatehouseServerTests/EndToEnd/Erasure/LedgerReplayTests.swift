@@ -120,7 +120,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `a certificate that somebody holds is good after the backup is restored`() async throws {
+    @Test func `a certificate stays valid after the backup is restored`() async throws {
         try await withLedger { _, application in
             let (backup, certificate) = try await TestServer.with(application: application) { server in
                 let client = APIClient(server)
@@ -141,7 +141,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `a line that no server wrote erases nobody, and keeps the server from starting`() async throws {
+    @Test func `a line that no server wrote erases no account and prevents the start`() async throws {
         try await withLedger { path, application in
             let (database, person) = try await TestServer.with(application: application) { server in
                 let client = APIClient(server)

@@ -43,7 +43,7 @@ struct LedgerTests {
                 let person = try await client.register(at: server)
                 _ = try await client.link(.somebody("lovelace").holding(token), bearer: person.accessToken)
                 let (eve, kept) = (try await client.newcomer("eve"), try await client.register(at: server))
-                // The backup is from before anybody wanted anything.
+                // The backup is older than all requests.
                 let backup = try await server.dump()
                 let ticket = try await client.ticket(.somebody("eve"), bearer: person.accessToken)
                 let merged = try await client.merge(ticket, bearer: person.accessToken)

@@ -126,7 +126,7 @@ struct TokenRevocationTests {
             #expect(form?["token"] == "r-001" && form?["token_type_hint"] == "refresh_token")
             let processor = try await apple.client.erasure(location)["processors"].array?.first
             #expect(processor?["name"] == "apple" && processor?["status"] == "acknowledged")
-            // The same person again: somebody new.
+            // The same person gets a new account.
             let again = try await apple.signIn(apple.token("001"))
             #expect(again["isNewAccount"] == true && again["user"]["id"].string != person.uid)
         }

@@ -91,7 +91,7 @@ struct AddressChangeTests {
         }
     }
 
-    @Test func `a number changes likewise, five wrong codes end the wish`() async throws {
+    @Test func `a number changes in the same way, and five wrong codes end the change`() async throws {
         try await TestServer.linking { server, client in
             let begun = try await client.challenge("phone", "+33612345678", at: server)
             let person = try Person(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Guests who become somebody, or turn out to have an account.
+/// Guests who become permanent, or turn out to have an account.
 struct GuestTests {
     @Test func `a guest becomes permanent, and stays who it is`() async throws {
         try await TestServer.linking { server, client in

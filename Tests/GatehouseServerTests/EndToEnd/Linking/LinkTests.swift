@@ -38,7 +38,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `whoever has nothing but a number is told by text`() async throws {
+    @Test func `an account with only a phone number is notified by text message`() async throws {
         try await TestServer.linking { server, client in
             let code = try await client.challenge("phone", "+33612345678", at: server)
             let person = try Person(
@@ -72,7 +72,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `only an identity of the account authenticates anew`() async throws {
+    @Test func `only an identity of the account re-authenticates`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada")
             _ = try await client.newcomer("eve")
@@ -128,7 +128,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `what belongs to an account that is being deleted, or disabled, is refused likewise`() async throws {
+    @Test func `identities of deleted and disabled accounts are refused in the same way`() async throws {
         try await TestServer.linking { server, client in
             let (ada, gone, banned) = (
                 try await client.newcomer("ada"), try await client.newcomer("gone"), try await client.newcomer("banned")

@@ -73,7 +73,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `the time to undo ends, and nobody else can`() async throws {
+    @Test func `undoing is possible only for a limited time, and only for the owner`() async throws {
         try await TestServer.linking(application: "linking: { undoWindow: 1h }") { server, client in
             let (ada, eve, other) = (
                 try await client.newcomer("ada"), try await client.newcomer("eve"), try await client.newcomer("other")
@@ -118,7 +118,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `an address goes back with who proved it, and nobody else shows it as theirs`() async throws {
+    @Test func `an address returns to the account that proved it, and no other account shows it`() async throws {
         try await TestServer.linking { server, client in
             let address = APIClient.newAddress()
             let (ada, eve) = (

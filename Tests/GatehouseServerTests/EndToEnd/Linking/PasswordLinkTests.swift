@@ -105,7 +105,7 @@ struct PasswordLinkTests {
         }
     }
 
-    @Test func `a code begun with a bearer is that session's, one begun without anybody's`() async throws {
+    @Test func `a code requested with a bearer works only for that session`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let mine = try await client.challenge("email", APIClient.newAddress(), at: server, bearer: ada.accessToken)
@@ -179,7 +179,7 @@ struct PasswordLinkTests {
         }
     }
 
-    @Test func `a password authenticates anew, for its own account alone`() async throws {
+    @Test func `a password re-authenticates only its own account`() async throws {
         try await TestServer.linking { server, client in
             let (person, other) = (try await client.register(at: server), try await client.register(at: server))
             func again(_ email: String, _ password: String) async throws -> APIClient.Answer {

@@ -9,7 +9,7 @@ import Testing
 ///
 /// Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022.
 struct PreHijackingTests {
-    /// Whoever tries can't get into the victim's account by a password.
+    /// No password of the attacker opens the victim's account.
     private func expectShutOut(_ client: APIClient, of email: String, _ about: String) async throws {
         let answer = try await client.login(email)
         #expect(answer.code == "INVALID_CREDENTIALS", "\(about): \(answer.text)")
@@ -82,7 +82,7 @@ struct PreHijackingTests {
         }
     }
 
-    @Test func `non-verifying IdP: an address that nobody verified opens nobody's account`() async throws {
+    @Test func `non-verifying IdP: an unverified address opens no account`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let attacker = try await client.present(.somebody("attacker", email: email, isTrusted: false))

@@ -60,7 +60,7 @@ struct QuarantineTests {
             .compactMap { $0["provider"].string }
     }
 
-    @Test func `a mailbox that an intruder links shuts out nobody but the intruder`() async throws {
+    @Test func `a mailbox that an intruder links locks out only the intruder`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let address = APIClient.newAddress()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Linking and authenticating anew through a provider's pages.
+/// Linking and re-authenticating through a provider's pages.
 struct RedirectLinkTests {
     private func begin(
         _ redirect: RedirectClient, linking bearer: String, state: String? = nil

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Numbers that were idle for so long that somebody else may have them.
+/// Numbers that were idle for so long that another person may have them.
 struct SecondProofTests {
     private static let number = "+33612345678"
 
@@ -108,7 +108,7 @@ struct SecondProofTests {
         }
     }
 
-    @Test func `one's own idle number authenticates anew`() async throws {
+    @Test func `an idle number re-authenticates its own account`() async throws {
         try await TestServer.linking { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")
             _ = try await client.link(.somebody("ada"), bearer: person.accessToken)

@@ -72,7 +72,7 @@ struct UnlinkTests {
         }
     }
 
-    @Test func `nobody is left with identities that can't sign in`() async throws {
+    @Test func `no account keeps only identities that cannot sign in`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted, mode: linkOnly }") { server, client in
             let person = try await client.newcomer("ada")
             #expect(

@@ -112,7 +112,7 @@ struct AppleSignInTests {
         }
     }
 
-    @Test func `the code's refresh token is kept, and an Apple that does not answer refuses nobody`() async throws {
+    @Test func `the code's refresh token is kept, and an outage of Apple refuses no sign-in`() async throws {
         try await with { apple in
             let url = apple.upstream.url + "/auth/token"
             let stranger = try apple.token("002")

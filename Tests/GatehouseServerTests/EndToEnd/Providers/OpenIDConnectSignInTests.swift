@@ -247,7 +247,7 @@ struct OpenIDConnectSignInTests {
         }
     }
 
-    @Test func `plain OAuth 2_0 by endpoints and claim paths; no subject is nobody`() async throws {
+    @Test func `plain OAuth 2_0 by endpoints and claim paths; a profile without a subject is refused`() async throws {
         let corp = """
             corp: { kind: oauth2, authorizationEndpoint: "URL/oauth/authorize", tokenEndpoint: "URL/oauth/token", \
             userInfoEndpoint: "URL/me", clientID: client, clientSecret: secret, scopes: [profile], \

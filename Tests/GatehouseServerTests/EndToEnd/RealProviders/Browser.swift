@@ -77,7 +77,7 @@ struct Browser {
     }
 }
 
-/// A form as it stands in a page.
+/// A form in a page.
 private struct Form {
     let action: String
     private let isMultipart: Bool

@@ -56,7 +56,7 @@ struct Canaille: Sendable {
                     "user-name": "jo", "password": password, "emails": "jo@example.com", "given-name": "Jo",
                     "family-name": "Doe", "formatted-name": "Jo Doe",
                 ])
-            // A client on this machine would be trusted, and nobody asked for consent.
+            // A client on this machine would be trusted without consent.
             try await run(
                 ["create", "client", "--quiet"],
                 [

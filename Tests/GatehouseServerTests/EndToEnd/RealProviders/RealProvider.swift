@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// Somebody else's OpenID provider, running as a process of its own on a free port of 127.0.0.1.
+/// A real OpenID provider, running as a process on a free port of 127.0.0.1.
 struct RealProvider: Sendable {
     /// Where it is, and what it calls itself.
     let issuer: String
@@ -38,7 +38,7 @@ struct RealProvider: Sendable {
         }
     }
 
-    /// Nobody answers any more.
+    /// Stops the process.
     func kill() async throws { _ = try await process.end(by: SIGKILL) }
 }
 

@@ -50,7 +50,7 @@ struct RealProviderCanailleTests {
             let first = try await client.redeem(consent.query("code"))
             #expect(first.status == 200 && first["isNewAccount"] == true, "\(consent) \(first.text)")
             #expect(first["auth"]["providerUid"] == "jo" && first["user"]["displayName"] == "Jo Doe")
-            // It stands in the identity: nobody says that it is verified.
+            // The identity shows it as unverified, because the provider does not state that it is verified.
             #expect(first["user"]["emailVerified"] == false && first["user"]["email"] == .null, "\(first.text)")
             let token = try DecodedToken(try #require(first["accessToken"].string))
             #expect(token.claims["amr"] == ["pwd"], "\(token.claims)")

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [(PythonSinks.login, false), ("somebody else", true)])
-    func `nothing is handed to a server that nobody vouches for, or that refuses the login`(
+    func `nothing is sent to a server without a trusted certificate, or that refuses the login`(
         login: String, trusting: Bool
     ) async throws {
         try await with(login: login, trusting: trusting) { server, client, sinks in

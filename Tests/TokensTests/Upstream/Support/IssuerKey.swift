@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Tokens
 
-/// A key of somebody else's, of whom we only know what is published.
+/// A key of another signer, known only by its published half.
 struct IssuerKey: Sendable {
     var kid: String
     let algorithm: String
