@@ -38,7 +38,7 @@ struct DeadlinesTests {
         #expect((1...11).filter { refusals.wait(for: "\($0)", now: start) != nil } == [6, 7, 8, 9, 10, 11])
     }
 
-    @Test func `noting one again takes no room`() {
+    @Test func `repeating an entry takes no space`() {
         var refusals = refusals(2, [("a", 5), ("b", 10)])
         refusals.note("a", until: start + .seconds(6), now: start)
         #expect(refusals.count == 2)

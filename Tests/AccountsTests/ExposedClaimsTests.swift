@@ -16,7 +16,7 @@ struct ExposedClaimsTests {
         #expect(ExposedClaims.chosen(["a"], from: ["a": quotes]).isEmpty)
     }
 
-    @Test func `the first names come first, and what no longer fits is left out alone`() {
+    @Test func `the first names have precedence, and only claims that no longer fit are left out`() {
         let profile = ["big": text(1500), "other": text(1500), "small": "s", "hidden": "h"]
         #expect(Set(ExposedClaims.chosen(["big", "other", "small"], from: profile).keys) == ["big", "small"])
         #expect(Set(ExposedClaims.chosen(["other", "big", "small"], from: profile).keys) == ["other", "small"])

@@ -21,13 +21,13 @@ struct RateLimiterTests {
     private let a = RateSubject(target: "a")
     private let b = RateSubject(target: "b")
 
-    @Test func `what has no rate is not even counted`() async throws {
+    @Test func `calls without a rate are not counted`() async throws {
         counter.answer(.failure(.unavailable))
         try await limiter([.refresh: rate]).spend(.login, of: a, in: application(1))
         #expect(counter.asked.isEmpty)
     }
 
-    @Test func `a subject that was refused is not asked about until its time has come`() async throws {
+    @Test func `a refused subject is not counted again before its retry time`() async throws {
         let limiter = limiter([.login: rate])
         try await limiter.spend(.login, of: a, in: application(1))
         counter.answer(.success(.seconds(12)))
@@ -59,7 +59,7 @@ struct RateLimiterTests {
         #expect(counter.asked.count == 2)
     }
 
-    @Test func `what can't be counted is not allowed`() async throws {
+    @Test func `calls that cannot be counted are refused`() async throws {
         let limiter = limiter([.login: rate])
         for error in [AccountsError.unavailable, .overloaded(retryAfter: .seconds(1))] {
             counter.answer(.failure(error))
@@ -89,7 +89,7 @@ struct RateLimiterTests {
         #expect(counter.blocks.compactMap { $0?.rate } == Array(repeating: Rate(80, per: .seconds(60)), count: 5))
     }
 
-    @Test func `a block that was refused is not asked about for any of its clients`() async throws {
+    @Test func `a refused block is not counted again for any of its clients`() async throws {
         let limiter = limiter([.login: rate])
         try await limiter.spend(.login, of: RateSubject(client("203.0.113.7")), in: application(1))
         counter.refuseBlock(for: .seconds(3))
@@ -106,7 +106,7 @@ struct RateLimiterTests {
         #expect(counter.asked.count == 4)
     }
 
-    @Test func `what is counted here needs no counter, and has the same rates`() async throws {
+    @Test func `local counting needs no database and has the same rates`() async throws {
         counter.answer(.failure(.unavailable))
         let limiter = limiter([.general: rate])
         func spend(_ address: String) -> Duration? {

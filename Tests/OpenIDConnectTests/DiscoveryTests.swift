@@ -5,7 +5,7 @@ import Testing
 @testable import OpenIDConnectProvider
 
 struct DiscoveryTests {
-    @Test func `nothing is asked at start`() throws {
+    @Test func `nothing is fetched at start`() throws {
         let world = World()
         _ = try world.provider()
         #expect(world.service.requests.isEmpty)
@@ -27,7 +27,7 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: [("max-age=60", 3600.0), ("public, max-age=7200", 7200), ("max-age=9999999", 86_400)])
-    func `the issuer may say how long, within bounds`(_ header: String, _ seconds: Double) async throws {
+    func `the issuer's cache header applies, within limits`(_ header: String, _ seconds: Double) async throws {
         let world = World()
         world.service.answer(World.discoveryURL, headers: ["cache-control": header], World.discovery)
         let provider = try world.provider()
@@ -40,7 +40,7 @@ struct DiscoveryTests {
         #expect(world.service.requests.count == 2)
     }
 
-    @Test func `an old document serves while the issuer is down`() async throws {
+    @Test func `the old document stays in use while the issuer is down`() async throws {
         let world = World()
         let provider = try world.provider()
         _ = try await provider.authorizationURL(for: World.flow)
@@ -71,14 +71,14 @@ struct DiscoveryTests {
             ["authorization_endpoint": "javascript:alert(1)"], ["token_endpoint": "http://id.example/token"],
             ["id_token_signing_alg_values_supported": ["HS256", "none"]],
         ] as [[String: JSONValue]])
-    func `a document that is another's, or that nothing works by, is none`(
+    func `a document of another issuer, or without required members, is refused`(
         _ change: [String: JSONValue]
     ) async throws {
         let provider = try World(discovery: World.discovery.with(change)).provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.authorizationURL(for: World.flow) }
     }
 
-    @Test func `what is no document is none`() async throws {
+    @Test func `a malformed document is refused`() async throws {
         let world = World()
         for answer: (Int, JSONValue) in [(404, World.discovery), (500, World.discovery), (200, ["issuer"])] {
             world.service.answer(World.discoveryURL, status: answer.0, answer.1)

@@ -159,7 +159,7 @@ struct EvidenceTests {
         #expect((native != nil) == isTaken)
     }
 
-    @Test func `what the profile keeps`() async throws {
+    @Test func `claims in the profile`() async throws {
         let world = World(discovery: World.discovery.with(["userinfo_endpoint": nil]))
         let provider = try world.provider { $0.claims = ["team": "https://x.example/team", "groups": "org.groups"] }
         let identity = try await world.signIn(

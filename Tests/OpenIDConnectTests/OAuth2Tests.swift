@@ -26,7 +26,7 @@ struct OAuth2Tests {
         return try await provider.complete(RedirectCallback(parameters: ["code": "c"]), of: World.flow)
     }
 
-    @Test func `where the browser goes`() async throws {
+    @Test func `the authorization URL`() async throws {
         let url = try await provider().authorizationURL(for: World.flow)
         #expect(
             url.query == [

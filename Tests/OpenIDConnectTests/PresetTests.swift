@@ -147,7 +147,7 @@ struct PresetTests {
         #expect(try await provider.authorizationURL(for: World.flow).query["state"] == "our state")
     }
 
-    @Test func `LinkedIn is asked without a verifier, with the secret in the form, and answers without a nonce`()
+    @Test func `LinkedIn gets no verifier and the secret in the form, and its tokens have no nonce`()
         async throws
     {
         publish(at: "https://www.linkedin.com/oauth", as: "https://www.linkedin.com/oauth")

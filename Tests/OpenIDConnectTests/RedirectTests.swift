@@ -7,7 +7,7 @@ import Testing
 struct RedirectTests {
     private let world = World()
 
-    @Test func `where the browser goes`() async throws {
+    @Test func `the authorization URL`() async throws {
         let url = try await world.provider().authorizationURL(for: World.flow)
         #expect(url.hasPrefix("https://id.example/authorize?"))
         #expect(
@@ -18,7 +18,7 @@ struct RedirectTests {
             ])
     }
 
-    @Test func `what the endpoint and the settings add`() async throws {
+    @Test func `parameters of the endpoint and the settings`() async throws {
         let world = World(
             discovery: World.discovery.with(["authorization_endpoint": "https://id.example/authorize?p=sign%20in"]))
         let provider = try world.provider {
@@ -44,7 +44,7 @@ struct RedirectTests {
         #expect(request.headers["Authorization"] == "Basic \(Data("client:s%20p%3Ac".utf8).base64EncodedString())")
     }
 
-    @Test func `in the form only where that is all the issuer takes`() async throws {
+    @Test func `the secret is in the form only if the issuer supports nothing else`() async throws {
         for (methods, isInForm): (JSONValue, Bool) in [
             (["client_secret_post"], true), (["client_secret_post", "client_secret_basic"], false),
             (["private_key_jwt"], false),
@@ -83,7 +83,7 @@ struct RedirectTests {
         (400, ProviderError.refused), (401, .refused), (403, .refused), (429, .unavailable), (500, .unavailable),
         (503, .unavailable), (302, .unavailable),
     ])
-    func `what the token endpoint's refusals mean`(_ status: Int, _ error: ProviderError) async throws {
+    func `refusals of the token endpoint`(_ status: Int, _ error: ProviderError) async throws {
         let provider = try world.provider()
         world.service.answer("https://id.example/token", status: status, ["error": "invalid_grant"])
         await #expect(throws: error) {
@@ -159,7 +159,7 @@ struct RedirectTests {
             // Another digest than SHA-256 is not looked at.
             ["at_hash": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
         ] as [[String: JSONValue]])
-    func `a token that is this flow's is taken`(_ claims: [String: JSONValue]) async throws {
+    func `a token of this flow is accepted`(_ claims: [String: JSONValue]) async throws {
         let identity = try await world.signIn(with: claims, to: world.provider())
         #expect(identity.providerUid == "u-1")
     }
@@ -181,7 +181,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [("required", false), ("optional", false), ("off", true)])
-    func `only an issuer said to have no nonce may leave it out`(_ rule: String, _ isTaken: Bool) async throws {
+    func `only nonce: off accepts a token without a nonce`(_ rule: String, _ isTaken: Bool) async throws {
         let provider = try world.provider { $0.nonce = NonceRule(rawValue: rule) }
         let identity = try? await world.signIn(with: ["nonce": nil], to: provider)
         #expect((identity != nil) == isTaken)

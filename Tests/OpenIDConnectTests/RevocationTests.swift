@@ -8,7 +8,7 @@ struct RevocationTests {
     private let world = World(
         discovery: World.discovery.with(["revocation_endpoint": .string(endpoint)]))
 
-    @Test func `what has to be given back is kept`() async throws {
+    @Test func `tokens that must be revoked are kept`() async throws {
         #expect(try await world.signIn(to: world.provider()).tokens == ProviderTokens(accessToken: "at"))
         let refreshable = try await world.signIn(and: ["refresh_token": "rt"], to: world.provider())
         #expect(refreshable.tokens == ProviderTokens(refreshToken: "rt"))
@@ -17,7 +17,7 @@ struct RevocationTests {
     }
 
     @Test(arguments: [(200, true), (400, true), (404, true), (401, false), (429, false), (503, false)])
-    func `what the issuer's answer means`(_ status: Int, _ isDone: Bool) async throws {
+    func `responses of the issuer`(_ status: Int, _ isDone: Bool) async throws {
         world.service.answer(Self.endpoint, status: status, [:])
         let provider = try world.provider()
         do {
@@ -31,7 +31,7 @@ struct RevocationTests {
         #expect(request.headers["Authorization"] != nil)
     }
 
-    @Test func `nothing to do where the issuer takes nothing back`() async throws {
+    @Test func `an issuer without a revocation endpoint is not called`() async throws {
         let world = World()
         try await world.provider().revoke(ProviderTokens(refreshToken: "rt"))
         #expect(world.service.requests.count == 1)

@@ -7,7 +7,7 @@ import Testing
 struct SettingsTests {
     private let world = World()
 
-    @Test func `what is wrong in itself`() {
+    @Test func `settings that contradict each other`() {
         let cases: [(String, (inout OpenIDConnectProvider.Settings) -> Void)] = [
             ("issuer", { $0.issuer = "https://id.example?x=1" }), ("issuer", { $0.issuer = "https://id.example#x" }),
             ("clientID", { $0.clientID = "" }),
@@ -35,7 +35,7 @@ struct SettingsTests {
         #expect(error?.setting == setting)
     }
 
-    @Test func `every preset has a kind of its own, and takes an id and a secret`() throws {
+    @Test func `every preset has a unique kind and takes an id and a secret`() throws {
         let own: [any Provider.Type] = [OpenIDConnectProvider.self, OAuth2Provider.self]
         let kinds = (own + ReadyProviders.all).map { $0.kind }
         #expect(Set(kinds).count == kinds.count)

@@ -12,7 +12,7 @@ struct UserInfoTests {
         #expect(world.service.requests(to: Self.endpoint).isEmpty)
     }
 
-    @Test func `what the token leaves out is looked up with the access token`() async throws {
+    @Test func `claims missing in the token are read from userinfo`() async throws {
         world.service.answer(
             Self.endpoint, ["sub": "u-1", "email": "jo@example.com", "email_verified": true, "name": "Another"])
         let identity = try await world.signIn(with: ["email": nil, "email_verified": nil], to: world.provider())

@@ -14,7 +14,7 @@ struct AddressRangeTests {
     }
 
     @Test(arguments: ["", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "host", "1.2.3.4/8/8", "/8"])
-    func `what is no address range`(text: String) {
+    func `malformed address ranges`(text: String) {
         #expect(AddressRange(text) == nil)
     }
 }

@@ -33,7 +33,7 @@ struct IPAddressTests {
         "", " ", "1.2.3", "1.2.3.4 ", " 1.2.3.4", "1.2.3.4:80", "01.2.3.4", "0x1.2.3.4", "1.2.3.256", "16909060",
         "[::1]", "::1%eth0", ":::", "1::2::3", "12345::", "::ffff:1.2.3", "1.2.3.4\0", "host", "１.2.3.4",
     ])
-    func `what is no address`(text: String) {
+    func `malformed addresses`(text: String) {
         #expect(IPAddress(text) == nil)
     }
 }

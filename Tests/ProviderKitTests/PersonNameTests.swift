@@ -7,7 +7,7 @@ struct PersonNameTests {
             (["Ada", "Lovelace"], "Ada Lovelace"), ([" Ada ", nil], "Ada"), ([nil, "Lovelace"], "Lovelace"),
             (["A  b", "\t c"], "A b c"), (["A\u{0}B\u{1B}C", nil], "A B C"), (["", "   "], nil), ([nil, nil], nil),
         ] as [([String?], String?)])
-    func `a name is made of what is said`(parts: [String?], expected: String?) {
+    func `a name joins the stated parts`(parts: [String?], expected: String?) {
         #expect(PersonName.joined(parts[0], parts[1]) == expected)
     }
 

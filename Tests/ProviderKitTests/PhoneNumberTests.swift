@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a number that is too short without its trunk prefix is none`() {
+    @Test func `a number that is too short without its trunk prefix is refused`() {
         #expect(PhoneNumber("+4901645") == nil)
     }
 

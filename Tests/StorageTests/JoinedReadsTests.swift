@@ -12,13 +12,13 @@ import Testing
         reads = JoinedReads(width: 2, limit: 100, fetch: table.fetch)
     }
 
-    @Test func `who asks alone is answered at once`() async throws {
+    @Test func `a single caller is answered at once`() async throws {
         #expect(try await reads.value(of: 1) == "1.0")
         #expect(try await reads.value(of: 404) == nil)
         #expect(table.fetches == [[1], [404]])
     }
 
-    @Test func `who asks while a statement is on its way shares the next one`() async throws {
+    @Test func `a caller during a statement shares the next one`() async throws {
         table.isOpen = false
         async let first = reads.value(of: 1)
         await until { table.fetches.count == 1 }
@@ -77,7 +77,7 @@ import Testing
         #expect(try await reads.value(of: 1) == "1.0")
     }
 
-    @Test func `what can't be read of one key is told to who asked for it`() async throws {
+    @Test func `an unreadable row fails only the caller that requested it`() async throws {
         table.isOpen = false
         async let first = reads.value(of: 1)
         await until { table.fetches.count == 1 }
@@ -89,7 +89,7 @@ import Testing
         await #expect(throws: Table.Broken.self) { try await bad.value }
     }
 
-    @Test func `who leaves goes at once, and takes nothing from those who stay`() async throws {
+    @Test func `a cancelled caller leaves at once and does not affect others`() async throws {
         table.isOpen = false
         let leaving = Task { try await reads.value(of: 1) }
         await until { table.fetches.count == 1 }

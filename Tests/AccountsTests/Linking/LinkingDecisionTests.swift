@@ -5,11 +5,11 @@ import Testing
 
 /// Every combination of what bears on a linking decision, against a slower statement of the contract.
 struct LinkingDecisionTests {
-    @Test func `every combination is decided as the contract says`() {
+    @Test func `every combination is decided according to the documented rules`() {
         compare(Situation.all, with: ContractRule.all, decide)
     }
 
-    @Test func `every combination re-authenticates as the contract says`() {
+    @Test func `every combination re-authenticates according to the documented rules`() {
         compare(
             Situation.all.filter { $0.session != .none }, with: ContractRule.reauthentication, decideReauthentication)
     }
@@ -64,7 +64,7 @@ struct LinkingDecisionTests {
         }
     }
 
-    @Test func `every refusal has remedies, and nothing else has`() {
+    @Test func `exactly the refusals have remedies`() {
         for situation in Situation.all {
             guard let verdict = Judgement(situation).expected()?.verdict else { continue }
             let remedies = verdict.refusal.remedies

@@ -16,7 +16,7 @@ struct MergePlanTests {
 
     /// Older or younger, permanent or a guest, and the wish: who survives, said once for each pair.
     @Test(arguments: Kind.allCases, Kind.allCases)
-    func `the older permanent account survives, unless asked otherwise`(_ one: Kind, _ other: Kind) {
+    func `the older permanent account survives by default`(_ one: Kind, _ other: Kind) {
         for (created, otherCreated) in [(Self.early, Self.late), (Self.late, Self.early), (Self.early, Self.early)] {
             let first = Self.side(Self.uids[0], one, createdAt: created)
             let second = Self.side(Self.uids[1], other, createdAt: otherCreated)
@@ -66,7 +66,7 @@ struct MergePlanTests {
 
     /// What both have, and differently, is told and stays; what the survivor lacks is filled in; nothing else changes.
     @Test(arguments: Has.allCases, Has.allCases)
-    func `what the survivor has stays, and what it lacks is filled in`(_ own: Has, _ others: Has) {
+    func `the survivor keeps its fields, and missing ones are filled in`(_ own: Has, _ others: Has) {
         var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
         (stays.displayName, goes.displayName) = (own.text, others.text)
         (stays.metadata, goes.metadata) = (["kept": 1], ["taken": 2])

@@ -79,7 +79,7 @@ struct AdminActionTests {
         }
     }
 
-    @Test func `a purge that is refused is none`() async throws {
+    @Test func `a refused purge changes nothing`() async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await TestServer.with(database: database) { server in
             let person = try await APIClient(server).register(at: server)

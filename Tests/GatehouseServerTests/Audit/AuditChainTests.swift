@@ -31,7 +31,7 @@ struct AuditChainTests {
         await #expect(throws: fault, sourceLocation: sourceLocation) { try await server.verify(through: checkpoint) }
     }
 
-    @Test func `what is sealed within a second is intact`() async throws {
+    @Test func `events are sealed within a second and verify`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()
             let elapsed = try await server.awaitSealed()
@@ -119,7 +119,7 @@ struct AuditChainTests {
         }
     }
 
-    @Test func `a tail that was cut off shows against a checkpoint alone`() async throws {
+    @Test func `only a checkpoint reveals a tail that was cut off`() async throws {
         try await withSealedAudit { server, checkpoint in
             _ = try await server.verify(through: checkpoint)
             try await server.execute("DELETE FROM audit_batches WHERE seq = $1", [.int(checkpoint.seq)])
@@ -158,7 +158,7 @@ struct AuditChainTests {
         }
     }
 
-    @Test func `two replicas make one chain`() async throws {
+    @Test func `two replicas seal one chain`() async throws {
         try await TestServer.with { server in
             try await TestServer.with(database: server.databaseURL) { other in
                 for round in 1...20 {
@@ -181,7 +181,7 @@ struct AuditChainTests {
         }
     }
 
-    @Test func `what a long backlog costs grows with its length alone`() async throws {
+    @Test func `the cost of a long backlog grows linearly`() async throws {
         try await TestServer.with { server in
             try await server.execute(
                 """

@@ -30,7 +30,7 @@ struct AuditPartitionTests {
         }
     }
 
-    @Test func `what came before its month was made moves there`() async throws {
+    @Test func `events that came before their partition was made move there`() async throws {
         try await TestServer.with { server in
             try await eventually("the months are made") { try await covered(server, .seconds(59 * 86400)) }
             try await server.execute(
@@ -106,7 +106,7 @@ struct AuditPartitionTests {
         }
     }
 
-    @Test func `what was sealed within retention stays, however old it says it is`() async throws {
+    @Test func `batches sealed within retention stay, even if their events claim to be older`() async throws {
         try await withOldMonth { server, _ in
             try await server.reseal { $0.sealedAt }
             let before = try await server.verify()

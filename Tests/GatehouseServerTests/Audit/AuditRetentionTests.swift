@@ -102,7 +102,7 @@ struct AuditRetentionTests {
         }
     }
 
-    @Test func `a batch is no older than those before it, whatever the clock of its server said`() async throws {
+    @Test func `a batch is never older than the previous one, even if its server's clock is wrong`() async throws {
         try await withSealedAudit { server, _ in
             _ = try await APIClient(server).guest()
             try await server.awaitSealed()

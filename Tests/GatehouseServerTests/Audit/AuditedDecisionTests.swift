@@ -182,7 +182,7 @@ struct AuditedDecisionTests {
         }
     }
 
-    @Test func `proofs that are none`() async throws {
+    @Test func `malformed proofs`() async throws {
         try await TestServer.linking { server, client in
             let all = try await server.audited {
                 _ = try await client.refresh("nonsense")
@@ -200,7 +200,7 @@ struct AuditedDecisionTests {
         }
     }
 
-    @Test func `a bearer that is none costs no event`() async throws {
+    @Test func `a malformed bearer causes no event`() async throws {
         try await TestServer.with { server in
             let all = try await server.audited {
                 let status = try await APIClient(server).status(of: "nonsense")
@@ -224,7 +224,7 @@ struct AuditedDecisionTests {
         }
     }
 
-    @Test func `what an admin does`() async throws {
+    @Test func `actions of administrators are audited`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -75,7 +75,7 @@ struct RefusalCountTests {
         }
     }
 
-    @Test func `several refusals of a route are told apart in one event`() async throws {
+    @Test func `one event has the counts of each refusal of a route`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             for _ in 0..<3 { _ = try await client.login(APIClient.newAddress(), "wrong") }
@@ -90,7 +90,7 @@ struct RefusalCountTests {
         }
     }
 
-    @Test func `what concerns an account stays an event of its own`() async throws {
+    @Test func `refusals that concern an account stay separate events`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

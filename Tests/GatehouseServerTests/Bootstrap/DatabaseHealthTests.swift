@@ -23,7 +23,7 @@ struct DatabaseHealthTests {
         }
     }
 
-    @Test func `however many ask, one check a second`() async throws {
+    @Test func `any number of requests cause one check a second`() async throws {
         let script = Script()
         let health = script.health()
         for second in 1...3 {

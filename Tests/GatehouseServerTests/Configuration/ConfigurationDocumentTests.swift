@@ -20,7 +20,7 @@ struct ConfigurationDocumentTests {
         ("1: 1\nb: 2\n\"1\": 3", "gatehouse.yaml:3: 1: stands here a second time"),
         ("[a, b]: 1", "gatehouse.yaml:1: a key has to be plain text"),
     ])
-    func `what is no mapping of plain keys`(yaml: String, problem: String) {
+    func `documents other than a mapping with plain keys`(yaml: String, problem: String) {
         #expect(Fixture.problems(yaml).contains(problem))
     }
 

@@ -46,7 +46,7 @@ struct ConfigurationReloadTests {
         #expect(taken.all.isEmpty && log.lines.isEmpty)
     }
 
-    @Test func `what changed is named and taken over`() async throws {
+    @Test func `changed sections are named and applied`() async throws {
         let reload = try reload()
         try directory.write(Self.file(audience: "other", login: "off"))
         await reload.poll()
@@ -57,7 +57,7 @@ struct ConfigurationReloadTests {
         #expect(log.lines == ["notice configuration taken over applications rateLimits"])
     }
 
-    @Test func `a file that was changed before the first look is taken over too`() async throws {
+    @Test func `a file that changed before the first poll is read too`() async throws {
         let reload = try reload()
         try directory.write(Self.file(audience: "other"))
         await reload.poll()
@@ -86,7 +86,7 @@ struct ConfigurationReloadTests {
         #expect(taken.all.map(\.sections) == [[.rateLimits]])
     }
 
-    @Test func `a file that is gone is reported, and taken over when it is back`() async throws {
+    @Test func `a missing file is reported, and read once it is back`() async throws {
         let reload = try reload()
         try FileManager.default.removeItem(atPath: path)
         await reload.poll()
@@ -109,7 +109,7 @@ struct ConfigurationReloadTests {
         #expect(taken.all.isEmpty)
     }
 
-    @Test func `what needs a restart is named and keeps its value`() async throws {
+    @Test func `sections that need a restart are named and keep their values`() async throws {
         let reload = try reload()
         try directory.write(Self.file(audience: "other", port: 9090))
         await reload.poll()
@@ -127,7 +127,7 @@ struct ConfigurationReloadTests {
         #expect(log.lines.count == 2, "the server says again what it runs with")
     }
 
-    @Test func `the running default application can't be taken away`() async throws {
+    @Test func `the running default application cannot be removed`() async throws {
         let reload = try reload()
         try directory.write(Self.file(defaultApplication: "other", name: "other"))
         await reload.poll()
@@ -135,7 +135,7 @@ struct ConfigurationReloadTests {
         #expect(log.lines.first?.contains("the running server's default") == true)
     }
 
-    @Test func `what could not be taken over is tried again`() async throws {
+    @Test func `a failed reload is tried again`() async throws {
         let reload = try reload()
         try directory.write(Self.file(audience: "other"))
         taken.failures = 2

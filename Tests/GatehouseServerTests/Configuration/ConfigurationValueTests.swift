@@ -16,7 +16,7 @@ struct ConfigurationValueTests {
         "", "s", "-1", "+1", "1.5h", "1 h", "5min", "1w", "1hs", "36501d", "9223372036854775807d",
         "99999999999999999999", "٣", "0x10",
     ])
-    func `what is no duration`(text: String) {
+    func `malformed durations`(text: String) {
         #expect(Duration(configured: text) == nil)
     }
 
@@ -28,7 +28,7 @@ struct ConfigurationValueTests {
     @Test(arguments: [
         "", "5", "/min", "0/min", "-1/h", "5/", "5/week", "5/min/h", "1000001/s", "99999999999999999999/s",
     ])
-    func `what is no rate`(text: String) {
+    func `malformed rates`(text: String) {
         #expect(Rate(configured: text) == nil)
     }
 
@@ -45,7 +45,7 @@ struct ConfigurationValueTests {
     @Test(arguments: [
         "null", "app.example", "https://", "https://a@b", "https://a/b", "https://a?b", "https://*.a", "file://a",
     ])
-    func `what is no origin`(text: String) {
+    func `malformed origins`(text: String) {
         #expect(Fixture.problems(Fixture.application("origins: [\"\(text)\"]")).count == 1)
     }
 

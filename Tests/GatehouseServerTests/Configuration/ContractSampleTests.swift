@@ -120,7 +120,7 @@ struct ContractSampleTests {
         #expect(error.map { "\($0)".contains("email is not enabled for this application") } == true)
     }
 
-    @Test func `what may be left out has the contract's defaults`() throws {
+    @Test func `absent settings have the documented defaults`() throws {
         let configuration = try Fixture.parse(Fixture.top(""))
         let demo = try #require(configuration.application(named: "demo"))
         #expect(configuration.server == Configuration.Server(publicURL: "http://127.0.0.1:8080"))

@@ -17,7 +17,7 @@ struct PrivacyRecordTests {
         for line in lines { #expect(all.contains(line), "\(line)", sourceLocation: sourceLocation) }
     }
 
-    @Test func `it has what article 30 asks for`() throws {
+    @Test func `it has the contents that article 30 requires`() throws {
         let headings = try record().split(separator: "\n").filter { $0.hasPrefix("#") }.map(String.init)
         #expect(
             headings == [

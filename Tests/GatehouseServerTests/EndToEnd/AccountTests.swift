@@ -20,7 +20,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `metadata is replaced as a whole and a name alone leaves it`() async throws {
+    @Test func `metadata is replaced as a whole, and a change of the name keeps it`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()
@@ -42,7 +42,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `what can't be kept is refused`() async throws {
+    @Test func `values that cannot be stored are refused`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()
@@ -149,8 +149,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a deleted account keeps its address, and takes the password of a reset with the restore`() async throws
-    {
+    @Test func `a deleted account keeps its address, and a restore sets the password of the reset`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -234,7 +233,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a deletion whose session ends while it waits deletes nothing`() async throws {
+    @Test func `a deletion deletes nothing if its session ends while it waits`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -44,7 +44,7 @@ struct ApplicationsTests {
         }
     }
 
-    @Test func `tokens of one application are worth nothing in another`() async throws {
+    @Test func `tokens of one application are refused by another`() async throws {
         try await TestServer.with(others: TestServer.photos) { server in
             let (demo, photos) = (APIClient(server), APIClient(server, application: "photos"))
             let person = try await demo.register(at: server)

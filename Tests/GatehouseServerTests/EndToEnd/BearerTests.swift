@@ -9,7 +9,7 @@ import Testing
 
 /// Who is let in by `Authorization`, and what a session answers.
 struct BearerTests {
-    @Test func `nothing but a valid token of a live session is let in`() async throws {
+    @Test func `only a valid token of an open session is accepted`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let token = try await client.guest().accessToken
@@ -36,7 +36,7 @@ struct BearerTests {
         }
     }
 
-    @Test func `every call that needs a bearer says so`() async throws {
+    @Test func `the document lists the bearer for each call that needs one`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let calls: [(HTTPMethod, String)] = [

@@ -39,7 +39,7 @@ struct CheckOrderTests {
         expectError(try await faulty.send(client), status, code, sourceLocation: sourceLocation)
     }
 
-    @Test func `what is wrong is told in the contract's order`() async throws {
+    @Test func `errors appear in the documented order`() async throws {
         try await with(rateLimits: "{ login: 1/h }") { server, client in
             let secure: HTTPHeaders = ["x-forwarded-proto": "https"]
             let (stale, fresh) = try await bearers(server, client, headers: secure)

@@ -69,7 +69,7 @@ struct ClientLimitTests {
         method == "get" && operation["responses"].keys.contains("401")
     }
 
-    @Test func `each route without a limit of its own counts for itself`() async throws {
+    @Test func `each route without a named limit is counted separately`() async throws {
         try await TestServer.with(rateLimits: "{ general: 5/h }") { server in
             let client = APIClient(server)
             let statuses = try await atOnce(20) { try await client.get("/auth/providers").status }
@@ -80,7 +80,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test func `what needs no database is limited without it`() async throws {
+    @Test func `reads without a bearer are limited without the database`() async throws {
         try await Replicas.with(rateLimits: "{ general: 2/h }") { replicas in
             let second = replicas.clients.second
             try await replicas.cutOff()
@@ -177,7 +177,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test func `mails are limited by the address that they go to, known or not`() async throws {
+    @Test func `mails are limited by recipient, whether the address is known or unknown`() async throws {
         let rates = "{ registerTarget: 3/h, forgotPasswordTarget: 2/h, register: off, forgotPassword: off }"
         try await TestServer.with(server: Self.proxied, rateLimits: rates) { server in
             let client = APIClient(server)

@@ -180,7 +180,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `what sends nothing counts for no target`() async throws {
+    @Test func `calls that send nothing do not count for the target`() async throws {
         try await with(rateLimits: "{ otpSend: 2/h }") { server, owner, stranger in
             let email = APIClient.newAddress()
             let answers = try await atOnce(8) { try await owner.ask(email).status }

@@ -18,7 +18,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `a trusted address joins the account that owns it, whose owner is told`() async throws {
+    @Test func `a trusted address joins the account that owns it, and its owner is notified`() async throws {
         try await with { server, client in
             let person = try await client.register(at: server)
             let joined = try await client.present(.somebody("ada", email: person.email))
@@ -159,7 +159,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `what can't be stored is refused or left out, never a server error`() async throws {
+    @Test func `values that cannot be stored are refused or left out, never a server error`() async throws {
         try await with { server, client in
             for subject in ["", "a\0b", String(repeating: "x", count: 256)] {
                 expectError(try await client.present(.somebody(subject)), 401, "INVALID_TOKEN")

@@ -75,7 +75,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `every reference of the document leads somewhere`() async throws {
+    @Test func `every reference in the document resolves`() async throws {
         try await TestServer.with { server in
             let answer = try await APIClient(server).send(.GET, "/openapi.json")
             let schemas = answer["components"]["schemas"].keys

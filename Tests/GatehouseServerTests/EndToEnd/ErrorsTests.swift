@@ -9,7 +9,7 @@ import Testing
 
 /// The envelope, and the order in which a request is checked.
 struct ErrorsTests {
-    @Test func `what is not there is 404 in the envelope`() async throws {
+    @Test func `unknown paths answer 404 in the error envelope`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let paths = [
@@ -109,7 +109,7 @@ struct ErrorsTests {
         }
     }
 
-    @Test func `HTTPS comes before everything else`() async throws {
+    @Test func `HTTPS is checked first`() async throws {
         try await TestServer.with(server: "development: false") { server in
             let client = APIClient(server)
             for path in [

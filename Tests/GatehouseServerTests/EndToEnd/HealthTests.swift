@@ -35,7 +35,7 @@ struct HealthTests {
         }
     }
 
-    @Test func `a flood of probes asks the database little`() async throws {
+    @Test func `a flood of probes causes few database checks`() async throws {
         try await HotPathStage.with { stage in
             _ = try await stage.client.send(.GET, "/health/ready")
             let began = ContinuousClock.now

@@ -136,7 +136,7 @@ struct MalformedInputTests {
         }
     }
 
-    @Test func `metadata takes any JSON that can be kept`() async throws {
+    @Test func `metadata accepts any JSON that can be stored`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken

@@ -50,7 +50,7 @@ struct NoticeLanguageTests {
         ("ja", "Your account at demo is going to be deleted", "Your account at demo is restored"),
         (nil, "Your account at demo is going to be deleted", "Your account at demo is restored"),
     ])
-    func `deletion and restoring are told in the language of who opened the account`(
+    func `notices of deletion and restoring are in the language of the person who opened the account`(
         languages: String?, deleted: String, restored: String
     ) async throws {
         try await TestServer.with { server in
@@ -83,7 +83,7 @@ struct NoticeLanguageTests {
     }
 
     /// The address is owned, but no identity of this provider has it.
-    @Test func `so does an owner who signs in otherwise`() async throws {
+    @Test func `an owner who signs in another way unlocks it too`() async throws {
         try await TestServer.with(providers: "scripted: {}") { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
@@ -97,7 +97,7 @@ struct NoticeLanguageTests {
         }
     }
 
-    @Test func `signing in notes another language, and keeps what is known where there is none`() async throws {
+    @Test func `signing in stores a new language, and keeps the old one if there is none`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await owner("fr", at: server)
@@ -138,7 +138,7 @@ struct NoticeLanguageTests {
     }
 
     @Test(arguments: [String(repeating: "fr, ", count: 2000), "fr\u{E9}", String(repeating: "x", count: 201)])
-    func `whatever a client says it reads, it is signed in`(languages: String) async throws {
+    func `any Accept-Language signs in`(languages: String) async throws {
         try await TestServer.with { server in
             let guest = try await APIClient(server).post("/auth/anonymous", headers: reading(languages))
             #expect(guest.status == 200)

@@ -100,7 +100,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test func `an address takes five hundred wrong codes a day, whatever the challenge`() async throws {
+    @Test func `an address allows five hundred wrong codes a day over all challenges`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
@@ -114,7 +114,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test func `a code begun with a bearer is that session's alone`() async throws {
+    @Test func `a code that was requested with a bearer works only for that session`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
@@ -187,7 +187,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test func `what is no address, or no code, is refused`() async throws {
+    @Test func `malformed addresses and codes are refused`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             for email in ["", "x", "a@b", "a b@example.com", "a@example.com, b@example.com"] {

@@ -147,7 +147,7 @@ struct OneTimeSecretTests {
         }
     }
 
-    @Test func `a mailed code is good after its challenge has been presented everywhere else`() async throws {
+    @Test func `a mailed code still works after its challenge was presented at all other endpoints`() async throws {
         try await with { world in
             let challenge = try #require(world.secrets[.mailChallenge])
             for place in Place.allCases where place != .mailChallenge {

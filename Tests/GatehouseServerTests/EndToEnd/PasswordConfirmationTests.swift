@@ -74,7 +74,7 @@ struct PasswordConfirmationTests {
         }
     }
 
-    @Test func `a password that is sent is checked, asked for or not`() async throws {
+    @Test func `a password is checked even if it is not required`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let token = try await client.pend(at: server, APIClient.newAddress())
@@ -83,7 +83,7 @@ struct PasswordConfirmationTests {
         }
     }
 
-    @Test func `a registration that joins an account needs its bearer alone`() async throws {
+    @Test func `a registration that joins an account needs only its bearer`() async throws {
         try await TestServer.with(providers: "scripted: {}", email: Self.strict) { server in
             let client = APIClient(server)
             let person = try await client.newcomer("ada")
@@ -98,7 +98,7 @@ struct PasswordConfirmationTests {
         }
     }
 
-    @Test func `the server's own page asks for the password where it is needed`() async throws {
+    @Test func `the server's own page asks for the password if it is needed`() async throws {
         try await TestServer.with(email: Self.strict) { server in
             let page = try await APIClient(server).send(.GET, "/verify-email?token=x")
             #expect(page.text.contains("autocomplete=\"current-password\""))

@@ -58,7 +58,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `a lock is one address's alone`() async throws {
+    @Test func `a lock affects only one address`() async throws {
         try await TestServer.with(others: TestServer.photos) { server in
             let client = APIClient(server)
             let (locked, other) = (try await client.register(at: server), try await client.register(at: server))
@@ -81,7 +81,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `a new password is suggested once an admin asks for it`() async throws {
+    @Test func `a password change is suggested after an administrator requires it`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -122,7 +122,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `a disabled account says so only to the right password`() async throws {
+    @Test func `only the right password reveals that an account is disabled`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -137,7 +137,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `a provider that is off takes no passwords`() async throws {
+    @Test func `a provider that is off accepts no passwords`() async throws {
         let photos = """
               photos:
                 providers: { anonymous: { enabled: true }, email: { enabled: false } }

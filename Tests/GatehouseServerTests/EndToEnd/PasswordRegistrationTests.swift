@@ -39,7 +39,7 @@ struct PasswordRegistrationTests {
         }
     }
 
-    @Test func `a pending password is unverified, of a free and of a taken address alike`() async throws {
+    @Test func `a pending password is unverified, both for a free and for a taken address`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let owner = try await client.register(at: server)
@@ -150,7 +150,7 @@ struct PasswordRegistrationTests {
         }
     }
 
-    @Test func `what is no plain address is refused and what is one is normalised`() async throws {
+    @Test func `malformed addresses are refused and others are normalised`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let refused = [
@@ -202,7 +202,7 @@ struct PasswordRegistrationTests {
         }
     }
 
-    @Test func `an application may reveal that an address is taken`() async throws {
+    @Test func `an application can choose to reveal that an address is taken`() async throws {
         try await TestServer.with(application: "revealExistingIdentities: true") { server in
             let client = APIClient(server)
             let owner = try await client.register(at: server)

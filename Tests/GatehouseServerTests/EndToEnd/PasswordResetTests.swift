@@ -10,7 +10,7 @@ import Testing
 
 /// A new password for the owner of the address's mailbox.
 struct PasswordResetTests {
-    @Test func `asking for a reset tells nothing`() async throws {
+    @Test func `requesting a reset reveals nothing`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

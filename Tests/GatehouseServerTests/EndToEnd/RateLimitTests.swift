@@ -83,7 +83,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test func `of fifty at once, on two replicas, exactly five are let through`() async throws {
+    @Test func `of fifty concurrent calls on two replicas exactly five are allowed`() async throws {
         try await Replicas.with(rateLimits: "{ login: 5/min }") { replicas in
             let (first, second) = replicas.clients
             let began = ContinuousClock.now
@@ -98,7 +98,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test func `after the time that was told, one more is let through, anywhere`() async throws {
+    @Test func `after Retry-After one more call is allowed, on any replica`() async throws {
         try await Replicas.with(rateLimits: "{ login: 4/h }") { replicas in
             let (first, second) = replicas.clients
             #expect(try await served(of: 2) { try await login(first) } == 2)
@@ -240,7 +240,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test func `a reload changes a rate, and takes limits away`() async throws {
+    @Test func `a reload changes a rate and removes limits`() async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(TestServer.yaml(rateLimits: "{ login: 2/h }"))
         try await TestServer.with(rateLimits: "{ login: 2/h }") { server in

@@ -79,7 +79,7 @@ struct RedirectFlowTests {
         }
     }
 
-    @Test func `a client that knows no proof key works where its redirect URI says so`() async throws {
+    @Test func `a client without PKCE works if its redirect URI allows it`() async throws {
         try await with { _, client in
             var old = client
             old.redirectURI = "old://callback"

@@ -135,7 +135,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `what is no refresh token is refused`() async throws {
+    @Test func `malformed refresh tokens are refused`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()

@@ -56,7 +56,8 @@ struct SessionContinuationTests {
         }
     }
 
-    @Test(arguments: ["current", "other"]) func `a session of a merge that it asked for`(survivor: String) async throws
+    @Test(arguments: ["current", "other"]) func `the session of a merge that it requested`(survivor: String)
+        async throws
     {
         try await with { situation in
             let client = situation.client

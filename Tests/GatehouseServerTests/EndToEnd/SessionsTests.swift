@@ -13,7 +13,7 @@ struct SessionsTests {
         try #require(DecodedToken(person.accessToken).claims["sid"].string)
     }
 
-    @Test func `the list shows each live session and which one asks`() async throws {
+    @Test func `the list shows each open session and marks the current one`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -188,7 +188,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `the inbox is shown at hosts of this machine alone`() async throws {
+    @Test func `the inbox is shown only at hosts of this machine`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "127.8.8.8", "[::1]:8080", "[::1]"] {

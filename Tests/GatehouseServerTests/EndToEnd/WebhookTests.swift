@@ -9,7 +9,7 @@ import Testing
 
 /// What webhooks are told, and how.
 struct WebhookTests {
-    @Test func `a new account is told, signed, and the answer acknowledges it`() async throws {
+    @Test func `a new account causes a signed event, which a 2xx acknowledges`() async throws {
         try await WebhookSink.with { sink in
             try await TestServer.with(webhooks: "[\(sink.entry("account.created"))]") { server in
                 let client = APIClient(server)
@@ -53,7 +53,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `deletion and restoring are told`() async throws {
+    @Test func `deletion and restoring cause notices`() async throws {
         try await WebhookSink.with { sink in
             let hook = "[\(sink.entry("account.deleted", "account.restored"))]"
             try await TestServer.with(others: TestServer.photos, webhooks: hook) { server in
@@ -87,7 +87,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `identities that join and leave are told, without their addresses`() async throws {
+    @Test func `linked and unlinked identities cause events without addresses`() async throws {
         try await WebhookSink.with { sink in
             let hook = "[\(sink.entry("identity.linked", "identity.unlinked"))]"
             try await TestServer.with(providers: "scripted: {}", webhooks: hook) { server in

@@ -66,7 +66,7 @@ struct NoEnumerationTests {
         }
     }
 
-    @Test func `what is wrong with an account is told after the right password alone`() async throws {
+    @Test func `only the right password reveals the state of an account`() async throws {
         try await ObservedServer.with { observed in
             let addresses = try await Addresses.make(at: observed)
             for (sort, email) in addresses.all {
@@ -183,7 +183,7 @@ struct NoEnumerationTests {
     }
 
     /// What the owner does with the account must not be seen by the person who registered the address.
-    @Test func `a decoy stays while the owner signs in and changes the password`() async throws {
+    @Test func `a decoy remains after the owner signs in and changes the password`() async throws {
         let stronger = "argon2: { memoryKiB: 512, iterations: 1, parallelism: 1 }"
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         let person = try await TestServer.with(database: database) { try await APIClient($0).register(at: $0) }

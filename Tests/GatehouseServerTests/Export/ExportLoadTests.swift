@@ -7,7 +7,7 @@ import Testing
 
 /// Exports do not delay other requests.
 struct ExportLoadTests {
-    @Test func `an export reads its own rows alone`() async throws {
+    @Test func `an export reads only the person's rows`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -72,7 +72,7 @@ struct ExportLoadTests {
         }
     }
 
-    @Test func `a client asks for so many in a minute, whatever the configuration says`() async throws {
+    @Test func `a client's exports are limited by a fixed rate`() async throws {
         try await TestServer.with(rateLimits: "{ login: off }") { server in
             let client = APIClient(server)
             let guest = try await client.guest()

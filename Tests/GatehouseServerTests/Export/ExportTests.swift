@@ -185,7 +185,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `it is one's own alone, asked for lately, and audited`() async throws {
+    @Test func `it needs a recent authentication, contains only the person's data, and is audited`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let other = try await client.register(at: server)

@@ -34,7 +34,7 @@ import Testing
         return line?.split(separator: " ").last.map(String.init)
     }
 
-    @Test func `where notifications never arrive, sessions are looked up`() async throws {
+    @Test func `without notifications sessions are looked up`() async throws {
         try await withReplicas(.droppingNotifications) { first, second, pooler, log in
             _ = try await eventually("it is told") { log.lines.contains { $0.hasPrefix(Self.deaf) } }
             for _ in 1...20 {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `what was not heard is known once notifications arrive again`() async throws {
+    @Test func `missed notifications are recovered once the channel is back`() async throws {
         try await withReplicas(.forwarding) { first, second, pooler, log in
             _ = try await eventually("it hears") { try await gauge(second) == "1.0" }
             for round in 1...3 {

@@ -25,7 +25,7 @@ struct WebhookFaultTests {
     }
 
     @Test(arguments: [500, 404, 410, 301])
-    func `what is refused comes again with the same id and body`(status: Int) async throws {
+    func `a refused event is repeated with the same id and body`(status: Int) async throws {
         try await WebhookSink.with { _, number in
             .status(number == 0 ? status : 200)
         } _: { sink in
@@ -169,7 +169,7 @@ struct WebhookFaultTests {
         }
     }
 
-    @Test func `without a subscriber nothing is asked of the database`() async throws {
+    @Test func `without a subscriber no statement is sent`() async throws {
         try await TestServer.with { server in
             let nowhere = Database(.init(url: server.databaseURL), logger: Logger(label: "nowhere"))
             let store = SQLStore(

@@ -53,7 +53,7 @@ struct LogHandlerTests {
         "\u{0}\u{1}\u{1B}[2J\u{7F}\u{9B}",
         "é 👩‍👩‍👧 \u{10FFFF} e\u{301}", "\\u0022", "\t",
     ])
-    func `whatever a text holds, the line parses back to it`(text: String) throws {
+    func `any text survives in a log line`(text: String) throws {
         json().info("\(text)", metadata: ["\(text)": "\(text)"])
         let line = try line()
         #expect(line.message.unicodeScalars.elementsEqual(text.unicodeScalars))
@@ -98,7 +98,7 @@ struct LogHandlerTests {
         #expect(output.lines == ["12:00:00.250 warning  gatehouse: slow  ms=12"])
     }
 
-    @Test func `colours are on request and around the level alone`() {
+    @Test func `only the level is coloured, and only on request`() {
         readable(isColoured: true).error("failed")
         #expect(output.lines == ["12:00:00.250 \u{1B}[31;1merror   \u{1B}[0m gatehouse: failed"])
     }

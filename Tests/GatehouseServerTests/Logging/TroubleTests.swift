@@ -9,7 +9,7 @@ import Testing
 struct TroubleTests {
     private struct Failure: Error {}
 
-    @Test func `it is told once, and so is its end`() async {
+    @Test func `its beginning and its end are logged once each`() async {
         let log = CollectedLog()
         let failure = FailureLog("Something waits", logger: log.logger)
         let done = await failure.watch { 1 }
@@ -22,7 +22,7 @@ struct TroubleTests {
         #expect(log.lines.last?.hasPrefix("notice It works again") == true)
     }
 
-    @Test func `erasures that can't be looked for are told of`() async throws {
+    @Test func `a failure to look for erasures is logged`() async throws {
         let log = CollectedLog()
         try await TestServer.with(logger: log.logger) { server in
             try await server.execute("ALTER TABLE erasures RENAME TO elsewhere")
@@ -35,7 +35,7 @@ struct TroubleTests {
         }
     }
 
-    @Test func `what waits is at the metrics page`() async throws {
+    @Test func `the metrics page shows the backlog`() async throws {
         try await TestServer.with(application: "deletion: { gracePeriod: 0s }") { server in
             let client = APIClient(server)
             try await server.withoutScheduler {

@@ -8,7 +8,7 @@ import Testing
 
 /// `gatehouse explain`, beside a running server on the same database.
 struct ExplainCommandTests {
-    @Test func `a verdict is told with its rule, and nothing changes`() async throws {
+    @Test func `explaining prints the verdict with its rule and changes nothing`() async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await TestServer.with(database: database) { server in
             let (client, file) = (APIClient(server), ServerFile(database: database))

@@ -111,7 +111,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `what is due is erased by hand too`() async throws {
+    @Test func `the command erases due accounts`() async throws {
         try await with { bench in
             let person = try await bench.client.register(at: bench.server)
             try await bench.client.deleteAccount(person)
@@ -126,7 +126,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `who has not acknowledged is named, and told again`() async throws {
+    @Test func `services that did not acknowledge are named and notified again`() async throws {
         try await WebhookSink.with { _, number in
             number < 2 ? .status(500) : .status(204)
         } _: { sink in

@@ -67,7 +67,7 @@ struct PurgeDeliveryTests {
         }
     }
 
-    @Test func `a command that is stopped finishes what it has taken`() async throws {
+    @Test func `a stopped command finishes the events that it leased`() async throws {
         try await WebhookSink.with { _, _ in
             .hang
         } _: { sink in

@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `an application that others use is left alone`() async throws {
+    @Test func `seeding refuses an application with other accounts`() async throws {
         try await withServerAndCommands { server, file, directory in
             _ = try await APIClient(server).guest()
             let refused = try await file.run(["bench", "seed", "--accounts", "5"], in: directory)
@@ -117,7 +117,7 @@ import Testing
         (["--accounts", "0"], "0 is no number from 1 to 600000000"),
         (["--accounts", "5", "--identities-per-account", "17"], "17 is no number from 1 to 16"),
     ])
-    func `what cannot be done is one line`(arguments: [String], words: String) async throws {
+    func `a failure gives one line`(arguments: [String], words: String) async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await ProcessDirectory.with { directory in
             let outcome = try await ServerFile(database: database).run(["bench", "seed"] + arguments, in: directory)

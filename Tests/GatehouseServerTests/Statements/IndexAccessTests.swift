@@ -19,7 +19,7 @@ struct IndexAccessTests {
     /// more.
     private static let cheap = 60.0
 
-    @Test func `hot paths read by indexes alone`() async throws {
+    @Test func `hot paths read only by indexes`() async throws {
         try await HotPathStage.with { stage in
             let server = stage.server
             try await seed(server)

@@ -22,7 +22,7 @@ struct PlannerStatisticsTests {
         }
     }
 
-    @Test func `a table is known once it has ten times its rows`() async throws {
+    @Test func `a table is analysed after it grew tenfold`() async throws {
         try await TestServer.with { server in
             try await server.execute("ALTER TABLE accounts SET (autovacuum_enabled = false)")
             let statistics = PlannerStatistics(database: server.backend.database)

@@ -2,7 +2,7 @@ import Testing
 
 /// What is asked for often asks the database once, and whatever asks more often says why.
 struct HotPathRoundTripTests {
-    @Test func `each path makes as many round trips as it says`() async throws {
+    @Test func `each path makes the stated number of round trips`() async throws {
         try await HotPathStage.with { stage in
             for path in HotPath.all {
                 // The first time may have a key to fetch or a statement to prepare.

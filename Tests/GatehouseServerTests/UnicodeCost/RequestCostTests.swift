@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `what finishes a flow`() async throws {
+    @Test func `ways to finish a flow`() async throws {
         try await serve { server, _ in
             let client = RedirectClient(api: APIClient(server))
             let raw = RawExchange(server)

@@ -29,7 +29,7 @@ struct BodyDeadlineHandlerTests {
         #expect(!channel.isActive)
     }
 
-    @Test func `each request has a time of its own`() throws {
+    @Test func `each request has its own deadline`() throws {
         let channel = try connection()
         for _ in 0..<3 {
             try channel.writeInbound(head)

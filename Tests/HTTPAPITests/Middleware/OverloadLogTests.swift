@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPAPI
 
 struct OverloadLogTests {
-    @Test func `tells of the first at once and then of many in one line`() {
+    @Test func `logs the first at once and later ones in one line`() {
         let clock = Mutex(ContinuousClock.now)
         let log = OverloadLog { clock.withLock { $0 } }
         #expect(log.due() == 1)

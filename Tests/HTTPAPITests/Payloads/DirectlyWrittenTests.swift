@@ -39,7 +39,7 @@ struct DirectlyWrittenTests {
         #expect(written == encoded, sourceLocation: sourceLocation)
     }
 
-    @Test func `answers say the same as their encoders`() throws {
+    @Test func `hand-written JSON equals the encoder's`() throws {
         let exposed: [String: JSONValue] = [
             "team": ["a", 1, .number(1.5), .null, true, ["b": "c/d"]], "uid": "not this one",
             Self.odd: .string(Self.odd),

@@ -13,7 +13,7 @@ struct OutboundPosterTests {
             .post(.post(url, json: Array(#"{"a":1}"#.utf8)), within: deadline)
     }
 
-    @Test func `each request has a connection of its own, and a redirect is an answer`() async throws {
+    @Test func `each request has its own connection, and redirects are not followed`() async throws {
         try await LocalUpstream.with(answer: { asked in
             asked.uri == "/there" ? .reply(307, headers: ["location": "/elsewhere"]) : .reply(202)
         }) { upstream in
@@ -45,7 +45,7 @@ struct OutboundPosterTests {
         }
     }
 
-    @Test func `a service that says nothing is left at the deadline`() async throws {
+    @Test func `a silent service is abandoned at the deadline`() async throws {
         try await LocalUpstream.with(answer: { _ in .silence }) { upstream in
             try await OutboundNetwork.with { network in
                 await #expect(throws: Obstacle.timeout) {
@@ -61,7 +61,7 @@ struct OutboundPosterTests {
         }
     }
 
-    @Test func `what is cancelled is not a failure`() async throws {
+    @Test func `a cancellation is not a failure`() async throws {
         try await LocalUpstream.with(answer: { _ in .silence }) { upstream in
             try await OutboundNetwork.with { network in
                 let posting = Task { try await post(upstream.url(), by: network, within: .seconds(60)) }

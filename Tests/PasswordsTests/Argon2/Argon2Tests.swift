@@ -30,7 +30,7 @@ extension HashingSuites {
             #expect(argon2_verify(phc, bytes, bytes.count, Argon2_id) == ARGON2_OK.rawValue)
         }
 
-        @Test func `the next run takes over the same memory, wiped`() throws {
+        @Test func `the next run reuses the memory, wiped`() throws {
             let parameters = try Argon2Parameters(memoryKiB: 6 << 10, iterations: 1, parallelism: 1)
             let setup = PHCString.Setup(parameters: parameters, pepperID: nil, salt: Array(0..<16))
             let size = Int(parameters.memoryKiB) << 10

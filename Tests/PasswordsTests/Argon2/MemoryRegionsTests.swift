@@ -55,7 +55,7 @@ import Testing
         regions.release(unusedFor: .zero)
     }
 
-    @Test func `releases what has not been used for a while, and only that`() throws {
+    @Test func `releases only regions that were unused for a while`() throws {
         let first = try #require(regions.take(2 << 20))
         let second = try #require(regions.take(2 << 20))
         regions.giveBack(first, size: 2 << 20)

@@ -52,7 +52,7 @@ import Testing
         "$argon2id$v=19$m=65536,t=2,p=4$AAECAwQFBgcICQoLDA0ODx$\(tag)",
         "$argon2id$v=19$m=65536,t=2,p=4$\u{212A}AECAwQFBgcICQoLDA0ODw$\(tag)",
     ])
-    func `refuses anything else`(phc: String) {
+    func `refuses other forms`(phc: String) {
         #expect(throws: PasswordsError.unreadableHash) { try PHCString(PasswordHash(phc: phc)) }
     }
 

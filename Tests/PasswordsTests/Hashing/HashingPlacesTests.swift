@@ -66,14 +66,14 @@ struct HashingPlacesTests {
             places(waiting: 0, running: 2, average: .seconds(60), wait: .zero).refusal(holding: [])?.reason == .full)
     }
 
-    @Test func `jobs that take no time are bounded by number alone`() {
+    @Test func `jobs of no duration are limited only by number`() {
         #expect(places(waiting: 3, average: .zero, length: 4).refusal(holding: []) == nil)
         #expect(places(waiting: 4, average: .zero, length: 4).refusal(holding: [])?.reason == .full)
         #expect(places(waiting: 4, average: .zero, wait: .zero, length: 4).refusal(holding: [])?.reason == .full)
     }
 
     @Test(arguments: [(20, 1050), (100, 5050), (1, 1000)])
-    func `says when the queue will be gone`(waiting: Int, milliseconds: Int) {
+    func `states when the queue will be worked off`(waiting: Int, milliseconds: Int) {
         let refusal = places(waiting: waiting, length: 1).refusal(holding: [])
         #expect(refusal?.retryAfter == .milliseconds(milliseconds))
     }

@@ -35,7 +35,7 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `refuses who would wait too long, and says when to come back`() async throws {
+    @Test func `refuses a job that would wait too long, with the time to retry`() async throws {
         let pool = HashingPool(threads: 1, limits: .init(wait: .seconds(2)), expectedDuration: .seconds(1))
         let blockade = await Blockade(of: pool)
         let first = await pool.queued { 1 }
@@ -54,7 +54,7 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `takes the callers in their order`() async throws {
+    @Test func `runs jobs in their order`() async throws {
         let pool = HashingPool(threads: 1)
         let blockade = await Blockade(of: pool)
         let (order, log) = AsyncStream.makeStream(of: Int.self)
@@ -148,7 +148,7 @@ struct HashingPoolTests {
         #expect((runs.value, pool.statistics.done) == (0, 2))
     }
 
-    @Test func `who hangs up while a hash is run has it run to its end`() async throws {
+    @Test func `a hash that runs is completed although its client disconnects`() async throws {
         let pool = HashingPool(threads: 1)
         let presence = Presence()
         let answer = try await pool.run(for: .at("a", presence: presence)) {
@@ -159,7 +159,7 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `counts how long callers wait and jobs take`() async throws {
+    @Test func `measures how long jobs wait and run`() async throws {
         let pool = HashingPool(threads: 1)
         for _ in 1...3 { try await pool.run {} }
         let statistics = pool.statistics
@@ -235,7 +235,7 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `learns how long jobs take`() async throws {
+    @Test func `updates the average duration`() async throws {
         let pool = HashingPool(threads: 1, expectedDuration: .seconds(8))
         try await pool.run {}
         let average = pool.statistics.averageDuration

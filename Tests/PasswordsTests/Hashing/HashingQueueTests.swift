@@ -20,7 +20,7 @@ struct HashingQueueTests {
         // The server's own jobs wait like a network's.
         (["", "", "b/x"], [0, 2, 1]),
     ])
-    func `networks take turns, and in them subjects`(callers: [String], order: [Int]) {
+    func `networks take turns, and subjects within a network`(callers: [String], order: [Int]) {
         var queue = queue(of: callers)
         #expect(served(from: &queue) == order)
     }
@@ -34,7 +34,7 @@ struct HashingQueueTests {
         #expect(served(from: &queue) == [0, 3, 2])
     }
 
-    @Test func `a network that leaves its block takes no neighbour's turn`() {
+    @Test func `a network that leaves its block does not change its neighbours' turns`() {
         var queue = queue(of: ["p:a/x", "p:b/y", "q/z", "p:b/y"])
         #expect(queue.remove(0)?.id == 0)
         #expect(served(from: &queue) == [1, 2, 3])
@@ -48,7 +48,7 @@ struct HashingQueueTests {
         #expect(served(from: &queue) == [1, 2, 7])
     }
 
-    @Test func `counts what waits, and forgets who is gone`() {
+    @Test func `counts waiting jobs and forgets groups without any`() {
         var queue = queue(of: ["a/x", "a/y", "b/x", "b/x", "c"])
         let subject = AttemptKey(bytes: Array("x".utf8))
         #expect((queue.count, queue.count(.network("a")), queue.count(.block("b"))) == (5, 2, 2))

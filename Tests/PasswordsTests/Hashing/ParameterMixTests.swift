@@ -23,7 +23,7 @@ struct ParameterMixTests {
         #expect((0..<100).allSatisfy { mix.parameters(for: asker($0, application: 2))?.memoryKiB == 64 })
     }
 
-    @Test func `a subject changes once while hashes move to other parameters`() throws {
+    @Test func `a subject's parameters change once while hashes move to new ones`() throws {
         let mix = ParameterMix()
         var changes: [UInt32: Int] = [:]
         var before: [UInt32: UInt32] = [:]
@@ -39,7 +39,7 @@ struct ParameterMixTests {
         #expect(changes.count == 500 && changes.values.allSatisfy { $0 == 1 })
     }
 
-    @Test func `nothing is drawn where nothing is known`() {
+    @Test func `without stored hashes there are no parameters`() {
         let mix = ParameterMix()
         #expect(mix.parameters(for: asker(1)) == nil)
         mix.replace(with: [(1, "m=4294967295,t=1,p=1", 9), (1, "nonsense", 9), (1, cheap, 0)])

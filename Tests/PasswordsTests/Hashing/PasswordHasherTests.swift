@@ -71,7 +71,7 @@ extension HashingSuites {
             await pool.shutdown()
         }
 
-        @Test func `takes over parameters and pepper of a sibling it can check`() async throws {
+        @Test func `reuses parameters and pepper of a sibling that it can check`() async throws {
             let old = try PepperKeys(current: key("old"))
             let live = try await hasher(.init(memoryKiB: 32, iterations: 2, parallelism: 1), pepper: old)
                 .hash("live password", sharingSaltOf: nil, for: .somebody)
@@ -165,7 +165,9 @@ extension HashingSuites {
         }
 
         @Test(arguments: [(32, 1, 2), (16, 2, 2), (16, 1, 1)] as [(UInt32, UInt32, UInt32)])
-        func `tells a hash of other parameters`(memory: UInt32, iterations: UInt32, parallelism: UInt32) async throws {
+        func `reports a hash with other parameters as outdated`(memory: UInt32, iterations: UInt32, parallelism: UInt32)
+            async throws
+        {
             let other = try hasher(.init(memoryKiB: memory, iterations: iterations, parallelism: parallelism))
             let hash = try await other.hash("password", sharingSaltOf: nil, for: .somebody)
             #expect(try await other.match("password", against: [hash], for: .somebody)?.isOutdated == false)

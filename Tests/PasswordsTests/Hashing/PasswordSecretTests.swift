@@ -19,7 +19,7 @@ import Testing
         #expect(bytes(typed) == Array(normalised.utf8))
     }
 
-    @Test func `leaves alone what no policy lets through`() {
+    @Test func `leaves passwords unchanged that exceed any policy`() {
         let marks = "e" + String(repeating: "\u{301}\u{323}", count: 100_000)
         #expect(bytes(marks) == Array(marks.utf8))
     }

@@ -46,7 +46,7 @@ struct AppleCodeTests {
         }
     }
 
-    @Test func `another person's code brings no tokens`() async throws {
+    @Test func `another person's code attaches no tokens`() async throws {
         let other = try apple.token(["sub": "002.xyz"])
         apple.give(["refresh_token": "r.2", "id_token": .string(other)])
         let identity = try await apple.signIn(apple.token(), at: apple.provider(), with: code)
@@ -81,7 +81,7 @@ struct AppleCodeTests {
         try await checkSecret(form["client_secret"] ?? "", of: "net.example.app")
     }
 
-    @Test func `one that Apple does not know is given back`() async throws {
+    @Test func `a token that Apple does not know counts as revoked`() async throws {
         try await apple.provider().revoke(ProviderTokens(refreshToken: "r.gone", clientID: "net.example.app"))
         try await apple.provider().revoke(ProviderTokens())
     }
@@ -90,7 +90,7 @@ struct AppleCodeTests {
         arguments: [
             (500, [:]), (503, [:]), (429, [:]), (401, [:]), (400, ["error": "invalid_client"]),
         ] as [(Int, JSONValue)])
-    func `else it is tried again`(status: Int, answer: JSONValue) async throws {
+    func `other failures are tried again`(status: Int, answer: JSONValue) async throws {
         apple.service.answer(FakeApple.url + "/auth/revoke") { _ in .json(answer, status: status) }
         await #expect(throws: ProviderError.unavailable) {
             try await apple.provider().revoke(ProviderTokens(refreshToken: "r.1"))

@@ -60,7 +60,7 @@ struct AppleEventTests {
             // Its mark would be forgotten by now.
             ["iat": .integer(1_800_000_000 - 31 * 86_400)],
         ] as [[String: JSONValue]])
-    func `what is no event of Apple's is refused`(changes: [String: JSONValue]) async throws {
+    func `payloads that are not events of Apple are refused`(changes: [String: JSONValue]) async throws {
         let payload = try apple.event("consent-revoked", changes)
         await #expect(throws: ProviderError.refused) { try await event(in: payload) }
     }

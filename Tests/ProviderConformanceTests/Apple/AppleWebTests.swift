@@ -29,7 +29,7 @@ struct AppleWebTests {
         #expect(throws: ProviderError.self) { try apple.provider(withKey: false).authorizationURL(for: flow) }
     }
 
-    @Test func `what comes back is exchanged by the same redirect URI`() async throws {
+    @Test func `the code is exchanged with the same redirect URI`() async throws {
         let user = #"{"name":{"firstName":"Ada","lastName":"Lovelace"},"email":"eve@example.com"}"#
         let identity = try await complete(["code": "c.1", "user": user])
         #expect(identity.providerUid == "001.abc" && identity.displayName == "Ada Lovelace")
@@ -55,7 +55,7 @@ struct AppleWebTests {
         #expect(identity.displayName == nil)
     }
 
-    @Test func `a code that Apple does not take proves nothing`() async throws {
+    @Test func `a code that Apple refuses proves nothing`() async throws {
         await #expect(throws: ProviderError.refused) { try await complete(["code": "c.2"]) }
         await #expect(throws: ProviderError.missing(field: "code")) { try await complete([:]) }
         apple.service.condition = .failing

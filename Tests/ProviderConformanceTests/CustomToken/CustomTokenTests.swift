@@ -67,7 +67,7 @@ struct CustomTokenTests {
             identity.addresses == [AddressClaim(address: .email(address), isVerified: false, isAuthoritative: false)])
     }
 
-    @Test func `what is no address is left out`() async throws {
+    @Test func `malformed addresses are left out`() async throws {
         let identity = try await legacy.verdict(on: ["email": "not an address", "phone_number": "0612345678"])
         #expect(identity.addresses.isEmpty && identity.providerUid == "u-1")
     }

@@ -15,7 +15,7 @@ struct ExposedClaimTests {
     ]
     private static let expected: [String: JSONValue] = ["role": "admin", "team.name": "red", "real_user_status": 2]
 
-    @Test func `every kind with claims says so`() {
+    @Test func `every kind with claims declares it`() {
         let kinds: [any Provider.Type] =
             [OpenIDConnectProvider.self, OAuth2Provider.self, AppleProvider.self, CustomTokenProvider.self]
             + [MobileNetworkProvider.self] + ReadyProviders.all
@@ -43,7 +43,7 @@ struct ExposedClaimTests {
         #expect(identity.profile == Self.expected.merging(["role": "red"]) { $1 })
     }
 
-    @Test func `of an operator's assertion, which a header alone has none of`() async throws {
+    @Test func `claims come from an operator's assertion, not from a header`() async throws {
         let carrier = try Carrier()
         let provider = try MobileNetworkProvider.made(
             of: carrier.assertions, exposing: Self.names, service: carrier.service, now: carrier.now)

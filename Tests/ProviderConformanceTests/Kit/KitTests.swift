@@ -50,7 +50,7 @@ struct KitTests {
         #expect(try await self.failures(of: Cave<Moody>.self).contains("gives other evidence"))
     }
 
-    @Test func `a provider says when its service is away`() async throws {
+    @Test func `a provider reports an outage of its service`() async throws {
         let fixtures = try fixtures(for: Cave<Dependent>.self)
         fixtures.service.answer("https://cave.example") { _ in .json([:]) }
         let failures = await ProviderConformance.failures(of: Cave<Dependent>.self, fixtures).joined(separator: "\n")

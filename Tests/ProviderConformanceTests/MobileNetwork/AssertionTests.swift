@@ -33,7 +33,7 @@ struct AssertionTests {
             ["phone_number": .null], ["phone_number": "33612345678"], ["phone_number": "0612345678"],
             ["phone_number": 33_612_345_678], ["aud": "another"], ["iss": "https://stranger.example"],
         ] as [[String: JSONValue]])
-    func `an assertion says everything`(changes: [String: JSONValue]) async throws {
+    func `an assertion is a complete proof`(changes: [String: JSONValue]) async throws {
         await #expect(throws: ProviderError.refused) { try await verdict(on: changes) }
     }
 

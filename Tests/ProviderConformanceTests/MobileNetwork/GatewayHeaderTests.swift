@@ -35,7 +35,7 @@ struct GatewayHeaderTests {
         ("10.1.0.0", true), ("10.1.255.255", true), ("10.2.0.0", false), ("11.1.0.1", false), ("fd00:1::7", true),
         ("fd00:2::7", false), ("::ffff:10.1.2.3", true), ("::ffff:10.2.2.3", false), ("", false), ("gateway", false),
     ])
-    func `the header counts from a gateway alone`(peer: String, isGateway: Bool) async throws {
+    func `the header counts only from a gateway`(peer: String, isGateway: Bool) async throws {
         let headers = [
             "X-MSISDN": ["33612345678"], "X-Forwarded-For": [Carrier.gateway], "Forwarded": ["for=10.1.2.3"],
         ]

@@ -27,7 +27,7 @@ struct OutsidePackageTests {
 
     /// Builds the package outside of this checkout, and runs its conformance test and its server.
     @Test(.enabled(if: isLongMode, "builds everything a second time"))
-    func `the example builds a server with a provider of its own`() async throws {
+    func `the example package builds a server with its provider`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "harbour-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: Self.example, to: folder)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -32,7 +32,7 @@ struct ErasedTracesTests {
         return [marker, bytes.hex] + hidden
     }
 
-    @Test func `every table is empty of the person, or says why it may keep something`() async throws {
+    @Test func `every table has no data of the person, or states why it keeps some`() async throws {
         try await with { server, sink in
             let traces = ErasedTraces()
             let person = try await traces.leave(at: server)
@@ -104,7 +104,7 @@ struct ErasedTracesTests {
         }
     }
 
-    @Test func `what waits at an address that names none of their identities goes too`() async throws {
+    @Test func `rows that wait at an address of none of their identities are removed too`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let person = try await client.newcomer(email: email)
@@ -137,7 +137,7 @@ struct ErasedTracesTests {
         }
     }
 
-    @Test func `so does a code that they asked for, but none that others asked for`() async throws {
+    @Test func `a code that they requested is removed too, but not those of others`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let owner = try await client.register(at: server, email: email)

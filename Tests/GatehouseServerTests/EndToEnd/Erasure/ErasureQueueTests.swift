@@ -154,7 +154,7 @@ struct ErasureQueueTests {
         }
     }
 
-    @Test func `in its grace period an account is neither taken nor begun`() async throws {
+    @Test func `an account in its grace period is neither leased nor erased`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()
@@ -173,7 +173,7 @@ struct ErasureQueueTests {
         }
     }
 
-    @Test func `who was given up is told again, as long as there is time`() async throws {
+    @Test func `a service that was given up is notified again within the deadline`() async throws {
         try await WebhookSink.with { _, number in
             number < 1 ? .status(500) : .status(204)
         } _: { sink in

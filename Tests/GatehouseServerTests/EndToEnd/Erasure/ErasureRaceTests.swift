@@ -10,7 +10,7 @@ import Testing
 
 /// One erasure in the hands of several.
 struct ErasureRaceTests {
-    @Test func `two replicas and a slow webhook make one erasure, told once`() async throws {
+    @Test func `two replicas and a slow webhook cause one erasure with one event`() async throws {
         try await ProcessDirectory.with { directory in
             let application = "deletion: { ledger: \"\(directory.path("ledger"))\" }"
             try await WebhookSink.with { post, _ in
@@ -74,7 +74,7 @@ struct ErasureRaceTests {
         }
     }
 
-    @Test func `one replica at a time takes what is due`() async throws {
+    @Test func `one replica at a time leases due erasures`() async throws {
         try await TestServer.with(application: "deletion: { gracePeriod: 1h }") { server in
             let client = APIClient(server)
             for _ in 1...6 { try await client.deleteAccount(try await client.guest()) }

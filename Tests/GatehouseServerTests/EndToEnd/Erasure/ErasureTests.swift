@@ -60,7 +60,7 @@ struct ErasureTests {
         }
     }
 
-    @Test func `the same proofs open new accounts that know nothing of the old`() async throws {
+    @Test func `after an erasure the same proofs open new, empty accounts`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             #expect(try await client.link(.somebody("ada"), bearer: person.accessToken).status == 200)
@@ -116,7 +116,7 @@ struct ErasureTests {
         }
     }
 
-    @Test func `what an account has absorbed goes with it`() async throws {
+    @Test func `absorbed accounts are erased with the account`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)

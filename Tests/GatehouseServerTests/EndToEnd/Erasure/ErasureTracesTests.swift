@@ -9,7 +9,7 @@ import Testing
 
 /// The audit outlives an account without pointing to it.
 struct ErasureTracesTests {
-    @Test func `what remains of an erasure tells its day alone`() async throws {
+    @Test func `the remains of an erasure state only its day`() async throws {
         try await WebhookSink.with { sink in
             try await TestServer.with(
                 webhooks: "[\(sink.entry("account.created", "account.deleted", "account.restored", "account.erased"))]"

@@ -31,7 +31,7 @@ struct ExpiredRowsTests {
         }
     }
 
-    @Test func `a refresh token goes with the last that could be presented before it`() async throws {
+    @Test func `a refresh token is removed once no earlier one can be presented`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()
@@ -91,7 +91,7 @@ struct ExpiredRowsTests {
         }
     }
 
-    @Test func `what is settled goes after a month, but for an erasure's`() async throws {
+    @Test func `settled rows are removed after a month, except those of an erasure`() async throws {
         try await TestServer.with { server in
             try await server.execute(
                 """

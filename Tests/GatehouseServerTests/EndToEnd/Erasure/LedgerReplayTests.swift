@@ -56,7 +56,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `who parted after the backup is neither taken along nor left inside another account`() async throws {
+    @Test func `a merge undone after the backup is neither erased nor restored`() async throws {
         for leaver in ["survivor", "absorbed"] {
             try await withLedger { path, application in
                 let (backup, survivor, absorbed) = try await TestServer.with(
@@ -98,7 +98,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `a code that an erased person had asked for does not come back with a backup`() async throws {
+    @Test func `a restored backup does not bring back the code of an erased person`() async throws {
         try await withLedger { _, application in
             let address = APIClient.newAddress()
             let backup = try await TestServer.with(application: application) { server in
@@ -192,7 +192,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `without a ledger a start says what that means`() async throws {
+    @Test func `without a ledger the start logs what that means`() async throws {
         let log = CollectedLog()
         let proxied = #"trustedProxies: ["127.0.0.1"]"#
         try await TestServer.with(server: proxied, logger: log.logger) { _ in }

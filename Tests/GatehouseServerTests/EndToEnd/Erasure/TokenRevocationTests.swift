@@ -60,7 +60,7 @@ struct TokenRevocationTests {
         }
     }
 
-    @Test func `what stays unanswered for days is given up visibly`() async throws {
+    @Test func `events that are unanswered for days are given up visibly`() async throws {
         try await TestServer.linking { server, client in
             let token = "token-\(UUID().uuidString)"
             ScriptedProvider.refused.withLock { _ = $0.insert(token) }
@@ -106,7 +106,7 @@ struct TokenRevocationTests {
         }
     }
 
-    @Test func `Apple is told`() async throws {
+    @Test func `tokens are revoked at Apple`() async throws {
         try await AppleSignInTests().with { apple in
             let (exchange, revocation) = (apple.upstream.url + "/auth/token", apple.upstream.url + "/auth/revoke")
             let identityToken = try apple.token("001")

@@ -20,7 +20,7 @@ struct AddressChangeTests {
             "/auth/identities/\(id)/address/verify", ["challengeId": challenge, "code": .string(code)], bearer: bearer)
     }
 
-    @Test func `the old address stays until the new one is proven, and both are told`() async throws {
+    @Test func `the old address stays until the new one is proven, and both are notified`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let id = try await client.identityID(of: "email", bearer: person.accessToken)
@@ -55,7 +55,7 @@ struct AddressChangeTests {
         }
     }
 
-    @Test func `of two accounts with the same wish the first proof wins`() async throws {
+    @Test func `if two accounts change to one address, the first proof wins`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.register(at: server), try await client.register(at: server))
             let address = APIClient.newAddress()
@@ -118,7 +118,7 @@ struct AddressChangeTests {
         }
     }
 
-    @Test func `what is no address of one's own is refused`() async throws {
+    @Test func `addresses of other accounts are refused`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.register(at: server), try await client.newcomer("eve"))
             let id = try await client.identityID(of: "email", bearer: ada.accessToken)

@@ -32,7 +32,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `a guest's lost answer can be asked for again`() async throws {
+    @Test func `a guest can repeat a request whose response was lost`() async throws {
         try await TestServer.linking { server, client in
             let guest = try await client.guest()
             #expect(try await client.link(.somebody("ada"), bearer: guest.accessToken).status == 200)
@@ -67,7 +67,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `what a refresh makes while the guest becomes permanent is worth nothing`() async throws {
+    @Test func `tokens of a refresh that races with an upgrade are refused`() async throws {
         try await TestServer.linking { _, client in
             for round in 1...15 {
                 let guest = try await client.guest()
@@ -110,7 +110,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `a guest whose identity has an account is told, by default`() async throws {
+    @Test func `by default a guest whose identity has an account is refused`() async throws {
         try await TestServer.linking { server, client in
             let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
             for choice in [nil, "keep"] {
@@ -124,7 +124,7 @@ struct GuestTests {
     }
 
     @Test(arguments: ["switch", "merge"])
-    func `a guest goes over to its account, also when it asks again`(choice: String) async throws {
+    func `a guest switches to its account, also on a retry`(choice: String) async throws {
         try await TestServer.linking { server, client in
             let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
             _ = try await client.patch("/auth/me", ["metadata": ["score": 7]], bearer: guest.accessToken)
@@ -151,7 +151,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `a guest that asks twenty times at once goes over once`() async throws {
+    @Test func `a guest that sends twenty requests at once switches once`() async throws {
         try await TestServer.linking { server, client in
             let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
             let answers = try await atOnce(20) {
@@ -178,7 +178,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `a guest's code for an address with an account leads there`() async throws {
+    @Test func `a guest's code for an address with an account opens that account`() async throws {
         try await TestServer.linking { server, client in
             let (ada, guest) = (try await client.register(at: server), try await client.guest())
             let code = try await client.challenge("email", ada.email, at: server, bearer: guest.accessToken)

@@ -88,7 +88,7 @@ struct IdentityReviewTests {
         }
     }
 
-    @Test func `without anything linked since, the mail leads nowhere`() async throws {
+    @Test func `if nothing was linked since, the mail has no link`() async throws {
         try await TestServer.linking { server, client in
             let (person, identity) = try await client.victim(at: server, of: "ada")
             try await server.execute(

@@ -58,7 +58,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `linking asks for a recent authentication, which a re-authentication gives`() async throws {
+    @Test func `linking needs a recent authentication, which a re-authentication gives`() async throws {
         try await TestServer.linking(application: "recentAuthentication: 1s") { server, client in
             let person = try await client.newcomer("ada")
             try await ContinuousClock().sleep(for: .milliseconds(2100))
@@ -157,7 +157,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `what can't be linked is refused with a reason`() async throws {
+    @Test func `a provider that cannot be linked is refused with a reason`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted, enabled: false }") { server, client in
             let person = try await client.newcomer("ada")
             func link(_ provider: String, _ body: JSONValue = ["proof": "refused"]) async throws -> APIClient.Answer {

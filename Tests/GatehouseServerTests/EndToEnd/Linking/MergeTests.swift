@@ -137,7 +137,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `the other account survives where that is asked for`() async throws {
+    @Test func `the other account survives on request`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
@@ -148,7 +148,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `a guest that survives by wish has one session, and is a guest again after undoing`() async throws {
+    @Test func `a guest chosen as survivor has one session, and is a guest again after undoing`() async throws {
         try await TestServer.linking { server, client in
             let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
             let ticket = try await client.ticket(.somebody("ada"), bearer: guest.accessToken)
@@ -246,7 +246,7 @@ struct MergeAftermathTests {
         }
     }
 
-    @Test func `an address goes with the identity that shows it`() async throws {
+    @Test func `an address is removed with the identity that shows it`() async throws {
         try await TestServer.linking { server, client in
             let ada = try await client.newcomer("ada")
             let eve = try await client.register(at: server)

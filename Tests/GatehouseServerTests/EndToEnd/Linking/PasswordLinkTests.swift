@@ -72,7 +72,7 @@ struct PasswordLinkTests {
         }
     }
 
-    @Test func `a guest that goes over leaves the account's password alone`() async throws {
+    @Test func `a guest that switches does not change the account's password`() async throws {
         try await TestServer.linking { server, client in
             let (owner, guest) = (
                 try await client.register(at: server, password: APIClient.otherPassword), try await client.guest()

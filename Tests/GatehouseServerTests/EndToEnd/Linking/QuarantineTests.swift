@@ -77,7 +77,7 @@ struct QuarantineTests {
     }
 
     @Test(arguments: ["current", "other"])
-    func `what a merge brought is quarantined, whichever account survives`(survivor: String) async throws {
+    func `identities of a merge are quarantined, whichever account survives`(survivor: String) async throws {
         try await TestServer.linking { server, client in
             _ = try await client.newcomer("eve")
             let person = try await client.register(at: server)
@@ -91,7 +91,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func `an address that only a quarantined identity shows leads nowhere either`() async throws {
+    @Test func `an address that only a quarantined identity shows opens no account`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted }") { server, client in
             let address = APIClient.newAddress()
             let (person, _) = try await client.victim(at: server, of: "eve", email: address)
@@ -121,7 +121,7 @@ struct QuarantineTests {
     }
 
     @Test(arguments: ["7d", "0"])
-    func `what was linked earlier, or proves the mailbox, stays`(quarantine: String) async throws {
+    func `identities that were linked earlier, or prove the mailbox, stay`(quarantine: String) async throws {
         try await TestServer.with(
             application: "", providers: "scripted: {}\nphone: { enabled: true }\nother: { kind: scripted }",
             passwords: "\(TestServer.quickArgon2), quarantine: \(quarantine)"
@@ -164,7 +164,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func `what a merge brought along counts from the merge`() async throws {
+    @Test func `identities of a merge count as linked at the merge`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             _ = try await client.newcomer("eve")

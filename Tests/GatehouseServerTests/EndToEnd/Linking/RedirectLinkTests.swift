@@ -92,7 +92,7 @@ struct RedirectLinkTests {
         }
     }
 
-    @Test func `a wrong verifier uses the code up, another provider's path does not know it`() async throws {
+    @Test func `a wrong verifier uses up the code, and another provider's path refuses it`() async throws {
         try await TestServer.linking(application: Self.uris, providers: "other: { kind: scripted }") { server, client in
             let redirect = RedirectClient(api: client)
             let person = try await client.newcomer("ada")

@@ -28,7 +28,7 @@ struct SecondProofTests {
             """)
     }
 
-    @Test func `an idle number asks for a second proof, and its ticket makes it good again`() async throws {
+    @Test func `an idle number requires a second proof, and its ticket makes it usable again`() async throws {
         try await TestServer.linking { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")
             #expect(try await client.link(.somebody("ada"), bearer: person.accessToken).status == 200)
@@ -84,7 +84,7 @@ struct SecondProofTests {
         }
     }
 
-    @Test func `an address of its own is another way in`() async throws {
+    @Test func `an additional address is another way to sign in`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted, mode: linkOnly }") { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")
             let linked = try await client.link(

@@ -32,7 +32,7 @@ struct StepUpTests {
         return evidence
     }
 
-    @Test func `a flow asks the provider for a login, and takes its time`() async throws {
+    @Test func `a flow requires a login at the provider and uses its time`() async throws {
         try await TestServer.linking(application: Self.uris) { server, client in
             let redirect = RedirectClient(api: client)
             let person = try await client.newcomer("ada")
@@ -47,7 +47,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `a flow that asked for no fresh login does not re-authenticate`() async throws {
+    @Test func `a flow without a fresh login does not re-authenticate`() async throws {
         try await TestServer.linking(application: Self.uris) { server, client in
             let redirect = RedirectClient(api: client)
             let person = try await client.newcomer("ada")

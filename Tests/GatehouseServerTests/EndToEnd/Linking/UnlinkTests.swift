@@ -42,7 +42,7 @@ struct UnlinkTests {
         }
     }
 
-    @Test func `the last identity takes the account along, and comes back with it`() async throws {
+    @Test func `the last identity moves its account, and returns with it`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada", email: APIClient.newAddress())
             let removed = try await client.delete("/auth/identities/current", bearer: person.accessToken)
@@ -58,7 +58,7 @@ struct UnlinkTests {
         }
     }
 
-    @Test func `an account comes back by an address of its own, too`() async throws {
+    @Test func `an account can also be restored by one of its addresses`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada", email: APIClient.newAddress())
             #expect(try await client.delete("/auth/account", bearer: person.accessToken).status == 204)
@@ -87,7 +87,7 @@ struct UnlinkTests {
         }
     }
 
-    @Test func `two removals at once end in one state`() async throws {
+    @Test func `concurrent removals end in one state`() async throws {
         try await TestServer.linking { server, client in
             for _ in 0..<10 {
                 let person = try await client.newcomer()

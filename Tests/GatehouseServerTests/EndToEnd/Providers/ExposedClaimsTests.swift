@@ -30,7 +30,7 @@ struct ExposedClaimsTests {
         return standard.merging(more) { $1 }
     }
 
-    @Test func `any claim goes by its name into auth and every access token`() async throws {
+    @Test func `any claim is exposed under its name in auth and each access token`() async throws {
         try await with(expose: "[role, name, given_name, org.team, groups]") { client, authority in
             let token = try authority.token(
                 claims([
@@ -49,7 +49,7 @@ struct ExposedClaimsTests {
     }
 
     /// A token with all of them would be longer than any that is signed.
-    @Test func `what does not fit is left out, in the order of the configuration`() async throws {
+    @Test func `claims that do not fit are left out, in the order of the configuration`() async throws {
         try await with(expose: "[a, b, c, d, e, deep, odd, small]") { client, authority in
             let large = JSONValue.string(String(repeating: "ü", count: 900))
             let deep = (0..<12).reduce(JSONValue.string("x")) { value, _ in ["y": value] }
@@ -75,7 +75,7 @@ struct ExposedClaimsTests {
     }
 
     @Test(arguments: [#""\u0000""#, #""\ud800""#, #"{"\u0000":1}"#, "1e999", "NaN", "\"\u{0}\""])
-    func `what is no storable JSON is refused, never a fault`(value: String) async throws {
+    func `JSON that cannot be stored is refused, never a server error`(value: String) async throws {
         try await with(expose: "[role]") { client, authority in
             let now = Int(Date().timeIntervalSince1970)
             let payload = """

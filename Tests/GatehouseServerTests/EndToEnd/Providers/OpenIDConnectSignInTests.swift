@@ -88,7 +88,7 @@ struct OpenIDConnectSignInTests {
         return try await APIClient(server).post("/auth/oauth/google/token", .object(body))
     }
 
-    @Test func `a code flow from the issuer alone`() async throws {
+    @Test func `a code flow configured by the issuer only`() async throws {
         try await with { server, issuer in
             let client = web(server)
             let flow = try await client.begin()
@@ -112,7 +112,7 @@ struct OpenIDConnectSignInTests {
         }
     }
 
-    @Test func `answers of another issuer and tokens of another flow come to nothing`() async throws {
+    @Test func `responses of another issuer and tokens of another flow are refused`() async throws {
         try await with { server, issuer in
             let client = web(server)
             for parameters in [["code": "c", "iss": "https://evil.example"], ["code": "c"]] {
@@ -154,7 +154,7 @@ struct OpenIDConnectSignInTests {
         }
     }
 
-    @Test func `an issuer that is down costs its own sign-ins alone, and cached keys go on`() async throws {
+    @Test func `an issuer that is down affects only its own sign-ins, and cached keys stay in use`() async throws {
         try await with(others: "other: { kind: scripted }") { server, issuer in
             #expect(try await native(server, issuer.token()).status == 200)
             issuer.upstream.service.condition = .down
@@ -193,7 +193,7 @@ struct OpenIDConnectSignInTests {
     }
 
     @Test(arguments: ScriptedService.Condition.allCases.filter { $0 != .working })
-    func `what goes wrong behind a callback is the app's to read`(condition: ScriptedService.Condition) async throws {
+    func `errors after a callback are passed to the app`(condition: ScriptedService.Condition) async throws {
         try await with { server, issuer in
             let client = web(server)
             let flow = try await client.begin()

@@ -52,7 +52,7 @@ struct TokenSignInTests {
         }
     }
 
-    @Test func `a gateway's header counts from the gateway alone`() async throws {
+    @Test func `a gateway's header counts only from the gateway`() async throws {
         try await TestServer.with(
             server: "development: true, trustedProxies: [127.0.0.1]",
             providers: """

@@ -59,7 +59,7 @@ struct RealProviderMockTests {
         }
     }
 
-    @Test func `an address joins its account where the issuer's word is taken, and is verified`() async throws {
+    @Test func `an address joins its account if trustEmail is set, and is verified`() async throws {
         for isTrusted in [true, false] {
             try await with(settings: "trustEmail: \(isTrusted)") { server, _ in
                 for (person, isVerified) in [("jo", true), ("kim", false)] {
@@ -111,7 +111,7 @@ struct RealProviderMockTests {
         }
     }
 
-    @Test func `killed halfway, it costs its own sign-ins alone, and its cached keys go on`() async throws {
+    @Test func `a killed provider affects only its own sign-ins, and its cached keys stay in use`() async throws {
         try await with { server, mock in
             let client = web(server)
             let token = try await mock.idToken(of: "jo")
