@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenIDConnectProvider
 
-/// What becomes of an address, by issuer, settings and claims.
+/// Verification of addresses by issuer, settings and claims.
 struct EvidenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

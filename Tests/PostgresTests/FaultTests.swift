@@ -5,7 +5,7 @@ import Testing
 
 /// The server goes away and comes back while many callers are busy.
 @Suite struct FaultTests {
-    /// What became of the calls of a load.
+    /// The results of the calls of a load.
     private struct Tally {
         var acknowledged: Set<Int> = []
         var uncertain: Set<Int> = []
@@ -107,7 +107,7 @@ import Testing
 
             await cluster.crash()
             try await eventually { !database.isReachable }
-            // once it is known to be gone, callers are told so at once
+            // once the loss is known, callers fail at once
             try await eventually { await thrown { try await database.execute(.one) } != nil }
             try await Task.sleep(for: .seconds(1.2))
             let start = ContinuousClock.now

@@ -47,7 +47,7 @@ import Testing
     func onlyAnAddressAsWrittenIsVerified(text: String, isAsWritten: Bool) {
         let claim = AddressClaim(email: text, isVerified: true, isAuthoritative: true)
         guard let claim else {
-            // What is no address claims nothing at all.
+            // A malformed address gives no claim.
             #expect(!isAsWritten && EmailAddress(text) == nil, "\(text)")
             return
         }

@@ -15,7 +15,7 @@ struct PersonNameTests {
         let family = "👨‍👩‍👧‍👦"
         let name = PersonName.joined(String(repeating: family, count: 40))
         #expect(name == String(repeating: family, count: 256 / family.utf8.count))
-        // One letter under a tower of accents is no name.
+        // A single letter with many accents is not a name.
         #expect(PersonName.joined("a" + String(repeating: "\u{301}", count: 300)) == nil)
     }
 }

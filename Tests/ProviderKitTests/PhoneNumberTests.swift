@@ -45,7 +45,7 @@ import Testing
         "+\u{663}\u{663}\u{666}\u{661}\u{662}\u{663}\u{664}\u{665}\u{666}\u{667}\u{668}",
         "+3361234567\u{668}", "+3361234567\u{6F8}", "+3361234567\u{96E}", "+3361234567\u{FF18}",
         "+3361234567\u{1D7F4}", "+3361234567\u{2078}", "\u{FF0B}33612345678", "\u{207A}33612345678",
-        // What the eye doesn't see.
+        // Invisible characters.
         "+336123\u{200B}45678", "+336123\u{AD}45678", "\u{202A}+33612345678\u{202C}", "+33612345678\u{FE0F}",
         "+3361234567\u{301}8", "\u{FEFF}+33612345678",
         // No such number.
@@ -79,7 +79,7 @@ import Testing
         #expect(PhoneNumber("+4901645") == nil)
     }
 
-    /// What is stored is read back as itself, whatever the country.
+    /// A normalised number of any country parses to itself.
     @Test func theFormIsStableForAnyNumber() {
         var generator = SystemRandomNumberGenerator()
         var valid = 0

@@ -3,9 +3,9 @@ import Foundation
 import ProviderKit
 
 extension ContractRule {
-    /// The contract, the first rule that applies.
+    /// The rules of docs/api.md; the first one that applies decides.
     ///
-    /// Written from its sections 1 to 5 alone, and slower than what it judges: it asks the accounts themselves.
+    /// Written from docs/api.md alone, and slower than the tested function: it looks at the accounts themselves.
     static let all = refusals + quarantines + idleNumbers + deadAccounts + knownIdentities + links + newcomers
 
     private static let refusals = [

@@ -2,7 +2,7 @@ import Accounts
 import Foundation
 import ProviderKit
 
-/// A rule of the contract, in its words.
+/// A rule of docs/api.md, in its words.
 struct ContractRule: Sendable {
     let words: String
     let applies: @Sendable (Judgement) -> Bool
@@ -76,7 +76,7 @@ struct Judgement {
         return onlyOwner
     }
 
-    /// The account that the proof leads to: it reaches A, or joins the one that owns the address, or meets it.
+    /// The account of the proof: the identity's, or the owner of the address.
     var destination: UUID? {
         if let a { return a }
         if hasSession { return addressOfAnother }
@@ -99,7 +99,7 @@ struct Judgement {
             && owned(by: owner).allSatisfy(account.idle.contains)
     }
 
-    /// The number that all of it rests on, if it has been idle for too long.
+    /// The number that alone proves the identity, if it was idle for too long.
     ///
     /// Until erasure, an account that has no other way in keeps its number.
     var idleNumber: AddressOwner? {
@@ -110,13 +110,13 @@ struct Judgement {
         return AddressOwner(
             address: number, uid: owner, status: account.status, isIdle: true, hasOtherWay: account.hasOtherWay)
     }
-    /// A code for the number proves nothing else; other evidence comes to the owner only by joining.
+    /// A code proves only the number; other evidence reaches the owner only by joining.
     private func restsOnAddress(of owner: UUID) -> Bool {
         situation.provesAddress ? a == nil || a == owner : !hasSession && a == nil && mayJoinByAddress
     }
     var isOnlyWay: Bool { idleNumber?.hasOtherWay == false }
 
-    // What the verdicts write.
+    // Effects of verdicts.
 
     var known: Entry { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
     var principal: UUID { world.asking ?? UUID() }

@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// Every combination of what bears on a linking decision, against a slower statement of the contract.
+/// Every combination of inputs of a linking decision, compared with a slower statement of the rules in docs/api.md.
 struct LinkingDecisionTests {
     @Test func `every combination is decided according to the documented rules`() {
         compare(Situation.all, with: ContractRule.all, decide)
@@ -35,7 +35,7 @@ struct LinkingDecisionTests {
     }
 
     /// A table that leaves a rule out would let it be broken.
-    @Test func `every rule of the contract applies to some combination`() {
+    @Test func `every rule applies to some combination`() {
         var applied: Set<String> = []
         for judged in Situation.all.map(Judgement.init) {
             for rules in [ContractRule.all, ContractRule.reauthentication] {

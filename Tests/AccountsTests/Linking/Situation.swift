@@ -2,14 +2,14 @@ import Accounts
 import Foundation
 import ProviderKit
 
-/// One combination of everything that bears on a linking decision.
+/// One combination of the inputs of a linking decision.
 struct Situation: CustomStringConvertible {
     enum Session: CaseIterable { case none, own, other, guest }
     enum Claim: CaseIterable { case none, unverified, verified, firstOfTwoVerified }
     enum Status: CaseIterable { case live, disabled, deleted }
     /// Whether the owner's number has been used lately, or else whether its account can be signed in to without it.
     enum Use: CaseIterable { case recent, idle, idleAndOnlyWay }
-    /// What a password reset has shut out: the identity that the evidence names, or the owner's address.
+    /// The quarantine after a password reset: of the identity in the evidence, or of the owner's address.
     enum Quarantine: CaseIterable { case none, identity, address }
     /// Who owns the addresses of the evidence.
     enum Owner: CaseIterable {
@@ -50,7 +50,7 @@ struct Situation: CustomStringConvertible {
         """
     }
 
-    /// Whether the parts can be true together, and none is told twice in other words.
+    /// Whether the combination is possible and not equivalent to another one.
     private var isPossible: Bool {
         let hasOwner = ![.nobody, .unverified].contains(owner)
         let hasOther = [.one, .oneOfTwo, .several, .askingAndAnother].contains(owner)

@@ -53,7 +53,7 @@ struct World {
         accounts[uid] = account
     }
 
-    /// What the rows would say of the evidence.
+    /// The rows that exist for the evidence.
     func state(about evidence: VerifiedIdentity) -> LinkingState {
         let knower = accounts.first { $0.value.knows }
         let owners = evidence.addresses.compactMap { claim in

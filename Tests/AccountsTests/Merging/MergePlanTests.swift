@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// What becomes of two accounts, in every combination of what each of them has.
+/// Merge plans for every combination of two accounts.
 struct MergePlanTests {
     static let early = Date(timeIntervalSince1970: 1_700_000_000)
     static let late = early + 1
@@ -14,7 +14,7 @@ struct MergePlanTests {
 
     enum Kind: CaseIterable { case permanent, guest, formerGuest }
 
-    /// Older or younger, permanent or a guest, and the wish: who survives, said once for each pair.
+    /// The survivor by age, kind and request.
     @Test(arguments: Kind.allCases, Kind.allCases)
     func `the older permanent account survives by default`(_ one: Kind, _ other: Kind) {
         for (created, otherCreated) in [(Self.early, Self.late), (Self.late, Self.early), (Self.early, Self.early)] {
@@ -64,7 +64,7 @@ struct MergePlanTests {
 
     enum Has: CaseIterable { case nothing, this, that }
 
-    /// What both have, and differently, is told and stays; what the survivor lacks is filled in; nothing else changes.
+    /// Conflicting fields are reported and kept, missing ones are filled in, and nothing else changes.
     @Test(arguments: Has.allCases, Has.allCases)
     func `the survivor keeps its fields, and missing ones are filled in`(_ own: Has, _ others: Has) {
         var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))

@@ -62,7 +62,7 @@ struct SMTPTransportTests {
         #expect(try ParsedMail(#require(sink.log.value.contents.first))["To"] == "zoë@mail.example")
     }
 
-    /// What the relay refuses, with which reply, and what that means.
+    /// Replies of a relay and the errors that they give.
     @Test(arguments: [
         ("MAIL", "550 no", DeliveryError.refused(code: 550)), ("MAIL", "451 later", .deferred(code: 451)),
         ("MAIL", "530 5.7.0 log in first", .deferred(code: 530)),

@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 
-/// The wall clock, ahead of the real one by as much as a test says.
+/// A wall clock that a test moves ahead of the real one.
 final class ManualTime: TimeSource {
     private let ahead = Observed(TimeInterval.zero)
 

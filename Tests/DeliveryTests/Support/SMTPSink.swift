@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A relay of one file: blocking sockets on threads, and a script for what goes wrong.
+/// A mail relay with blocking sockets on threads, and a script for faults.
 final class SMTPSink: Sendable {
     enum Reaction: Sendable {
         case reply(String)

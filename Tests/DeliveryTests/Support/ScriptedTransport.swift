@@ -2,7 +2,7 @@ import Accounts
 import Delivery
 import Foundation
 
-/// Carries mail as a script says and remembers what it was asked to carry.
+/// A transport with scripted results that records its mails.
 final class ScriptedTransport: MessageTransport {
     let attempts = Observed<[Mail]>([])
     private let script: @Sendable (Mail) async throws -> Void

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What an admin does by a command is in the audit, once.
+/// Each command of an administrator causes one audit event.
 struct AdminActionTests {
     /// A command, with `UID` for the account's; what it writes, and whether that names the account.
     struct Action: Sendable, CustomTestStringConvertible {

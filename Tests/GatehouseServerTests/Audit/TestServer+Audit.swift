@@ -75,7 +75,7 @@ extension TestServer {
         try await table.moveToAudit()
     }
 
-    /// What the audit gained while the body ran.
+    /// The audit events that were written while the body ran.
     func audited(while body: () async throws -> Void) async throws -> [Audited] {
         let before = try await audited().count
         try await body()

@@ -10,7 +10,7 @@ import Tokens
 struct UpstreamPortsTests {
     private let owner = PortsOwner(application: "demo", provider: "apple")
 
-    /// A reload asks again, and must find the keys and breakers that were there.
+    /// A reload requests ports again and must get the same keys and circuit breakers.
     @Test func whatIsKnownSurvivesAReload() async throws {
         let ports = UpstreamPorts()
         let first = ports.ports(for: owner, allowsPrivateHosts: false)

@@ -2,7 +2,7 @@ import GatehouseServer
 import ProviderKit
 import Testing
 
-/// What a file has wrong, and the one line that says so.
+/// Faults of a file, each with its one line.
 struct ConfigurationProblemTests {
     @Test(arguments: [
         ("server: { port: 65536 }", "4: server.port: expected a whole number from 0 to 65535"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The file of the contract, its gaps filled in.
+/// A sample configuration with every section.
 struct ContractSampleTests {
     private static let sample = #"""
         server:   { host: 127.0.0.1, port: 8080, publicURL: "http://127.0.0.1:8080", development: true, trustedProxies: [] }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The record of processing activities of the contract's sample.
+/// The record of processing activities of the sample configuration.
 struct PrivacyRecordTests {
     private func record() throws -> String {
         let sample = try ContractSampleTests()

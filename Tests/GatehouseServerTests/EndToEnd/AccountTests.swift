@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// One's own account, leaving it and coming back.
+/// Reading, deleting and restoring one's account.
 struct AccountTests {
     @Test func `me is the user object itself`() async throws {
         try await TestServer.with { server in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Who is let in by `Authorization`, and what a session answers.
+/// Authentication by `Authorization`.
 struct BearerTests {
     @Test func `only a valid token of an open session is accepted`() async throws {
         try await TestServer.with { server in
@@ -57,13 +57,13 @@ struct BearerTests {
             #expect(session["expiresIn"] == 1)
             let token = try #require(session["accessToken"].string)
             let expiry = try #require(DecodedToken(token).claims["exp"].integer)
-            // There is no clock to move: the test waits out the one second that the token lives.
+            // The server process has no manual clock, so the test waits for the token's lifetime of one second.
             try await Task.sleep(for: .seconds(Double(expiry) - Date().timeIntervalSince1970 + 0.05))
             expectError(try await client.get("/auth/me", bearer: token), 401, "INVALID_TOKEN")
         }
     }
 
-    @Test func `a session answer has every field of the contract`() async throws {
+    @Test func `a session response has every documented field`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
@@ -119,7 +119,7 @@ struct BearerTests {
     }
 
     @Test(arguments: ["algorithm: ES256", "algorithm: EdDSA", "algorithm: RS256, rsaBits: 2048"])
-    func `the access token carries the contract's claims under a published key`(tokens: String) async throws {
+    func `the access token has the documented claims and a published key`(tokens: String) async throws {
         try await TestServer.with(tokens: tokens + ", accessLifetime: 600") { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

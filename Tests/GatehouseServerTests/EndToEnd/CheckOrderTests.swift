@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Of everything that is wrong with a request, the contract's order decides what is told.
+/// If a request has several faults, the documented order decides which one is reported.
 struct CheckOrderTests {
     /// A request with faults, which a test mends one after the other.
     private struct Faulty {

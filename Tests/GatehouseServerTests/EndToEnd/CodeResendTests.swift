@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A code that is asked for again while the first one is young.
+/// A code that is requested again within 60 seconds.
 struct CodeResendTests {
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What a client must know before it can begin.
+/// Discovery: providers, keys and the document.
 struct DiscoveryTests {
     @Test func `providers are listed where they are enabled`() async throws {
         let photos = """
@@ -52,14 +52,14 @@ struct DiscoveryTests {
             let document = try await client.send(.GET, "/openapi.json")
             #expect(document.status == 200 && document["openapi"].string?.hasPrefix("3.1") == true)
             let paths = try #require(document["paths"].object)
-            let contract = [
+            let documented = [
                 "/auth/providers", "/auth/anonymous", "/auth/register", "/auth/verify-email", "/auth/login",
                 "/auth/forgot-password", "/auth/reset-password", "/auth/change-password", "/auth/refresh",
                 "/auth/logout",
                 "/auth/me", "/auth/sessions", "/auth/sessions/{id}", "/auth/account", "/auth/account/restore",
                 "/erasures/{receipt}",
             ]
-            #expect(Set(paths.keys).isSuperset(of: contract.map { "/api/v1" + $0 }))
+            #expect(Set(paths.keys).isSuperset(of: documented.map { "/api/v1" + $0 }))
             #expect(
                 Set(paths.keys).isSuperset(of: ["/health/live", "/health/ready", "/metrics", "/.well-known/jwks.json"]))
             for (path, operations) in paths {
@@ -112,7 +112,7 @@ struct DiscoveryTests {
     }
 }
 
-/// As much of JSON Schema as the document uses.
+/// The part of JSON Schema that the document uses.
 private struct SchemaCheck {
     let document: JSONValue
 

@@ -71,7 +71,7 @@ struct ErrorsTests {
     }
 
     /// Each case would fail the checks after the expected one too.
-    @Test func `checks run in the contract's order`() async throws {
+    @Test func `checks run in the documented order`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let evil = HTTPHeaders([("origin", "https://evil.example"), ("content-type", "text/plain")])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What those who run the server look at.
+/// Health checks and metrics.
 struct HealthTests {
     @Test func `a server with its database is live and ready`() async throws {
         try await TestServer.with { server in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Whatever comes in, the client is told that it is at fault and the process lives.
+/// Malformed input gives a client error and never ends the process.
 struct MalformedInputTests {
     /// A route with a body, as the server's own document describes it.
     private struct Route {

@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// What a provider tells of changes on its side.
+/// Notifications of a provider.
 struct NotificationTests {
     private func with(_ body: @Sendable @escaping (TestServer, APIClient) async throws -> Void) async throws {
         try await TestServer.with(providers: "scripted: {}") { server in

@@ -48,7 +48,7 @@ struct OneTimeSecretTests {
             case .restore: return try await client.post("/auth/account/restore", ["restoreToken": text])
             case .token: return try await web.redeem(secret)
             case .refresh: return try await client.refresh(secret)
-            // With the code that its own challenge would take.
+            // With the code that fits its own challenge.
             case .mailChallenge: return try await answer("email", secret, secrets[.mailedCode])
             case .textChallenge: return try await answer("phone", secret, secrets[.textedCode])
             case .bearer: return try await client.get("/auth/me", bearer: secret)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// How often a client or a target may be asked for something.
+/// Limits by client and by target.
 struct RateLimitTests {
     /// Proxies that say who is calling.
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A running server takes over what its file says.
+/// A running server applies changes of its file.
 struct ReloadTests {
     private let directory: TemporaryDirectory
     private let path: String

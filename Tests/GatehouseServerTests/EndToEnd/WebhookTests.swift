@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What webhooks are told, and how.
+/// Webhooks: events and their delivery.
 struct WebhookTests {
     @Test func `a new account causes a signed event, which a 2xx acknowledges`() async throws {
         try await WebhookSink.with { sink in

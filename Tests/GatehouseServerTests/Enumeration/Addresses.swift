@@ -18,7 +18,7 @@ struct Addresses: Sendable {
     static func make(at observed: ObservedServer) async throws -> Addresses {
         var all: [(sort: Sort, email: String)] = []
         for sort in Sort.allCases { all.append((sort, try await address(sort, at: observed.server))) }
-        // Nothing of the making may be under way when the measuring begins.
+        // Preparations must have ended before the measurement begins.
         try await eventually("everything is sent") {
             try await observed.server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
         }

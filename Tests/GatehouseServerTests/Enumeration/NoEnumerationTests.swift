@@ -106,7 +106,7 @@ struct NoEnumerationTests {
             #expect(statistics.failed == 0 && statistics.givenUp == 0)
             #expect(try await server.count("SELECT count(*) FROM outbox WHERE failure IS NOT NULL") == 0)
 
-            // Nothing of it stays for ever.
+            // All of it expires.
             try await server.execute("UPDATE outbox SET sent_at = sent_at - interval '8 days'")
             try await server.execute("UPDATE proofs SET expires_at = expires_at - interval '2 days'")
             _ = try await ExpiredRows(database: server.backend.database).remove()
@@ -182,7 +182,7 @@ struct NoEnumerationTests {
         }
     }
 
-    /// What the owner does with the account must not be seen by the person who registered the address.
+    /// The person who registered the address must not observe what the owner does with the account.
     @Test func `a decoy remains after the owner signs in and changes the password`() async throws {
         let stronger = "argon2: { memoryKiB: 512, iterations: 1, parallelism: 1 }"
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)

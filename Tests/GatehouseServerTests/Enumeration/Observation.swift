@@ -11,7 +11,7 @@ import Testing
 /// What an attacker can measure of one request; it must not reveal whose address it was.
 struct Observation: Equatable, CustomStringConvertible {
     let status: Int
-    /// Without what differs from request to request anyway.
+    /// Without values that differ in each request.
     let headers: [String]
     let shape: String
     let statements: [String]
@@ -39,7 +39,7 @@ struct ObservedServer: Sendable {
         }
     }
 
-    /// A POST and all that can be seen of it.
+    /// Sends a POST and returns all that can be observed.
     func observe(
         _ path: String, _ body: JSONValue, method: HTTPMethod = .POST
     ) async throws -> (Observation, APIClient.Answer) {

@@ -48,7 +48,7 @@ struct StatementLog: Sendable {
         let entries = text.split(separator: mark).map { $0.split(separator: " ", maxSplits: 1) }.filter {
             $0.count == 2
         }
-        // One that is seen in part may show nothing but its frame.
+        // A partly logged one may contain only its frame.
         let transactions = Dictionary(grouping: entries) { $0[0] }
         let sealing = transactions.filter { _, said in
             said.contains { line in ofSealing.contains { line[1].contains($0) } }
@@ -75,7 +75,7 @@ struct StatementLog: Sendable {
         return ofServices.contains { sql.hasPrefix($0) } ? nil : sql
     }
 
-    /// What workers, sweepers and listeners say at times of their own.
+    /// Statements of workers, sweepers and listeners.
     private static let ofServices = [
         "WITH due AS MATERIALIZED", "UPDATE outbox", "LISTEN", "SELECT 1", "SET ",
         "SELECT set_config('synchronous_commit'", "DELETE FROM redirect_flows",

@@ -133,7 +133,7 @@ struct ExportSeed {
     /// A text that nothing else in the export holds.
     func marker(_ table: String) -> String { "\(table)-\(mark)" }
 
-    /// What no export may hold, as text or in hexadecimal.
+    /// Values that no export may contain, as text or in hexadecimal.
     let secret = Array("never to be told! never to be to".utf8)
 
     func plant(at server: TestServer) async throws {
@@ -195,7 +195,7 @@ struct ExportSeed {
             .uuid(uid), .text(marker("audit_events")))
     }
 
-    /// What the section of each table must say.
+    /// The expected content of each table's section.
     func expected(of table: String) -> String {
         switch table {
         case "erasures": "2031-02-03T04:05:06.000Z"

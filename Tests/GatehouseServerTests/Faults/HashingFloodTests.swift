@@ -18,7 +18,7 @@ import Testing
             let person = try await client.register(at: server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
-            // Who comes as one of the flood takes whatever one network may have.
+            // A client of the flood gets only the share of one network.
             let flood = PasswordAsker(network: "203.0.113.1", subject: nil)
             let waiting = try await fill(pool) { _ in flood }
             #expect(pool.statistics.refusals[.network] == 1)

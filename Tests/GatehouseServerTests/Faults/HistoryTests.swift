@@ -5,7 +5,7 @@ import Testing
 
 /// Sign-in, linking, merging, deletion and the ways back, in random order by several clients at once.
 struct HistoryTests {
-    /// In the long mode the history is worth the name.
+    /// The long mode has long histories.
     private static let isLong = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
     private static let clients = 8
     private static let (rounds, steps) = isLong ? (40, 64) : (5, 26)

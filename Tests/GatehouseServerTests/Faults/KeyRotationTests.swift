@@ -71,7 +71,7 @@ import Tokens
     }
 }
 
-/// What a token says about its key.
+/// The header of a token.
 struct SigningHeader: Decodable, Equatable {
     let kid: String
     let alg: String

@@ -60,7 +60,7 @@ import Testing
                 "\((resumed + ready).milliseconds) ms")
         }
         #expect(load.tally.oddities == [])
-        // A call waits for the database's deadline at most; then it is told.
+        // A call waits at most for the database's deadline and then gets an error.
         #expect(load.tally.slowest < .seconds(10))
         try await checkNothingIsLost(load.tally, client)
     }

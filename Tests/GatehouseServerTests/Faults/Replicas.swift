@@ -85,7 +85,7 @@ struct Replicas: Sendable {
 }
 
 extension APIClient {
-    /// What a bearer is worth: the status of a call that asks nothing but whether its session lives.
+    /// The status of a call that only checks whether the bearer's session is open.
     func status(of bearer: String) async throws -> Int {
         try await get("/auth/sessions", bearer: bearer).status
     }

@@ -6,9 +6,9 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// A session that ends on one replica is refused by all within a second, whatever happens to what they hear.
+/// A session that ends on one replica is refused by all within a second, also without notifications.
 @Suite(.serialized) struct RevocationTests {
-    /// The contract's second, from the moment when the end was acknowledged.
+    /// The promised second, from the moment when the end was acknowledged.
     private static let limit: Duration = .seconds(1)
 
     /// Until the second replica refuses the bearer; meanwhile it may also say that it can't tell.
@@ -163,7 +163,7 @@ import Tokens
 }
 
 extension TestServer {
-    /// One of a person's session, as an application with longer lifetimes signed it.
+    /// An access token of the session, signed with a longer lifetime.
     fileprivate func token(of person: Person, issuedAgo seconds: Int) async throws -> String {
         let application = try await application()
         var claims = try await backend.access.verify(person.accessToken, for: application)

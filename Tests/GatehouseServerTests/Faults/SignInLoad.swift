@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// People who sign in, refresh and log out without a pause, and remember what they were told.
+/// Clients that sign in, refresh and log out without a pause, and record the responses.
 final class SignInLoad: Sendable {
     struct Session: Sendable {
         let accessToken: String
@@ -16,7 +16,7 @@ final class SignInLoad: Sendable {
         var served = 0
         var refused = 0
         var slowest: Duration = .zero
-        /// Answers that are neither what was asked for nor a well-formed 503.
+        /// Responses that are neither a success nor a well-formed 503.
         var oddities: [String] = []
         /// The latest tokens of sessions that no request tried to end.
         var live: [Session] = []

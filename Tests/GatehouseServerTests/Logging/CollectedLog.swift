@@ -37,7 +37,7 @@ final class CollectedLog: Sendable {
     }
 }
 
-/// Where a handler under test writes.
+/// Collects the output of a handler under test.
 final class CollectedOutput: LogOutput {
     private let collected = Mutex([String]())
 

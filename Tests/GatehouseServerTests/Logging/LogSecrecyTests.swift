@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What a server logs at its most talkative: whatever happens, no line gives away a code, a token or an address.
+/// At the most verbose level no log line contains a code, a token or an address.
 struct LogSecrecyTests {
     /// What goes to the inbox, where the test reads it, and then to a relay or gateway that refuses it.
     private struct Refused: MessageTransport, TextTransport {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What goes wrong behind requests is told, once, and when it is over.
+/// Failures of background work are logged once, and again when they end.
 struct TroubleTests {
     private struct Failure: Error {}
 

@@ -23,7 +23,7 @@ import Testing
                 case.headers["Authorization"] = f"Bearer {data}"
         """
 
-    /// A state that the server did not make is 400, which no schema can tell.
+    /// A state that the server did not make is 400, which a schema cannot state.
     private static let settings = """
         [[operations]]
         include-path = "/api/v1/auth/oauth/{provider}/callback"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A command that can't do what it is asked says why in one line on standard error, and exits with 1.
+/// A command that fails prints the reason in one line on standard error and exits with 1.
 struct CommandRefusalTests {
     private static let uid = "01930000-0000-7000-8000-000000000001"
 

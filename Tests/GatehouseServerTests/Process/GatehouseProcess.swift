@@ -10,7 +10,7 @@ final class GatehouseProcess: Sendable {
     private let outputFile: URL
     private let errorFile: URL
 
-    /// The executable lies where the tests do.
+    /// The executable is in the directory of the tests.
     static var executable: String {
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "gatehouse").path
@@ -76,7 +76,7 @@ final class GatehouseProcess: Sendable {
         return try await end()
     }
 
-    /// What a program that ends by itself did.
+    /// The result of a program that ended by itself.
     struct Outcome {
         let status: Int32
         let output: String
@@ -93,7 +93,7 @@ final class GatehouseProcess: Sendable {
         }
     }
 
-    /// Whatever the body does, the process is gone afterwards.
+    /// Ends the process after the body, also if it throws.
     static func with<Result>(
         _ arguments: [String], program: String = executable, in directory: ProcessDirectory,
         environment: [String: String] = [:], _ body: (GatehouseProcess) async throws -> Result

@@ -7,9 +7,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What `gatehouse serve` writes about the people who use it.
+/// The log of `gatehouse serve` about people.
 @Suite struct ServeLogTests {
-    /// Everything that must not be told, collected along the way.
+    /// Secrets and personal data, collected along the way.
     private struct Secrets {
         private(set) var all: Set<String> = []
 

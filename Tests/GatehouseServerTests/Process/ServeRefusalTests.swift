@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What keeps `gatehouse serve` from serving is told in one line each, and ends it.
+/// `gatehouse serve` reports each reason not to start in one line and ends.
 @Suite struct ServeRefusalTests {
     private func expectRefusal(
         of file: ServerFile, by arguments: [String] = ["serve"], saying words: String...,

@@ -31,7 +31,7 @@ struct HotPath: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// What the call sends to the database.
+    /// The statements that the call sends.
     func statements(on stage: HotPathStage) async throws -> [String] {
         let call = try await prepare(stage)
         try await stage.settle()
@@ -76,7 +76,7 @@ struct HotPathStage: Sendable {
         }
     }
 
-    /// Nothing of the making may be under way when the measuring begins.
+    /// Preparations must have ended before the measurement begins.
     func settle() async throws {
         try await eventually("everything is sent") {
             try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
@@ -94,7 +94,7 @@ struct HotPathStage: Sendable {
         ])
     }
 
-    /// A code that was asked for and arrived.
+    /// Requests a code and reads it from the inbox.
     func code(to email: String) async throws -> JSONValue {
         .object(try await client.challenge("email", email, at: server))
     }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The planner hears of tables that grow while autovacuum sleeps.
+/// The planner's statistics follow tables that grow before autovacuum runs.
 struct PlannerStatisticsTests {
     private func known(_ server: TestServer) async throws -> Int {
         try await server.count("SELECT greatest(reltuples, 0)::int8 FROM pg_class WHERE oid = 'accounts'::regclass")
     }
 
-    /// And waits until PostgreSQL's statistics tell of them.
+    /// Waits until PostgreSQL's statistics contain them.
     private func add(_ people: Int, to server: TestServer, inAll count: Int) async throws {
         try await server.execute(
             """

@@ -17,7 +17,7 @@ struct QueryPlan {
         /// Its own, and those of the joins above it.
         let conditions: [String]
 
-        /// Rows of one application alone are read, or looked at.
+        /// Whether the plan reads rows of one application only.
         var isScoped: Bool { conditions.contains { $0.contains("application_id") } }
 
         var description: String { "\(type) on \(table) \(alias) of \(Int(rows)) rows for \(Int(cost)), \(conditions)" }
@@ -54,7 +54,7 @@ struct QueryPlan {
 extension TestServer {
     /// Has plans made as for a prepared statement that has run often, of text that no `Statement` could hold.
     ///
-    /// A parameter whose type nothing tells is a text, as the server's own are.
+    /// A parameter without a known type is a text, as in the server.
     func installPlanner() async throws {
         try await execute(
             """

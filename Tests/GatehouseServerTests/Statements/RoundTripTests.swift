@@ -1,6 +1,6 @@
 import Testing
 
-/// What is asked for often asks the database once, and whatever asks more often says why.
+/// Hot paths send one statement to the database; those that send more state the reason.
 struct HotPathRoundTripTests {
     @Test func `each path makes the stated number of round trips`() async throws {
         try await HotPathStage.with { stage in

@@ -17,7 +17,7 @@ struct APIClient: Sendable {
         url = server.url + (application.map { "/apps/\($0)" } ?? "")
     }
 
-    /// What came back.
+    /// The response.
     struct Answer: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -25,7 +25,7 @@ struct APIClient: Sendable {
 
         var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(body))) ?? .null }
         var text: String { String(decoding: body, as: UTF8.self) }
-        /// Of `Retry-After`, in seconds.
+        /// The seconds of `Retry-After`.
         var retryAfter: Int? { headers.first(name: "retry-after").flatMap { Int($0) } }
         /// `error.message`.
         var message: String { json["error"]["message"].string ?? "" }

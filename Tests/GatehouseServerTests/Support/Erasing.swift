@@ -9,9 +9,9 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// What tests of erasure do.
+/// Helpers for tests of erasure.
 extension TestServer {
-    /// `demo`, as erasure sees it.
+    /// The erasure scope of `demo`.
     func scope() async throws -> ErasureScope {
         let scopes = try await backend.scopes(of: backend.configuration)
         return try #require(scopes.first { $0.application.name == "demo" })
@@ -20,7 +20,7 @@ extension TestServer {
     private static let lockScheduler = Statement(
         .write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse erasure', 0))")
 
-    /// Meanwhile the server's own scheduler takes nothing.
+    /// Keeps the server's own scheduler from erasing meanwhile.
     func withoutScheduler<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
         try await backend.database.transaction { transaction in
             _ = try await transaction.execute(Self.lockScheduler, [])

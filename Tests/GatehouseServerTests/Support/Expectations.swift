@@ -2,7 +2,7 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// An answer in the contract's error envelope.
+/// A response with the API's error body.
 func expectError(
     _ answer: APIClient.Answer, _ status: Int, _ code: String, _ about: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -21,7 +21,7 @@ func expectRefusal(
     expectEnvelope(answer, about, sourceLocation: sourceLocation)
 }
 
-/// A refusal by the linking rules, which says by which, why, and what to do instead.
+/// A refusal by the linking rules, with its rule, reason and remedies.
 func expectRefusal(
     _ answer: APIClient.Answer, _ status: Int, _ code: String, rule: String, _ about: String = "",
     sourceLocation: SourceLocation = #_sourceLocation

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What an app does with identities, merges and codes.
+/// Calls of an app about identities, merges and codes.
 extension APIClient {
     /// Links evidence that `ScriptedProvider` believes.
     func link(
@@ -85,7 +85,7 @@ extension APIClient {
 }
 
 extension TestServer {
-    /// With a provider that believes everything and one that sends texts.
+    /// With a provider that accepts everything and one that sends texts.
     static func linking(
         application: String = "", providers: String = "",
         _ body: @Sendable @escaping (TestServer, APIClient) async throws -> Void

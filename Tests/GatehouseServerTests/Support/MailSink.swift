@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A mail relay of one file: blocking sockets on threads, and a script for what goes wrong.
+/// A mail relay with blocking sockets on threads, and a script for faults.
 final class MailSink: Sendable {
     enum Reaction: Sendable {
         case reply(String)
-        /// Nothing more is said until the other side goes away.
+        /// Sends nothing more until the client disconnects.
         case hang
     }
 

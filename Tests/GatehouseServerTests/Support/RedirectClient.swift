@@ -95,7 +95,7 @@ extension URLComponents {
 }
 
 extension APIClient.Answer {
-    /// Where it sends a browser.
+    /// The URL that it redirects a browser to.
     var redirect: URLComponents {
         get throws {
             try #require(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What a person does who gets an account back by its mailbox.
+/// Steps of a person who regains an account through its mailbox.
 extension APIClient {
     /// Resets the password of an address, and reads the mail about it where that leads to a review.
     func resetPassword(of email: String, at server: TestServer) async throws -> Answer {

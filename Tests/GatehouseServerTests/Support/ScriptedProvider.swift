@@ -40,7 +40,7 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
 
     /// The code is the proof; it must come with the nonce and the verifier of the very flow.
     ///
-    /// With `time=begin` it is a service that never says when a person signed in there.
+    /// With `time=begin` it acts as a service that never states when a person signed in.
     func complete(_ callback: RedirectCallback, of flow: RedirectFlow) throws -> VerifiedIdentity {
         guard callback["nonce"] == nil || callback["nonce"] == flow.nonce,
             callback["challenge"] == nil || callback["challenge"] == flow.codeChallenge
@@ -112,7 +112,7 @@ extension VerifiedIdentity {
         return evidence
     }
 
-    /// What `ScriptedProvider` believes.
+    /// The evidence that `ScriptedProvider` accepts.
     var proof: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }

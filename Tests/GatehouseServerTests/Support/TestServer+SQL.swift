@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What tests do behind the server's back, mostly to let time pass.
+/// Direct changes of the database, mostly to let time pass.
 extension TestServer {
     func execute(_ sql: StaticString, _ binds: [Bind] = []) async throws {
         _ = try await backend.database.execute(Statement(.write, sql), binds)
@@ -49,7 +49,7 @@ extension TestServer {
 
     var administration: Administration { Administration(store: backend.store) }
 
-    /// `demo`, as the domain knows it.
+    /// The application `demo`.
     func application() async throws -> Accounts.Application {
         let applications = try await backend.applications(of: backend.configuration)
         return try #require(applications.first { $0.name == "demo" })

@@ -17,7 +17,7 @@ import Synchronization
 
 @testable import GatehouseServer
 
-/// A whole server on a free port and a database of its own, in this process.
+/// A complete server in this process, on a free port and with its own database.
 struct TestServer: Sendable {
     let url: String
     let inbox: DevelopmentInbox
@@ -26,7 +26,7 @@ struct TestServer: Sendable {
     /// For a second replica.
     let databaseURL: String
 
-    /// Each server has ways out of its own, and so remembers nothing of another's.
+    /// Each server has its own ports, and so shares no caches with another.
     static var providers: InstalledProviders {
         InstalledProviders(
             [

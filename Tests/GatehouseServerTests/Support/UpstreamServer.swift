@@ -6,13 +6,13 @@ import Logging
 import NIOCore
 import ProviderKit
 
-/// A `ScriptedService` on a port of its own, for a server that really goes out to it.
+/// A `ScriptedService` that listens on its own port.
 struct UpstreamServer: Sendable {
     /// Without a trailing slash; answers are scripted under it.
     let url: String
     let service: ScriptedService
 
-    /// How often a path was asked for.
+    /// The number of requests for a path.
     func count(_ path: String) -> Int {
         service.requests.count { $0.url.hasPrefix(url + path) }
     }

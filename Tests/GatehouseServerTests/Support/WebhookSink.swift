@@ -7,7 +7,7 @@ import NIOCore
 import ProviderKit
 import Synchronization
 
-/// A receiver of webhooks on a port of its own, and a script for what it answers.
+/// A receiver of webhooks on its own port, with scripted responses.
 final class WebhookSink: Sendable {
     enum Reaction: Sendable {
         case status(Int)
@@ -16,7 +16,7 @@ final class WebhookSink: Sendable {
         case hang
     }
 
-    /// One POST, as it came over the wire.
+    /// One received POST.
     struct Post: Sendable {
         let headers: [String: String]
         let body: [UInt8]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Text that takes long to put into its normal form: a letter under marks of many combining classes, out of order.
+/// Text that is slow to normalise: a letter under many unsorted combining marks.
 enum CombiningMarks {
     private static let marks: [Unicode.Scalar] = [
         "\u{345}", "\u{35D}", "\u{315}", "\u{301}", "\u{31B}", "\u{316}", "\u{327}", "\u{334}",
@@ -30,7 +30,7 @@ extension String {
     var start: String { String(unicodeScalars.prefix(60)) }
 }
 
-/// What a piece of work may take of the processor.
+/// The processor time that a piece of work may take.
 struct ProcessorBudget {
     /// 20 ms; more on a machine where hashing such a text, which is what must not happen, takes over 240 ms.
     private static let milliseconds: Double = {

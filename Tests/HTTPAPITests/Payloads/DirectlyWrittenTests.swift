@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import HTTPAPI
 
-/// What is written by hand is what the declared type says.
+/// Hand-written JSON equals that of the declared type.
 struct DirectlyWrittenTests {
     private static let odd = "\u{0}\u{1f}\"\\/é\u{2028}🔑\n\t"
 

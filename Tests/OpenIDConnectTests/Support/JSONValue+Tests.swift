@@ -5,7 +5,7 @@ extension JSONValue: ExpressibleByNilLiteral {
     /// As in JSON.
     public init(nilLiteral: ()) { self = .null }
 
-    /// This object with further members; `null` takes one away.
+    /// This object with further members; `null` removes one.
     func with(_ members: [String: JSONValue]) -> JSONValue {
         .object((object ?? [:]).merging(members) { $1 }.filter { !$0.value.isNull })
     }

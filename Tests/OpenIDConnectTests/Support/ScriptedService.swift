@@ -29,7 +29,7 @@ final class ScriptedService: HTTPFetching {
 
     func requests(to url: String) -> [FetchRequest] { requests.filter { $0.url == url } }
 
-    /// What that URL answers from now on.
+    /// Sets the response of a URL.
     func answer(_ url: String, status: Int = 200, headers: [String: String] = [:], _ body: JSONValue) {
         state.withLock { $0.answers[url] = Answer(status: status, headers: headers, body: body) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenIDConnectProvider
 
-/// One issuer, one clock, and one way to it and back.
+/// One issuer, one clock and one redirect flow.
 final class World: Sendable {
     static let issuer = "https://id.example"
     static let discoveryURL = issuer + "/.well-known/openid-configuration"
@@ -50,7 +50,7 @@ final class World: Sendable {
         return try OpenIDConnectProvider(settings: settings, context: context)
     }
 
-    /// What the token endpoint gives from now on.
+    /// Sets the response of the token endpoint.
     func grant(_ claims: JSONValue = World.claims, and answer: [String: JSONValue] = [:]) throws {
         service.answer("https://id.example/token", try tokens(claims, and: answer))
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import Outbound
 
 struct CircuitBreakerTests {
-    /// What happens at a second after the start.
+    /// An event and its second after the start.
     enum Step: Sendable {
         case succeed(at: Int)
         case fail(at: Int)
@@ -18,7 +18,7 @@ struct CircuitBreakerTests {
             // A success in between: nothing opens.
             [.fail(at: 0), .fail(at: 0), .fail(at: 0), .fail(at: 0), .succeed(at: 0)]
                 + [.fail(at: 1), .fail(at: 1), .fail(at: 1), .fail(at: 1), .succeed(at: 1)],
-            // What tells nothing is no failure, and ends no row of them.
+            // A neutral result is no failure and does not interrupt a series of failures.
             opened + [.refused(at: 0), .refused(at: 4), .succeed(at: 5), .succeed(at: 5)],
             [.fail(at: 0), .fail(at: 0), .vanish(at: 0), .fail(at: 0), .fail(at: 0), .fail(at: 0), .refused(at: 1)],
             // The delay doubles up to a minute, and starts again after a success.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Outbound
 
-/// One provider's trouble stays its own.
+/// The failure of one provider does not affect others.
 struct IsolationTests {
     @Test func aFailingUpstreamIsLeftAlone() async throws {
         let clock = ManualClock()

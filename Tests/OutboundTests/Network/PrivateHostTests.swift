@@ -6,7 +6,7 @@ import Testing
 
 @testable import Outbound
 
-/// Where a request may go, and that it goes nowhere else.
+/// Destinations that requests may and may not reach.
 struct PrivateHostTests {
     @Test(arguments: [
         "https://127.0.0.1", "https://127.1", "https://2130706433", "https://0x7f.1", "https://0177.0.0.1",

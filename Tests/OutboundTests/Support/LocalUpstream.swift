@@ -4,11 +4,11 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A service on 127.0.0.1 that answers as it is told.
+/// A service on 127.0.0.1 with scripted responses.
 final class LocalUpstream: Sendable {
     enum Answer: Sendable {
         case reply(UInt, headers: [String: String] = [:], body: String = "{}")
-        /// Accepts and says nothing.
+        /// Accepts connections and sends nothing.
         case silence
         /// A body that never ends, in chunks.
         case endless

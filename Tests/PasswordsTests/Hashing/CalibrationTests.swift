@@ -29,7 +29,7 @@ struct CalibrationTests {
     }
 }
 
-/// Where as many must be as are awaited before the first of them goes on.
+/// A barrier that opens once all expected threads wait at it.
 private final class Rendezvous: Sendable {
     private struct State {
         var arrived = 0

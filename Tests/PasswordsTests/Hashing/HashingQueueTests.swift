@@ -7,7 +7,7 @@ struct HashingQueueTests {
     /// Callers as `network/subject` or `block:network/subject` in the order of their arrival, and the order of their turns.
     @Test(arguments: [
         (["a/x", "a/x", "a/x"], [0, 1, 2]),
-        // One network's flood is taken up once for each turn of the others.
+        // A flood from one network gets one turn for each turn of the others.
         (["a/x", "a/x", "a/x", "b/y", "c/z", "b/y"], [0, 3, 4, 1, 5, 2]),
         // The same within a network: an office in which one person attacks one account.
         (["a/x", "a/x", "a/x", "a/y", "a/z"], [0, 3, 4, 1, 2]),
@@ -60,7 +60,7 @@ struct HashingQueueTests {
         #expect((queue.count, queue.count(.network("b")), queue.count(.subject(subject))) == (0, 0, 0))
     }
 
-    /// Against the plainest queue that takes turns, over a long run of arrivals, departures and services.
+    /// Compared with a simple model over a long random series of arrivals, departures and services.
     @Test(arguments: 0..<5) func `agrees with a list that is searched`(seed: UInt64) {
         var random = Lehmer(seed)
         var queue = HashingQueue()

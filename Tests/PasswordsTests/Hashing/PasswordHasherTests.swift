@@ -185,7 +185,7 @@ extension HashingSuites {
             #expect(pool.statistics.done == 0)
             #expect(MemoryRegions.shared.idleCount == 0)
 
-            // What was seen of real runs is worth more.
+            // Measured runs have precedence.
             _ = try await hasher.match("password", against: [], for: .somebody)
             let seen = pool.statistics.averageDuration
             await pool.calibrate { .seconds(1000) }

@@ -4,7 +4,7 @@ import GatehouseTesting
 import ProviderKit
 import Testing
 
-/// What an authorization code is good for, and how we tell Apple who is asking.
+/// Authorization codes, and the client secret for Apple.
 struct AppleCodeTests {
     private let apple: FakeApple
     private let code: [String: JSONValue] = ["authorizationCode": "c.1"]

@@ -3,7 +3,7 @@ import Foundation
 import GatehouseTesting
 import ProviderKit
 
-/// Apple as far as an app's server sees it.
+/// A fake of Apple's endpoints.
 struct FakeApple {
     static let url = "https://apple.example"
     /// One key for all tests: RSA keys take long to find.
@@ -28,7 +28,7 @@ struct FakeApple {
         ])
     }
 
-    /// What the code `c.1` is worth.
+    /// The response to the code `c.1`.
     func give(_ answer: JSONValue) {
         service.answer(Self.url + "/auth/token") { request in
             request.form?["code"] == "c.1" ? .json(answer) : .json(["error": "invalid_grant"], status: 400)

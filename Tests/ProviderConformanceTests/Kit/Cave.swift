@@ -115,7 +115,7 @@ enum Moody: Fault {
     }
 }
 
-/// Takes silence for a no.
+/// Treats an empty response as a refusal.
 enum Dependent: Fault {
     static func enter(
         _ word: String, knowing secret: String, _ http: any HTTPFetching

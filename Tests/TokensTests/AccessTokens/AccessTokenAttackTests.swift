@@ -33,7 +33,7 @@ struct AccessTokenAttackTests {
         get throws { try #require(CompactJWS(good)).payload }
     }
 
-    /// Signed with the application's own key, whatever it says.
+    /// Any payload, signed with the application's key.
     private func forge(header: String? = nil, payload: [UInt8]) throws -> String {
         let header = header ?? #"{"alg":"ES256","kid":"\#(key.kid)","typ":"JWT"}"#
         let input = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(payload))"

@@ -183,7 +183,7 @@ struct KeyRingTests {
         }
     }
 
-    /// A second of doubt says "unavailable", not "invalid": clients throw invalid tokens away.
+    /// While the keys are uncertain the error is "unavailable", because clients discard invalid tokens.
     @Test func whileTheDatabaseIsDownAnUnknownKeyIsNotCalledInvalid() async throws {
         let ring = installation.keyRing()
         try await ring.prepare(application)

@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Tokens
 
-/// A relying party: all it knows is the published document.
+/// A relying party that knows only the published document.
 struct JWKVerifier: Decodable {
     struct Key: Decodable {
         let kty: String

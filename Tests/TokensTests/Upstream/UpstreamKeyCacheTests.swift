@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tokens
 
-/// How often others are asked for their keys.
+/// The number of fetches of published keys.
 struct UpstreamKeyCacheTests {
     private let key = IssuerKey.es256
     private var set: String { IssuerKey.set(key.jwk()) }
@@ -87,7 +87,7 @@ struct UpstreamKeyCacheTests {
         bench.http.answer(json: IssuerKey.set(next.jwk()))
         #expect(await bench.verify(try token(next)).isGood)
         #expect(bench.fetches == 2)
-        // What is no longer published is no longer believed.
+        // Keys that are no longer published are not used.
         bench.time.advance(by: 30)
         #expect(await bench.verify(try token(key)).isRefused)
     }

@@ -60,7 +60,7 @@ struct UpstreamTokenAttackTests {
         #expect(await isRefused(try ForeignToken.make(es, header: #"{"alg":"ES256","kid":null}"#)))
     }
 
-    /// A header leads nowhere: not to a key inside of it, and to no fetch.
+    /// Keys and URLs in a header are ignored.
     @Test func noKeyFromTheHeader() async throws {
         let mine = IssuerKey.p256(kid: "es")
         for more in [
@@ -71,7 +71,7 @@ struct UpstreamTokenAttackTests {
             let forged = try ForeignToken.make(mine, header: ForeignToken.header(mine, more))
             #expect(await bench.verify(forged).isRefused)
             #expect(bench.http.requests.map(\.url) == [ForeignToken.url])
-            // What they say doesn't hurt a token that is right either.
+            // They do not invalidate a good token either.
             #expect(await bench.verify(try ForeignToken.make(es, header: ForeignToken.header(es, more))).isGood)
         }
     }

@@ -9,11 +9,11 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// A person who has left a trace in every table that takes one.
+/// A person with a row in every table that has personal data.
 ///
 /// A new table must be named here, by the trace that is left in it or as one that stays.
 struct ErasedTraces: Sendable {
-    /// What remains after an erasure, and why it may.
+    /// Data that may remain after an erasure, with the reason.
     static let staying = [
         "applications": "no person's", "root_key": "no person's", "signing_keys": "no person's",
         "erasure_keys": "no person's", "gatehouse_migrations": "no person's", "audit_partitions": "no person's",
@@ -41,7 +41,7 @@ struct ErasedTraces: Sendable {
     /// Of a code that was asked for with a bearer, and never came back.
     var askedAddress: String { "asked-\(id)@example.com" }
 
-    /// What a dump must have of the person beforehand, and nothing of afterwards.
+    /// Texts that a dump contains before the erasure and not afterwards.
     func markers(of person: Person) -> [String] {
         [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress, askedAddress]
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// One erasure in the hands of several.
+/// One erasure that several workers process.
 struct ErasureRaceTests {
     @Test func `two replicas and a slow webhook cause one erasure with one event`() async throws {
         try await ProcessDirectory.with { directory in

@@ -9,7 +9,7 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// Erasure step by step: who is waited for, what is signed, and crashes in between.
+/// The steps of an erasure: acknowledgements, the certificate, and crashes in between.
 struct ErasureStepTests {
     private struct Crash: Error {}
 

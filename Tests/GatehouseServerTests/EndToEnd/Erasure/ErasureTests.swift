@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What is left of a person, and what is not.
+/// Data that remains of an erased person.
 struct ErasureTests {
     @Test func `the scheduler erases what is due, and a dump has nothing of the person`() async throws {
         try await TestServer.with(

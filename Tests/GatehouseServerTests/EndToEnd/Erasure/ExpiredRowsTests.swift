@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What has served its time goes, and nothing that still tells of a thief.
+/// Expired rows are removed, except those that reveal token theft.
 struct ExpiredRowsTests {
     @Test func `expired sessions go, and ended ones after a month`() async throws {
         try await TestServer.with { server in

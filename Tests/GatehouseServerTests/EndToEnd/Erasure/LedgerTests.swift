@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What was erased stays erased when a backup is restored.
+/// Erased accounts stay erased when a backup is restored.
 struct LedgerTests {
     private func withLedger(
         _ body: @Sendable @escaping (_ path: String, _ application: String) async throws -> Void
@@ -100,7 +100,7 @@ struct LedgerTests {
     }
 
     @Test func `a line counts once the disk has it`() async throws {
-        // It takes whatever is written, and can't be told to keep it.
+        // It accepts writes but cannot be synced.
         let ledger = LedgerFile(path: "/dev/null") { _ in [] }
         let entry = LedgerEntry(
             application: "demo", uid: .v7(), aliases: [], receipt: UUID(), requestedAt: Date(), erasedAt: Date())

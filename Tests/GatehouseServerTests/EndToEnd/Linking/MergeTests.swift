@@ -212,7 +212,7 @@ struct MergeTests {
     }
 }
 
-/// What happens between a merge and its undoing, and to tickets whose proof has gone.
+/// Changes between a merge and its undoing, and merge tokens whose proof expired.
 struct MergeAftermathTests {
     @Test func `a ticket dies with what it proved, and with the other account's sessions`() async throws {
         try await TestServer.linking { server, client in

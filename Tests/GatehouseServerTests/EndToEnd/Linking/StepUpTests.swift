@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Re-authentication takes a proof that is as fresh as a sensitive call asks for.
+/// Re-authentication needs a proof that is as recent as sensitive calls require.
 struct StepUpTests {
     private static let uris = "redirectURIs: [\"demo://oauth/callback\"]"
 

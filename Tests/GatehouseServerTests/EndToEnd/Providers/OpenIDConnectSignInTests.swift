@@ -7,7 +7,7 @@ import Testing
 
 /// OpenID Connect and OAuth 2.0 against services of the test's own, over HTTP.
 struct OpenIDConnectSignInTests {
-    /// An issuer that remembers what it was told at `/token`.
+    /// An issuer that records requests to `/token`.
     final class Issuer: Sendable {
         let upstream: UpstreamServer
         let authority = Mutex<TestAuthority?>(nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// A real OpenID provider, running as a process on a free port of 127.0.0.1.
 struct RealProvider: Sendable {
-    /// Where it is, and what it calls itself.
+    /// The provider's URL and issuer.
     let issuer: String
     let process: GatehouseProcess
 
@@ -54,7 +54,7 @@ extension RedirectClient {
         return try await arrive(flow, from: browser).redirect
     }
 
-    /// What the callback says to a browser that has been sent there.
+    /// The callback's response to a browser.
     func arrive(_ flow: Flow, from browser: Browser) async throws -> APIClient.Answer {
         var place = browser.url
         place.query = nil

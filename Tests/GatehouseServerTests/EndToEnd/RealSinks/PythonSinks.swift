@@ -33,7 +33,7 @@ struct PythonSinks: Sendable {
         }
     }
 
-    /// What was taken, oldest first.
+    /// The accepted messages, oldest first.
     func taken() throws -> [JSONValue] {
         try process.output.split(separator: "\n").dropFirst().map {
             try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the clients of a contention know: each may use what another one was given.
+/// Tokens that the clients of a contention share.
 final class ContentionBoard: Sendable {
     private struct State {
         var people: [Person] = []

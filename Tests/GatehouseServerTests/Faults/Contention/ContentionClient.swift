@@ -6,7 +6,7 @@ import ProviderKit
 
 @testable import GatehouseServer
 
-/// One of several clients that change the same few accounts, each call drawn at random.
+/// One of several clients that change the same few accounts with random calls.
 struct ContentionClient: Sendable {
     enum Call: CaseIterable {
         case login, present, guest, refresh, logout, endSession, link, unlink, delete, restore, merge, undo

@@ -4,7 +4,7 @@ import ProviderKit
 
 @testable import GatehouseServer
 
-/// Accounts as the audit tells of them, beside accounts as they are.
+/// Compares the accounts that follow from the audit with those in the database.
 struct AuditReplay {
     fileprivate struct Account: Equatable {
         var identities = 0

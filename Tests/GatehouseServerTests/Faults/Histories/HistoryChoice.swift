@@ -16,7 +16,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// What a client of a history does next.
+/// The next step of a client of a history.
 ///
 /// All of it is drawn every time, needed or not, so that a client's choices do not depend on what it was answered.
 struct HistoryChoice {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What must hold whenever the clients of a history pause.
+/// Invariants that hold whenever the clients of a history pause.
 struct HistoryInvariants {
     let server: TestServer
     let ledger: HistoryLedger
 
-    /// What is wrong, in words; nothing, as a rule.
+    /// The violations; normally empty.
     func violations() async throws -> [String] {
         var found = ledger.entries.oddities
         for (what, offenders) in Self.rows {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What all clients of a history were told.
+/// The responses that all clients of a history got.
 final class HistoryLedger: Sendable {
     struct Entries: Sendable {
         /// Every access token ever issued, with the id and the generation of its session.
         var issued: [(token: String, session: String)] = []
-        /// Answers that the contract does not allow, or that contradict the call.
+        /// Responses that docs/api.md does not allow, or that contradict the call.
         var oddities: [String] = []
         /// How often each call was answered how.
         var answers: [String: Int] = [:]

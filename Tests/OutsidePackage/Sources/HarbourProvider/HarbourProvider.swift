@@ -24,7 +24,7 @@ public struct HarbourProvider: DirectProvider {
 
     /// The name in configuration and in the route.
     public static let kind = "harbour"
-    /// What a button says.
+    /// The label of a button.
     public static let displayName = "Harbour"
 
     private let rules: TokenRules

@@ -3,7 +3,7 @@ import ProviderKit
 
 @testable import Tokens
 
-/// Tokens of another issuer, right unless a test says otherwise.
+/// Tokens of another issuer, valid unless a test changes them.
 enum ForeignToken {
     static let now = 1_800_000_000
     static let issuer = "https://issuer.example"
