@@ -1,15 +1,15 @@
 public import ProviderKit
 
-/// Sign-in with a pass that the Harbour has signed.
+/// Sign-in with a pass that the Harbour signed.
 public struct HarbourProvider: DirectProvider {
-    /// Our registration with the Harbour.
+    /// The registration with the Harbour.
     public struct Settings: ProviderSettings {
-        /// Also the issuer of its passes.
+        /// The base URL, which is also the issuer of passes.
         public var baseURL: String
-        /// Ours with the Harbour.
+        /// The client id at the Harbour.
         public var clientID: String
 
-        /// Read by start-up validation, `config check`, the OpenAPI document and forms.
+        /// Used by start-up validation, `config check` and the OpenAPI document.
         public static let schema = SettingsSchema([
             SettingField("baseURL", .url, required: true, help: "Where the Harbour is."),
             SettingField("clientID", .text, required: true, help: "The client id that the Harbour gave."),
@@ -30,7 +30,7 @@ public struct HarbourProvider: DirectProvider {
     private let rules: TokenRules
     private let tokens: any TokenVerifying
 
-    /// - Throws: `SettingsError` for what a schema can't say.
+    /// - Throws: `SettingsError` for faults that the schema cannot find.
     public init(settings: Settings, context: ProviderContext) throws {
         guard !settings.baseURL.hasSuffix("/") else {
             throw SettingsError(setting: "baseURL", reason: "ends with a slash")
@@ -41,7 +41,7 @@ public struct HarbourProvider: DirectProvider {
         tokens = context.ports.tokens
     }
 
-    /// Evidence only: whose account it is, the server decides.
+    /// Returns evidence; the server decides which account it opens.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         let claims = try await tokens.verify(credential.pass, by: rules)
         guard let crew = claims.subject, crew.utf8.count <= 255, let singleUse = claims.singleUse(by: "jti") else {
