@@ -30,7 +30,7 @@ package enum AccountsError: Error, Sendable, Equatable {
     case accountIsLive(UUID)
     case identityNotFound
     /// The identity is another account's; the ticket, where there is one, merges the two.
-    case identityInUse(mergeToken: String?, Refusal)
+    case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)
     /// The ticket goes along with another sign-in of the account.
     case secondProofRequired(ticket: String, Refusal)

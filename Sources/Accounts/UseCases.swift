@@ -14,7 +14,7 @@ package struct UseCases: Sendable {
     package let identities: Identities
     package let addressChange: AddressChange
     package let identityReview: IdentityReview
-    package let secondProof: SecondProof
+    package let tickets: SignInTickets
     package let merging: AccountMerging
     package let registration: Registration
     package let passwordSignIn: PasswordSignIn
@@ -49,7 +49,7 @@ package struct UseCases: Sendable {
         identities = Identities(store: store)
         addressChange = AddressChange(store: store, codes: codes, tokens: tokens)
         identityReview = IdentityReview(store: store, opaque: opaque)
-        secondProof = SecondProof(store: store, opaque: opaque)
+        tickets = SignInTickets(store: store, opaque: opaque)
         merging = AccountMerging(store: store, tokens: tokens)
         registration = Registration(
             store: store, hasher: hasher, passwords: passwords, tokens: tokens, codes: codes,

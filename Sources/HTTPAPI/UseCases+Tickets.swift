@@ -5,6 +5,6 @@ extension UseCases {
     func signingIn(
         with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
     ) async throws -> SessionResponse {
-        SessionResponse(try await secondProof.signingIn(with: ticket, in: application, signIn))
+        SessionResponse(try await tickets.signingIn(with: ticket, in: application, signIn))
     }
 }

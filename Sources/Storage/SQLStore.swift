@@ -109,7 +109,7 @@ extension Row {
     mutating func nextStatus() throws -> AccountStatus {
         let isDisabled: Bool = try next()
         let purgeAfter: Date? = try next()
-        if isDisabled { return .disabled(isLeaving: purgeAfter != nil) }
+        if isDisabled { return .disabled(isDeleted: purgeAfter != nil) }
         return purgeAfter.map { .deleted(purgeAfter: $0) } ?? .live
     }
 }

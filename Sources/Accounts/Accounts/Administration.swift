@@ -35,7 +35,7 @@ package struct Administration: Sendable {
     package func delete(_ uid: UUID, in application: Application) async throws -> UUID {
         let receipt = UUID()
         try await store.retryingTransaction { store in
-            guard let status = try await store.lockAccount(uid, application: application.id), status.isStaying else {
+            guard let status = try await store.lockAccount(uid, application: application.id), status.isUndeleted else {
                 throw AccountsError.accountNotFound(uid)
             }
             try await DeletionScheduling(store: store, application: application)

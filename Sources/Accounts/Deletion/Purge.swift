@@ -128,7 +128,7 @@ package struct Purge: Sendable {
         let application = scope.application
         return try await store.retryingTransaction { store in
             let status = try await store.lockAccount(guest.uid, application: application.id)
-            guard let status, status.isStaying,
+            guard let status, status.isUndeleted,
                 try await store.isIdleGuest(
                     guest.uid, for: scope.anonymousRetention, application: application.id)
             else { return false }

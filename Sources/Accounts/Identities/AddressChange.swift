@@ -48,7 +48,7 @@ package struct AddressChange: Sendable {
                 addressChange: presented, of: identity, from: client, in: application, store: store)
             let evidence = target.evidence
             let facts = LinkingFacts(store: store, application: application)
-            guard let state = try await facts.lockedState(for: evidence, of: provider, askedBy: principal) else {
+            guard let state = try await facts.lockedState(for: evidence, of: provider, requestedBy: principal) else {
                 throw AccountsError.invalidToken
             }
 
@@ -57,7 +57,7 @@ package struct AddressChange: Sendable {
             case .link(let new, _), .upgrade(let new, _):
                 return .changed(
                     try await change(identity, to: target, new, of: provider, by: principal, store: store))
-            case .enter:
+            case .signIn:
                 throw AccountsError.invalidCredentials
             default:
                 let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)

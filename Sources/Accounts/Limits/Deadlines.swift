@@ -1,4 +1,4 @@
-/// A point in time for each of a bounded number of keys: until when asking is of no use, or when a limit is whole again.
+/// A point in time for each of a bounded number of keys: until when requester is of no use, or when a limit is whole again.
 ///
 /// When there are too many, those with the longest to wait stay.
 package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Duration>>: Sendable {

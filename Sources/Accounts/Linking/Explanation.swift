@@ -18,17 +18,17 @@ package struct Explaining: Sendable {
 
     /// `asking` is the account that would ask for a link; without it, it is a sign-in.
     package func explain(
-        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, asking uid: UUID? = nil,
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy uid: UUID? = nil,
         onConflict: ConflictChoice = .keep, in application: Application
     ) async throws -> Explanation {
-        var asking: AskingAccount?
+        var requester: RequestingAccount?
         if let uid {
             let identities = try await store.identities(of: uid, application: application.id)
             guard !identities.isEmpty else { throw AccountsError.accountNotFound(uid) }
-            asking = AskingAccount(uid: uid, isGuest: identities.allSatisfy(\.isGuest))
+            requester = RequestingAccount(uid: uid, isGuest: identities.allSatisfy(\.isGuest))
         }
         let state = try await LinkingFacts(store: store, application: application)
-            .state(for: try evidence.checked(), of: provider, asking: asking)
+            .state(for: try evidence.checked(), of: provider, requester: requester)
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
         return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
     }

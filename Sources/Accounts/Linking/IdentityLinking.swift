@@ -51,7 +51,7 @@ package struct IdentityLinking: Sendable {
             return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
         }
         let facts = LinkingFacts(store: store, application: application)
-        guard let state = try await facts.lockedState(for: evidence, of: provider, askedBy: principal) else {
+        guard let state = try await facts.lockedState(for: evidence, of: provider, requestedBy: principal) else {
             // The same call, sent twice: the other one has just moved the guest.
             guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
@@ -75,8 +75,8 @@ package struct IdentityLinking: Sendable {
             // A token that may sign in again and again re-authenticates once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
             let facts = LinkingFacts(store: store, application: application)
-            guard let asking = try await facts.lockedAccount(of: principal) else { throw AccountsError.invalidToken }
-            let state = try await facts.state(for: evidence, of: provider, asking: asking)
+            guard let requester = try await facts.lockedRequester(principal) else { throw AccountsError.invalidToken }
+            let state = try await facts.state(for: evidence, of: provider, requester: requester)
             let verdict = decideReauthentication(
                 evidence, state: state, policy: LinkingPolicy(provider, in: application))
             if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
@@ -112,7 +112,9 @@ package struct IdentityLinking: Sendable {
     ) async throws -> SignInOutcome {
         let verdict = try await signIn.verdict(
             on: session.evidence, of: provider, in: principal.application, store: store)
-        guard case .enter(let entry) = verdict.outcome, entry.uid == successor else { throw AccountsError.invalidToken }
+        guard case .signIn(let match) = verdict.outcome, match.uid == successor else {
+            throw AccountsError.invalidToken
+        }
         var session = session
         session.resumes = nil
         return try await writer(session, for: principal, store: store).write(verdict)

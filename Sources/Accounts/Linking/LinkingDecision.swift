@@ -11,14 +11,14 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     }
     let idle = state.idleOwner(of: evidence, policy: policy)
     if let idle, idle.hasOtherWay {
-        return LinkingVerdict(.numberIdle, .secondProof(of: idle.uid, subject: idle.address.value))
+        return LinkingVerdict(.numberIdle, .otherSignInRequired(of: idle.uid, subject: idle.address.value))
     }
     if let idle, idle.status == .live {
         return decide(evidence, state: state.without(idle), policy: policy).displacing(idle)
     }
     let verdict =
-        if let asking = state.asking {
-            link(evidence, asking: asking, state: state, policy: policy)
+        if let requester = state.requester {
+            link(evidence, requester: requester, state: state, policy: policy)
         } else {
             signIn(evidence, state: state, policy: policy)
         }
@@ -35,18 +35,18 @@ package func decideReauthentication(
 ) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
     guard policy.mode != .linkOnly else { return .refuse(.providerLinkOnly) }
-    guard let identity = state.identity, identity.uid == state.asking?.uid else {
+    guard let identity = state.identity, identity.uid == state.requester?.uid else {
         return .refuse(.reauthenticationForeign)
     }
-    guard !identity.needsSecondProof else {
-        return LinkingVerdict(.identityQuarantined, identity.secondProof(evidence))
+    guard !identity.needsOtherSignIn else {
+        return LinkingVerdict(.identityQuarantined, identity.otherSignInRequired(by: evidence))
     }
-    return LinkingVerdict(.identityOwn, .enter(.known(identity)))
+    return LinkingVerdict(.identityOwn, .signIn(.known(identity)))
 }
 
 private func refusal(of evidence: VerifiedIdentity, state: LinkingState, mode: ProviderMode) -> LinkingVerdict? {
     if mode == .off { return .refuse(.providerOff) }
-    if state.asking == nil { return mode == .linkOnly ? .refuse(.providerLinkOnly) : nil }
+    if state.requester == nil { return mode == .linkOnly ? .refuse(.providerLinkOnly) : nil }
     return evidence.isGuest ? .refuse(.guestNotLinkable) : nil
 }
 
@@ -54,13 +54,13 @@ private func refusal(of evidence: VerifiedIdentity, state: LinkingState, mode: P
 
 private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let identity = state.identity {
-        return closed(identity.status, uid: identity.uid) ?? LinkingVerdict(.identityKnown, .enter(.known(identity)))
+        return closed(identity.status, uid: identity.uid) ?? LinkingVerdict(.identityKnown, .signIn(.known(identity)))
     }
     let owners = state.owners(provenBy: evidence)
     let accounts = Set(owners.map(\.uid))
     if policy.automatic == .verified, accounts.count == 1, let owner = owners.first {
         return closed(owner.status, uid: owner.uid)
-            ?? LinkingVerdict(.addressOwned, .enter(.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)))
+            ?? LinkingVerdict(.addressOwned, .signIn(.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)))
     }
     // Joining an account is no sign-up, opening one is.
     guard policy.mode == .open else { return .refuse(.providerNoSignUp) }
@@ -74,25 +74,25 @@ private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
 // MARK: - Asked for by a session
 
 private func link(
-    _ evidence: VerifiedIdentity, asking: AskingAccount, state: LinkingState, policy: LinkingPolicy
+    _ evidence: VerifiedIdentity, requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy
 ) -> LinkingVerdict {
     if let identity = state.identity {
-        guard identity.uid != asking.uid else { return LinkingVerdict(.identityOwn, .enter(.known(identity))) }
+        guard identity.uid != requester.uid else { return LinkingVerdict(.identityOwn, .signIn(.known(identity))) }
         return conflict(
-            .identityInUse, with: .known(identity), identity.status, evidence, asking: asking, state: state,
+            .identityInUse, with: .known(identity), identity.status, evidence, requester: requester, state: state,
             policy: policy)
     }
     // Evidence that proves only an address of another account belongs to that account.
-    if policy.provesAddress, let owner = state.owners(provenBy: evidence).first(where: { $0.uid != asking.uid }) {
-        let entry = Entry.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)
+    if policy.provesAddress, let owner = state.owners(provenBy: evidence).first(where: { $0.uid != requester.uid }) {
+        let match = AccountMatch.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)
         return conflict(
-            .addressInUse, with: entry, owner.status, evidence, asking: asking, state: state, policy: policy)
+            .addressInUse, with: match, owner.status, evidence, requester: requester, state: state, policy: policy)
     }
-    let identity = evidence.new(for: asking.uid, in: state)
+    let identity = evidence.new(for: requester.uid, in: state)
     // An identity that can't sign in makes no guest permanent.
-    return asking.isGuest && policy.mode != .linkOnly
-        ? LinkingVerdict(.guestUpgrade, .upgrade(identity, guest: asking.uid))
-        : LinkingVerdict(.linkAsked, .link(identity, to: asking.uid))
+    return requester.isGuest && policy.mode != .linkOnly
+        ? LinkingVerdict(.guestUpgrade, .upgrade(identity, guest: requester.uid))
+        : LinkingVerdict(.linkAsked, .link(identity, to: requester.uid))
 }
 
 /// The verdict for evidence that belongs to another account.
@@ -100,19 +100,19 @@ private func link(
 /// It gives the caller no more than a sign-in with the same evidence: where that would not reach the account, there is
 /// no ticket, and a guest does not move there.
 private func conflict(
-    _ rule: LinkingRule, with entry: Entry, _ status: AccountStatus, _ evidence: VerifiedIdentity,
-    asking: AskingAccount, state: LinkingState, policy: LinkingPolicy
+    _ rule: LinkingRule, with match: AccountMatch, _ status: AccountStatus, _ evidence: VerifiedIdentity,
+    requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy
 ) -> LinkingVerdict {
     let verdict =
-        closed(status, uid: entry.uid) ?? LinkingVerdict(rule, .conflict(with: entry.uid, offersMerge: true))
-    guard policy.mode != .linkOnly, signIn(evidence, state: state, policy: policy).destination == entry.uid else {
+        closed(status, uid: match.uid) ?? LinkingVerdict(rule, .conflict(with: match.uid, offersMerge: true))
+    guard policy.mode != .linkOnly, signIn(evidence, state: state, policy: policy).destination == match.uid else {
         return verdict.withoutTicket
     }
-    guard asking.isGuest, status == .live else { return verdict }
+    guard requester.isGuest, status == .live else { return verdict }
     return switch policy.onConflict {
     case .keep: verdict
-    case .switch: LinkingVerdict(.guestSwitch, .replaceGuest(by: entry, isAbsorbed: false))
-    case .merge: LinkingVerdict(.guestMerge, .replaceGuest(by: entry, isAbsorbed: true))
+    case .switch: LinkingVerdict(.guestSwitch, .replaceGuest(by: match, isAbsorbed: false))
+    case .merge: LinkingVerdict(.guestMerge, .replaceGuest(by: match, isAbsorbed: true))
     }
 }
 
@@ -141,27 +141,28 @@ extension LinkingState {
     /// a ticket to merge. A disabled account accepts no sign-in, so a second proof would not help.
     fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
         if let identity {
-            return identity.needsSecondProof && !identity.status.isDisabled ? identity.secondProof(evidence) : nil
+            return identity.needsOtherSignIn && !identity.status.isDisabled
+                ? identity.otherSignInRequired(by: evidence) : nil
         }
         // Evidence of an address reaches its owner by joining the account, or by a conflict with it.
-        guard asking == nil ? policy.automatic == .verified : policy.provesAddress else { return nil }
-        let owners = owners(provenBy: evidence).filter { $0.uid != asking?.uid }
-        guard let owner = owners.first, owners.allSatisfy({ $0.needsSecondProof && $0.uid == owner.uid }),
+        guard requester == nil ? policy.automatic == .verified : policy.provesAddress else { return nil }
+        let owners = owners(provenBy: evidence).filter { $0.uid != requester?.uid }
+        guard let owner = owners.first, owners.allSatisfy({ $0.needsOtherSignIn && $0.uid == owner.uid }),
             !owner.status.isDisabled
         else { return nil }
-        return .secondProof(of: owner.uid, subject: owner.address.value)
+        return .otherSignInRequired(of: owner.uid, subject: owner.address.value)
     }
 
     /// The account, other than the caller's, that the evidence reaches only through an idle number.
     fileprivate func idleOwner(of evidence: VerifiedIdentity, policy: LinkingPolicy) -> AddressOwner? {
         let owners = owners(provenBy: evidence)
         guard let owner = owners.first, owners.allSatisfy({ $0.isIdle && $0.uid == owner.uid }),
-            owner.uid != asking?.uid
+            owner.uid != requester?.uid
         else { return nil }
         let leadsThere =
             owner.address.phone?.value == evidence.providerUid
             ? identity == nil || identity?.uid == owner.uid
-            : identity == nil && asking == nil && policy.automatic == .verified
+            : identity == nil && requester == nil && policy.automatic == .verified
         return leadsThere ? owner : nil
     }
 
@@ -175,8 +176,8 @@ extension LinkingState {
 }
 
 extension KnownIdentity {
-    fileprivate func secondProof(_ evidence: VerifiedIdentity) -> LinkingOutcome {
-        .secondProof(of: uid, subject: evidence.providerUid)
+    fileprivate func otherSignInRequired(by evidence: VerifiedIdentity) -> LinkingOutcome {
+        .otherSignInRequired(of: uid, subject: evidence.providerUid)
     }
 }
 
@@ -193,7 +194,7 @@ extension LinkingVerdict {
     /// The account that a sign-in reaches; in its grace period it is reached too, but not opened.
     fileprivate var destination: UUID? {
         switch outcome {
-        case .enter(let entry): entry.uid
+        case .signIn(let match): match.uid
         case .deleted(let uid, _, _): uid
         default: nil
         }
@@ -219,7 +220,7 @@ extension LinkingVerdict {
         case .upgrade(var identity, let guest):
             identity.displacing = owner
             return LinkingVerdict(.numberRecycled, .upgrade(identity, guest: guest))
-        case .enter, .replaceGuest, .conflict, .secondProof, .deleted, .disabled, .refuse:
+        case .signIn, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .refuse:
             return self
         }
     }

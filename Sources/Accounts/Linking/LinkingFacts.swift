@@ -10,19 +10,19 @@ package struct LinkingFacts: Sendable {
 
     /// The state that the linking rules apply to evidence of the provider.
     func state(
-        for evidence: VerifiedIdentity, of provider: ConfiguredProvider, asking: AskingAccount? = nil
+        for evidence: VerifiedIdentity, of provider: ConfiguredProvider, requester: RequestingAccount? = nil
     ) async throws -> LinkingState {
         // A guest's subject was drawn a moment ago: there is nothing to look up.
-        guard !evidence.isGuest else { return LinkingState(asking: asking) }
+        guard !evidence.isGuest else { return LinkingState(requester: requester) }
         var state = try await store.linkingState(
             for: evidence, provider: provider.name, idleLimit: application.providers.phoneIdleLimit,
             application: application.id)
-        state.asking = asking
+        state.requester = requester
         if let identity = state.identity, identity.isQuarantined {
-            state.identity?.needsSecondProof = try await hasUsableIdentity(identity.uid)
+            state.identity?.needsOtherSignIn = try await hasUsableIdentity(identity.uid)
         }
-        for index in state.owners.indices where state.owners[index].needsSecondProof {
-            state.owners[index].needsSecondProof = try await hasUsableIdentity(state.owners[index].uid)
+        for index in state.owners.indices where state.owners[index].needsOtherSignIn {
+            state.owners[index].needsOtherSignIn = try await hasUsableIdentity(state.owners[index].uid)
         }
         for index in state.owners.indices where state.owners[index].isIdle {
             state.owners[index].hasOtherWay = try await hasOtherWay(than: state.owners[index])
@@ -35,21 +35,21 @@ package struct LinkingFacts: Sendable {
     /// - Returns: `nil` when the principal's session has ended.
     /// - Throws: `StoreConflict` when the evidence leads to other accounts by then.
     func lockedState(
-        for evidence: VerifiedIdentity, of provider: ConfiguredProvider, askedBy principal: Principal
+        for evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy principal: Principal
     ) async throws -> LinkingState? {
         let accounts = try await state(for: evidence, of: provider).accounts
         try await store.lockAccounts(accounts.union([principal.uid]), application: application.id)
-        guard let asking = try await lockedAccount(of: principal) else { return nil }
-        let state = try await state(for: evidence, of: provider, asking: asking)
+        guard let requester = try await lockedRequester(principal) else { return nil }
+        let state = try await state(for: evidence, of: provider, requester: requester)
         guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
         return state
     }
 
     /// Locks the principal's account and session; `nil` when the session has ended.
-    func lockedAccount(of principal: Principal) async throws -> AskingAccount? {
+    func lockedRequester(_ principal: Principal) async throws -> RequestingAccount? {
         guard try await store.lock(principal) else { return nil }
         let identities = try await store.identities(of: principal.uid, application: application.id)
-        return AskingAccount(uid: principal.uid, isGuest: identities.allSatisfy(\.isGuest))
+        return RequestingAccount(uid: principal.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
     /// Whether an identity that is not quarantined can sign in: a quarantine must not lock the owner out.

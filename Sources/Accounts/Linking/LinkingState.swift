@@ -5,14 +5,14 @@ package import ProviderKit
 package enum AccountStatus: Sendable, Equatable {
     case live
     /// By an admin, whatever else it is: it may be in its grace period as well.
-    case disabled(isLeaving: Bool)
+    case disabled(isDeleted: Bool)
     /// In its grace period.
     case deleted(purgeAfter: Date)
     /// An alias of the account that absorbed it.
     case absorbed(by: UUID)
 
     /// Nobody has asked for its deletion yet.
-    package var isStaying: Bool { self == .live || self == .disabled(isLeaving: false) }
+    package var isUndeleted: Bool { self == .live || self == .disabled(isDeleted: false) }
 
     /// By an admin.
     package var isDisabled: Bool {
@@ -28,7 +28,7 @@ package struct KnownIdentity: Sendable, Equatable {
     /// A password reset has shut it out until another sign-in of the account.
     package var isQuarantined: Bool
     /// It is quarantined, and the account can be signed in to by another identity.
-    package var needsSecondProof = false
+    package var needsOtherSignIn = false
 
     package init(id: UUID, uid: UUID, status: AccountStatus, isQuarantined: Bool = false) {
         self.id = id
@@ -48,7 +48,7 @@ package struct AddressOwner: Sendable, Equatable {
     /// The account can be signed in to without this address.
     package var hasOtherWay: Bool
     /// No identity but quarantined ones shows the address, and the account can be signed in to by another identity.
-    package var needsSecondProof = false
+    package var needsOtherSignIn = false
 
     package init(
         address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false
@@ -62,7 +62,7 @@ package struct AddressOwner: Sendable, Equatable {
 }
 
 /// The account whose bearer asks for a link.
-package struct AskingAccount: Sendable, Equatable {
+package struct RequestingAccount: Sendable, Equatable {
     package var uid: UUID
     /// It has no identity but a guest's.
     package var isGuest: Bool
@@ -80,11 +80,11 @@ package struct LinkingState: Sendable, Equatable {
     /// Owners of the addresses that the evidence carries.
     package var owners: [AddressOwner]
     /// Set where a link is asked for.
-    package var asking: AskingAccount?
+    package var requester: RequestingAccount?
 
-    package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], asking: AskingAccount? = nil) {
+    package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], requester: RequestingAccount? = nil) {
         self.identity = identity
         self.owners = owners
-        self.asking = asking
+        self.requester = requester
     }
 }

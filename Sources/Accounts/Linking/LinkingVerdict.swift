@@ -25,7 +25,7 @@ package struct LinkingVerdict: Sendable, Equatable {
 
 package enum LinkingOutcome: Sendable, Equatable {
     /// A session of a live account that is there.
-    case enter(Entry)
+    case signIn(AccountMatch)
     /// A new account.
     case create(NewIdentity)
     /// A new identity of the account that asks.
@@ -33,7 +33,7 @@ package enum LinkingOutcome: Sendable, Equatable {
     /// The same for a guest, who stays who it is: same account, same session.
     case upgrade(NewIdentity, guest: UUID)
     /// The guest moves to an account that is there: what it had is erased, or absorbed.
-    case replaceGuest(by: Entry, isAbsorbed: Bool)
+    case replaceGuest(by: AccountMatch, isAbsorbed: Bool)
     /// The identity or address belongs to another account.
     ///
     /// A ticket to merge the two is offered only if a sign-in with the same evidence would reach the other account.
@@ -41,7 +41,7 @@ package enum LinkingOutcome: Sendable, Equatable {
     /// The proof alone does not open the account: the number was idle for too long, or the identity is quarantined.
     ///
     /// `subject` is the number, the quarantined address, or the quarantined identity's own subject.
-    case secondProof(of: UUID, subject: String)
+    case otherSignInRequired(of: UUID, subject: String)
     /// The evidence is valid and leads to an account in its grace period.
     ///
     /// A restore token is offered only if a sign-in with the same evidence would reach the account, and never for a
@@ -52,7 +52,7 @@ package enum LinkingOutcome: Sendable, Equatable {
 }
 
 /// How evidence opens an account that is there.
-package enum Entry: Sendable, Equatable {
+package enum AccountMatch: Sendable, Equatable {
     case known(KnownIdentity)
     /// The identity is new and joins by an address that the account owns.
     case joining(NewIdentity, uid: UUID)

@@ -14,16 +14,16 @@ struct VerdictWriter: Sendable {
 
     func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
         switch verdict.outcome {
-        case .enter(let entry):
+        case .signIn(let match):
             try await spendEvidence()
-            return try await enter(entry)
+            return try await signIn(by: match)
         case .create(let identity):
             try await spendEvidence()
             try await displace(identity.displacing)
             let opened = try await store.createAccount(opening: session, with: identity)
             try await settle(proven: identity.claiming, identity: opened.identityID, uid: opened.user.uid)
             return .opened(opened, refreshToken: session.refreshToken)
-        case .secondProof, .deleted, .disabled, .refuse:
+        case .otherSignInRequired, .deleted, .disabled, .refuse:
             return try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         case .link, .upgrade, .replaceGuest, .conflict:
             // Only `LinkWriter` writes verdicts on links.
@@ -41,8 +41,8 @@ struct VerdictWriter: Sendable {
         }
     }
 
-    func enter(_ entry: Entry) async throws -> SignInOutcome {
-        switch entry {
+    func signIn(by match: AccountMatch) async throws -> SignInOutcome {
+        switch match {
         case .known(let identity):
             let outcome = try await open(identity)
             try await settle(proven: [], identity: identity.id, uid: identity.uid)
@@ -114,19 +114,19 @@ struct LinkWriter: Sendable {
                 .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
             let opened = try await store.upgradeGuest(opening: session, identity: added, keeping: principal.sessionID)
             return .opened(opened, refreshToken: session.refreshToken)
-        case .replaceGuest(let entry, let isAbsorbed):
+        case .replaceGuest(let match, let isAbsorbed):
             try await writer.spendEvidence()
-            try await replaceGuest(by: entry.uid, isAbsorbed: isAbsorbed)
-            return try await writer.enter(entry)
+            try await replaceGuest(by: match.uid, isAbsorbed: isAbsorbed)
+            return try await writer.signIn(by: match)
         case .conflict(let uid, let offersMerge):
             try await store.record(
                 .refusal(verdict.rule, of: session, uid: principal.uid), application: application.id)
-            guard offersMerge else { return .refused(.identityInUse(mergeToken: nil, verdict.refusal)) }
+            guard offersMerge else { return .refused(.identityInUse(ticket: nil, verdict.refusal)) }
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .merge(ticket, with: uid, by: session, of: principal.sessionID), application: application.id)
-            return .refused(.identityInUse(mergeToken: ticket.text, verdict.refusal))
-        case .enter, .create, .secondProof, .deleted, .disabled, .refuse:
+                .mergeTicket(ticket, with: uid, by: session, of: principal.sessionID), application: application.id)
+            return .refused(.identityInUse(ticket: ticket.text, verdict.refusal))
+        case .signIn, .create, .otherSignInRequired, .deleted, .disabled, .refuse:
             return try await writer.write(verdict)
         }
     }
@@ -158,11 +158,12 @@ struct RefusalWriter: Sendable {
 
     func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
         switch verdict.outcome {
-        case .secondProof(let uid, let subject):
+        case .otherSignInRequired(let uid, let subject):
             try await record(verdict, uid: uid)
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .secondProof(ticket, of: uid, subject: subject, by: session), application: session.application.id)
+                .signInTicket(ticket, of: uid, subject: subject, by: session),
+                application: session.application.id)
             return .refused(.secondProofRequired(ticket: ticket.text, verdict.refusal))
         case .deleted(let uid, let purgeAfter, let offersRestore):
             try await record(verdict, uid: uid)
@@ -177,7 +178,7 @@ struct RefusalWriter: Sendable {
             throw AccountsError.accountDisabled(verdict.refusal)
         case .refuse:
             throw AccountsError.providerDisabled(verdict.refusal)
-        case .enter, .create, .link, .upgrade, .replaceGuest, .conflict:
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .conflict:
             throw StoreConflict()
         }
     }
@@ -210,24 +211,24 @@ struct NumberRecycling: Sendable {
 extension LinkingVerdict {
     var isSuccess: Bool {
         switch outcome {
-        case .enter, .create, .link, .upgrade, .replaceGuest: true
-        case .conflict, .secondProof, .deleted, .disabled, .refuse: false
+        case .signIn, .create, .link, .upgrade, .replaceGuest: true
+        case .conflict, .otherSignInRequired, .deleted, .disabled, .refuse: false
         }
     }
 
     /// Whether a single statement carries it out, if the evidence needs nothing but a session.
     var isOneStatement: Bool {
         switch outcome {
-        case .enter(.known), .secondProof, .deleted, .disabled, .refuse: true
+        case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .refuse: true
         case .create(let identity): identity.claiming.isEmpty && identity.displacing == nil
-        case .enter(.joining), .link, .upgrade, .replaceGuest, .conflict: false
+        case .signIn(.joining), .link, .upgrade, .replaceGuest, .conflict: false
         }
     }
 
     /// The account that a sign-in changes besides opening a session: the one it joins, or that loses its number.
     var changedAccount: UUID? {
         switch outcome {
-        case .enter(.joining(_, let uid)): uid
+        case .signIn(.joining(_, let uid)): uid
         case .create(let identity): identity.displacing?.uid
         default: nil
         }

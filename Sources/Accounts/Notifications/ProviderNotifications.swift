@@ -68,7 +68,7 @@ package struct ProviderNotifications: Sendable {
                 .openedBy(identity.id), of: uid, because: .consentRevoked, application: application.id)
         case .accountDeleted, .consentRevoked:
             // An account in its grace period keeps the identities that can restore it.
-            guard account.status.isStaying else { return }
+            guard account.status.isUndeleted else { return }
             guard change != .accountDeleted || !others.isEmpty else {
                 return try await DeletionScheduling(store: store, application: application)
                     .schedule(uid, by: .provider)

@@ -18,7 +18,7 @@ package struct PasswordChange: Sendable {
     package func change(
         to password: String, current: String?, by principal: Principal, from client: Client
     ) async throws {
-        try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
+        try hasher.requireCapacity(for: HashingRequester(client, subject: nil))
         try await retryingOnConflict {
             let identities = try await changing(by: principal)
             // The caller's own comes first, where it has a password.
@@ -27,19 +27,19 @@ package struct PasswordChange: Sendable {
             }
             let provider = try principal.application.providers.passwordProvider().0.name
             let attempts = tokens.opaque.attemptKey(provider: provider, subject: checked.subject)
-            let asker = PasswordAsker(client, subject: attempts, in: principal.application.id)
+            let requester = HashingRequester(client, subject: attempts, in: principal.application.id)
             if let current {
                 try await check(
                     current, of: checked,
                     with: PasswordCheck(
                         store: store, hasher: hasher, subject: checked.subject, provider: provider,
-                        attempts: attempts, asker: asker, source: tokens.opaque.refusalSource(of: client),
+                        attempts: attempts, requester: requester, source: tokens.opaque.refusalSource(of: client),
                         application: principal.application.id))
             }
             let displayName = try await store.user(principal.uid, application: principal.application.id)?.displayName
             try await passwords.refuseWeak(
                 password, of: identities.map(\.subject.address), displayName: displayName)
-            let changes = try await changes(of: identities, to: password, for: asker).map { change in
+            let changes = try await changes(of: identities, to: password, for: requester).map { change in
                 var change = change
                 if current == nil, change.identity.id == checked.id { change.expected = nil }
                 return change
@@ -74,7 +74,7 @@ package struct PasswordChange: Sendable {
     /// One hash for all, but one of its own for each identity with a decoy: that hash shares the decoy's salt, so that
     /// one run still checks both.
     private func changes(
-        of identities: [PasswordIdentity], to password: String, for asker: PasswordAsker
+        of identities: [PasswordIdentity], to password: String, for requester: HashingRequester
     ) async throws -> [Change] {
         var common: PasswordHash?
         var changes: [Change] = []
@@ -83,7 +83,7 @@ package struct PasswordChange: Sendable {
             if identity.decoy == nil, let common {
                 hash = common
             } else {
-                hash = try await hasher.hash(password, sharingSaltOf: identity.decoy, for: asker)
+                hash = try await hasher.hash(password, sharingSaltOf: identity.decoy, for: requester)
                 if identity.decoy == nil { common = hash }
             }
             changes.append(Change(identity: identity, hash: hash, expected: identity.hash))

@@ -7,7 +7,7 @@ struct PasswordCheck: Sendable {
     let subject: PasswordSubject
     let provider: String
     let attempts: AttemptKey
-    let asker: PasswordAsker
+    let requester: HashingRequester
     /// Where a wrong password is counted if the subject has no account.
     let source: RefusalSource
     let application: Application.ID
@@ -25,7 +25,7 @@ struct PasswordCheck: Sendable {
     /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` where others have failed so often
     ///   meanwhile that even the right password would be refused: a wrong one must not look different.
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
-        if let match = try await hasher.match(password, against: hashes, for: asker) { return match }
+        if let match = try await hasher.match(password, against: hashes, for: requester) { return match }
         let isCounted = try await store.recordFailure(
             attempts, of: subject, provider: provider, from: source, application: application)
         if !isCounted { _ = try await state() }

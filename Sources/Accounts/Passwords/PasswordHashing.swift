@@ -23,35 +23,35 @@ package struct PasswordMatch: Sendable, Equatable {
 
 /// Slow, memory-hard hashing behind a bounded queue, in which those who ask take turns.
 ///
-/// Every call throws `AccountsError.overloaded` at once when there is no place for that asker, and `CancellationError`
-/// when the asker leaves, or the task is cancelled, while it waits.
+/// Every call throws `AccountsError.overloaded` at once when there is no place for that requester, and `CancellationError`
+/// when the requester leaves, or the task is cancelled, while it waits.
 package protocol PasswordHashing: Sendable {
     /// For the beginning of a use case: whoever would be refused costs no statement.
     ///
     /// No place is kept.
     /// - Throws: `AccountsError.overloaded`.
-    func requirePlace(for asker: PasswordAsker) throws
+    func requireCapacity(for requester: HashingRequester) throws
 
     /// The new hash takes over the salt and parameters of `sibling`, so that one run later checks a password against
     /// both.
     func hash(
-        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash
 
-    /// Hashes the password of a registration, under the parameters that `match` runs with for this asker.
+    /// Hashes the password of a registration, under the parameters that `match` runs with for this requester.
     ///
-    /// Without a sibling these are the parameters that `match` draws for an asker without hashes. So neither call tells
+    /// Without a sibling these are the parameters that `match` draws for an requester without hashes. So neither call tells
     /// whether the address has an account. The first sign-in hashes again under the parameters in force.
     func hashRegistration(
-        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash
 
-    /// Always costs exactly one run of the function: with no hashes at all, under parameters that the asker's subject
+    /// Always costs exactly one run of the function: with no hashes at all, under parameters that the requester's subject
     /// draws from those of the application's stored passwords.
     ///
     /// Hashes that don't share the first one's salt and parameters are not looked at.
     func match(
-        _ password: String, against hashes: [PasswordHash], for asker: PasswordAsker
+        _ password: String, against hashes: [PasswordHash], for requester: HashingRequester
     ) async throws -> PasswordMatch?
 }
 

@@ -29,8 +29,8 @@ package struct PasswordLinking: Sendable {
         }
         let subject = try provider.subject(typed: typed)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let asker = PasswordAsker(client, subject: attempts, in: application.id)
-        try hasher.requirePlace(for: asker)
+        let requester = HashingRequester(client, subject: attempts, in: application.id)
+        try hasher.requireCapacity(for: requester)
         let displayName = try await store.user(principal.uid, application: application.id)?.displayName
         try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
@@ -39,7 +39,7 @@ package struct PasswordLinking: Sendable {
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: asker),
+                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: requester),
                 displayName: nil, isDecoy: false,
                 joining: .init(uid: principal.uid, onConflict: onConflict))
             let token = tokens.opaque.make()

@@ -20,7 +20,7 @@ package struct PasswordReplacement: Sendable {
         let provider = try application.providers.named(session.provider)
         let verdict = try await signIn.verdict(on: session.evidence, of: provider, in: application, store: store)
         switch verdict.outcome {
-        case .enter(.known):
+        case .signIn(.known):
             // A password reset opens no session.
             break
         case .deleted(let uid, _, _):

@@ -44,7 +44,7 @@ package struct PasswordReset: Sendable {
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {
-        try hasher.requirePlace(for: PasswordAsker(client, subject: nil))
+        try hasher.requireCapacity(for: HashingRequester(client, subject: nil))
         guard let token = tokens.opaque.parse(text),
             let promised = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
             let subject = promised.subject
@@ -52,7 +52,7 @@ package struct PasswordReset: Sendable {
         try await passwords.refuseWeak(password, of: [subject.address], displayName: nil)
         let attempts = tokens.opaque.attemptKey(provider: promised.provider, providerUid: promised.providerUid)
         let hash = try await hasher.hash(
-            password, sharingSaltOf: nil, for: PasswordAsker(client, subject: attempts))
+            password, sharingSaltOf: nil, for: HashingRequester(client, subject: attempts))
 
         let session = tokens.newSession(by: subject.evidence, of: promised.provider, from: client, in: application)
         let provider = try application.providers.named(promised.provider)

@@ -25,11 +25,11 @@ package struct PasswordSignIn: Sendable {
         var session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
         session.resumes = principal?.sessionID
 
-        let asker = PasswordAsker(client, subject: attempts, in: application.id)
-        try hasher.requirePlace(for: asker)
+        let requester = HashingRequester(client, subject: attempts, in: application.id)
+        try hasher.requireCapacity(for: requester)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
-            asker: asker, source: tokens.opaque.refusalSource(of: client), application: application.id)
+            requester: requester, source: tokens.opaque.refusalSource(of: client), application: application.id)
         let opened = try await retryingOnConflict { [session] in
             let state = try await check.state()
             let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })
@@ -43,7 +43,8 @@ package struct PasswordSignIn: Sendable {
             try await permit(identity, opening: session, mode: configured.mode, check: check)
             let hash =
                 state.registration == nil
-                ? try await upToDate(match, password: password, of: identity, for: asker, in: application) : match.hash
+                ? try await upToDate(match, password: password, of: identity, for: requester, in: application)
+                : match.hash
             var opened = try await store.openSession(
                 session, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
             opened.shouldChangePassword = state.mustChange
@@ -59,12 +60,12 @@ package struct PasswordSignIn: Sendable {
         let application = session.application
         var identity = identity
         if identity.isQuarantined {
-            identity.needsSecondProof = application.providers.canSignIn(
+            identity.needsOtherSignIn = application.providers.canSignIn(
                 withAnyOf: try await store.identities(of: identity.uid, application: application.id))
         }
         let policy = LinkingPolicy(mode: mode, automatic: .never)
         let verdict = decide(session.evidence, state: LinkingState(identity: identity), policy: policy)
-        if case .enter = verdict.outcome { return }
+        if case .signIn = verdict.outcome { return }
         _ = try await check.state()
         let refused = try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         _ = try await tokens.signedIn(refused, in: application)
@@ -75,10 +76,11 @@ package struct PasswordSignIn: Sendable {
     ///
     /// Not while a decoy is there, which shares the old hash's salt: nothing would match it any longer.
     private func upToDate(
-        _ match: PasswordMatch, password: String, of identity: KnownIdentity, for asker: PasswordAsker,
+        _ match: PasswordMatch, password: String, of identity: KnownIdentity, for requester: HashingRequester,
         in application: Application
     ) async throws -> PasswordHash {
-        guard match.isOutdated, let renewed = try? await hasher.hash(password, sharingSaltOf: nil, for: asker) else {
+        guard match.isOutdated, let renewed = try? await hasher.hash(password, sharingSaltOf: nil, for: requester)
+        else {
             return match.hash
         }
         try await store.rehash(match.hash, to: renewed, of: identity.id, application: application.id)

@@ -28,8 +28,8 @@ package struct Registration: Sendable {
         let subject = try provider.subject(typed: typed)
         try displayName.map(Profile.check(displayName:))
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let asker = PasswordAsker(client, subject: attempts, in: application.id)
-        try hasher.requirePlace(for: asker)
+        let requester = HashingRequester(client, subject: attempts, in: application.id)
+        try hasher.requireCapacity(for: requester)
         try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
 
@@ -39,9 +39,9 @@ package struct Registration: Sendable {
             if state.isTaken && application.policy.revealExistingIdentities { throw AccountsError.existingIdentity }
             let registration = NewRegistration(
                 id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: asker),
+                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: requester),
                 displayName: displayName, isDecoy: state.isTaken)
-            // A notice is the owner's to read, a confirmation the asker's.
+            // A notice is the owner's to read, a confirmation the requester's.
             try await write(
                 registration, linking: provider, reading: state.isTaken ? state.ownerLanguages : client.languages,
                 in: application)
@@ -123,7 +123,7 @@ package struct Registration: Sendable {
         let attempts = tokens.opaque.attemptKey(provider: proof.provider, subject: subject)
         let check = PasswordCheck(
             store: store, hasher: hasher, subject: subject, provider: proof.provider, attempts: attempts,
-            asker: PasswordAsker(client, subject: attempts, in: application.id),
+            requester: HashingRequester(client, subject: attempts, in: application.id),
             source: tokens.opaque.refusalSource(of: client), application: application.id)
         _ = try await check.state()
         _ = try await check.match(password, against: [registered.hash])

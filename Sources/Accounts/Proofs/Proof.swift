@@ -13,10 +13,10 @@ package enum ProofKind: String, Sendable, CaseIterable {
     /// Brings an account in its grace period back.
     case restore
     /// Merges the account of whoever was signed in with the one whose identity they proved.
-    case merge
+    case mergeTicket = "merge"
     /// Goes along with another sign-in of an account whose number was idle for too long, or whose identity is
     /// quarantined.
-    case secondProof = "second-proof"
+    case signInTicket = "second-proof"
     /// Keeps or removes identities that were linked before a password reset.
     case review
 }
@@ -112,9 +112,10 @@ package struct NewProof: Sendable {
     }
 
     /// Valid for five minutes, in the session that proved the other account's identity.
-    static func merge(_ token: OpaqueToken, with uid: UUID, by session: NewSession, of current: UUID) -> NewProof {
+    static func mergeTicket(_ token: OpaqueToken, with uid: UUID, by session: NewSession, of current: UUID) -> NewProof
+    {
         NewProof(
-            kind: .merge, token: token,
+            kind: .mergeTicket, token: token,
             proof: Proof(
                 provider: session.provider, providerUid: session.evidence.providerUid, uid: uid,
                 methods: session.evidence.methods),
@@ -122,11 +123,11 @@ package struct NewProof: Sendable {
     }
 
     /// Valid for ten minutes, to sign in in another way.
-    static func secondProof(
+    static func signInTicket(
         _ token: OpaqueToken, of uid: UUID, subject: String, by session: NewSession
     ) -> NewProof {
         NewProof(
-            kind: .secondProof, token: token,
+            kind: .signInTicket, token: token,
             proof: Proof(provider: session.provider, providerUid: subject, uid: uid), lifetime: .seconds(600))
     }
 }

@@ -11,7 +11,7 @@ package struct Client: Sendable, Equatable {
     /// What `Accept-Language` says (RFC 9110, 12.5.4), cut short.
     package let languages: String?
     /// Set where something long may be done for the client.
-    package var presence: Presence?
+    package var connection: ClientConnection?
 
     /// `languages` are dropped where they can't be what the header may hold, which is visible ASCII and spaces.
     package init(device: String?, address: String, languages: String? = nil) {

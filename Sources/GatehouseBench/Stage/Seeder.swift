@@ -48,7 +48,7 @@ struct Seeder: Sendable {
             time: SystemTime())
         let pool = HashingPool(threads: 1)
         passwordHash = try await PasswordHasher(pool: pool).hash(
-            Self.password, sharingSaltOf: nil, for: PasswordAsker(Self.client, subject: nil))
+            Self.password, sharingSaltOf: nil, for: HashingRequester(Self.client, subject: nil))
         await pool.shutdown()
     }
 

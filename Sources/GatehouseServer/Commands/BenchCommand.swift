@@ -104,7 +104,7 @@ extension BenchCommand.Seed {
         let pool = HashingPool(threads: 1)
         let hasher = try PasswordHasher(backend.configuration.passwords, pool: pool)
         let hash = try await hasher.hash(
-            password, sharingSaltOf: nil, for: PasswordAsker(Client(device: nil, address: ""), subject: nil))
+            password, sharingSaltOf: nil, for: HashingRequester(Client(device: nil, address: ""), subject: nil))
         await pool.shutdown()
         return SeededAccounts(
             database: backend.database,

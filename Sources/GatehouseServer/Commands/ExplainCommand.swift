@@ -44,7 +44,7 @@ struct ExplainCommand: AsyncParsableCommand {
             }
             do {
                 let explanation = try await Explaining(store: backend.store).explain(
-                    evidence, of: provider, asking: uid, onConflict: choice, in: application)
+                    evidence, of: provider, requestedBy: uid, onConflict: choice, in: application)
                 print(explanation.lines.joined(separator: "\n"))
             } catch AccountsError.accountNotFound(let uid) {
                 throw ServerError.unknownAccount(uid)
@@ -109,13 +109,13 @@ extension Explanation {
         ]
             + verdict.refusal.remedies.map { "remedy:   \($0)" }
             + [
-                "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)\($0.needsSecondProof ? ", quarantined" : "")" } ?? "unknown")"
+                "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)\($0.needsOtherSignIn ? ", quarantined" : "")" } ?? "unknown")"
             ]
             + state.owners.map { owner in
                 "address:  \(owner.address.kind.rawValue) of \(owner.uid.text), \(owner.status.words)"
-                    + (owner.isIdle ? ", idle" : "") + (owner.needsSecondProof ? ", quarantined" : "")
+                    + (owner.isIdle ? ", idle" : "") + (owner.needsOtherSignIn ? ", quarantined" : "")
             }
-            + (state.asking.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
+            + (state.requester.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
             + ["policy:   mode \(policy.mode.rawValue), linking.automatic \(policy.automatic.rawValue)"]
     }
 }
@@ -123,8 +123,8 @@ extension Explanation {
 extension LinkingOutcome {
     fileprivate var words: String {
         switch self {
-        case .enter(.known(let identity)): "signs in to \(identity.uid.text)"
-        case .enter(.joining(_, let uid)): "joins \(uid.text) and signs in to it"
+        case .signIn(.known(let identity)): "signs in to \(identity.uid.text)"
+        case .signIn(.joining(_, let uid)): "joins \(uid.text) and signs in to it"
         case .create: "opens a new account"
         case .link(_, let uid): "is linked to \(uid.text)"
         case .upgrade(_, let guest): "makes the guest \(guest.text) permanent"
@@ -133,7 +133,8 @@ extension LinkingOutcome {
         case .conflict(with: let uid, offersMerge: true): "is refused, with a ticket to merge with \(uid.text)"
         case .conflict(with: let uid, offersMerge: false):
             "is refused, without a ticket: a sign-in would not reach \(uid.text)"
-        case .secondProof(of: let uid, subject: _): "is refused until \(uid.text) is signed in to in another way"
+        case .otherSignInRequired(of: let uid, subject: _):
+            "is refused until \(uid.text) is signed in to in another way"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: true):
             "is refused, with the way back into \(uid.text)"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: false):

@@ -61,8 +61,8 @@ struct EndpointResponder: HTTPResponder {
         var client = scope.client
         client.route = endpoint.path
         guard endpoint.hashesPassword(body) else { return client }
-        try hashing.requirePlace(for: PasswordAsker(client, subject: nil))
-        client.presence = await context.channel.presence()
+        try hashing.requireCapacity(for: HashingRequester(client, subject: nil))
+        client.connection = await context.channel.clientConnection()
         return client
     }
 

@@ -40,8 +40,8 @@ extension APIError {
             self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
         case .identityNotFound:
             self.init(.identityNotFound, "The account has no such identity")
-        case .identityInUse(let mergeToken, let refusal):
-            self.init(.identityInUse, refusal, ["mergeToken": mergeToken])
+        case .identityInUse(let ticket, let refusal):
+            self.init(.identityInUse, refusal, ["mergeToken": ticket])
         case .lastUsableIdentity(let refusal):
             self.init(.lastUsableIdentity, refusal)
         case .secondProofRequired(let ticket, let refusal):

@@ -8,24 +8,24 @@ package import NIOCore
 package final class PresenceHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     package typealias InboundIn = NIOAny
 
-    fileprivate let presence = Presence()
+    fileprivate let connection = ClientConnection()
 
     package init() {}
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed { presence.leave() }
+        if event as? ChannelEvent == .inputClosed { connection.close() }
         context.fireUserInboundEventTriggered(event)
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        presence.leave()
+        connection.close()
         context.fireChannelInactive()
     }
 }
 
 extension Channel {
     /// Whether the client at the other end is still there; `nil` where nobody watches that.
-    func presence() async -> Presence? {
-        try? await pipeline.handler(type: PresenceHandler.self).get().presence
+    func clientConnection() async -> ClientConnection? {
+        try? await pipeline.handler(type: PresenceHandler.self).get().connection
     }
 }

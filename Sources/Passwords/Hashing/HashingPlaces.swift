@@ -70,14 +70,14 @@ package enum HashingRefusal: String, Sendable, CaseIterable {
 }
 
 extension HashingQueue {
-    /// What waits of those whom the asker is one of; the server itself is one of nobody.
-    func shares(of asker: PasswordAsker?) -> [HashingPlaces.Share] {
-        guard let asker else { return [] }
+    /// What waits of those whom the requester is one of; the server itself is one of nobody.
+    func shares(of requester: HashingRequester?) -> [HashingPlaces.Share] {
+        guard let requester else { return [] }
         var shares = [
-            HashingPlaces.Share(reason: .network, count: count(.network(asker.network))),
-            HashingPlaces.Share(reason: .block, count: count(.block(asker.block)), factor: 2),
+            HashingPlaces.Share(reason: .network, count: count(.network(requester.network))),
+            HashingPlaces.Share(reason: .block, count: count(.block(requester.block)), factor: 2),
         ]
-        if let subject = asker.subject, count(.subjectFromBlock(subject, asker.block)) > 0 {
+        if let subject = requester.subject, count(.subjectFromBlock(subject, requester.block)) > 0 {
             shares.append(HashingPlaces.Share(reason: .subject, count: count(.subject(subject))))
         }
         return shares

@@ -79,38 +79,38 @@ package final class HashingPool: Sendable {
     /// Refuses whoever would be refused now, and keeps no place for the others.
     ///
     /// - Throws: `AccountsError.overloaded`.
-    package func requirePlace(for asker: PasswordAsker?) throws {
+    package func requireCapacity(for requester: HashingRequester?) throws {
         try state.withLock { state in
-            if let refusal = refuse(asker, &state) { throw refusal }
+            if let refusal = refuse(requester, &state) { throw refusal }
         }
     }
 
     /// - Throws: `AccountsError.overloaded` at once when there is no place or the pool was shut down,
-    ///   `CancellationError` when the asker leaves, or the caller's task is cancelled, while the job waits, or what the
+    ///   `CancellationError` when the requester leaves, or the caller's task is cancelled, while the job waits, or what the
     ///   job throws.
     package func run<Output: Sendable>(
-        for asker: PasswordAsker? = nil, _ job: @escaping @Sendable () throws -> Output
+        for requester: HashingRequester? = nil, _ job: @escaping @Sendable () throws -> Output
     ) async throws -> Output {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        let presence = asker?.presence ?? Presence()
-        return try await presence.watched {
+        let connection = requester?.connection ?? ClientConnection()
+        return try await connection.withCloseHandler {
             self.abandon(id)
         } _: {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     let job = HashingQueue.Job(
-                        id: id, asker: asker, since: .now,
+                        id: id, requester: requester, since: .now,
                         run: {
                             let result = Result { try job() }
                             return { continuation.resume(with: result) }
                         },
                         giveUp: { continuation.resume(throwing: $0) })
-                    enqueue(job, hasLeft: presence.hasLeft || Task.isCancelled)
+                    enqueue(job, isClosed: connection.isClosed || Task.isCancelled)
                     // Or left between being asked and being there to be abandoned.
-                    if presence.hasLeft || Task.isCancelled {
+                    if connection.isClosed || Task.isCancelled {
                         abandon(id)
                     }
                 }
@@ -157,10 +157,10 @@ package final class HashingPool: Sendable {
 }
 
 extension HashingPool {
-    private func enqueue(_ job: HashingQueue.Job, hasLeft: Bool) {
+    private func enqueue(_ job: HashingQueue.Job, isClosed: Bool) {
         let refusal: (any Error)? = state.withLock { state in
-            if let refusal = refuse(job.asker, &state) { return refusal }
-            guard !hasLeft else {
+            if let refusal = refuse(job.requester, &state) { return refusal }
+            guard !isClosed else {
                 state.statistics.abandoned += 1
                 return CancellationError()
             }
@@ -175,13 +175,13 @@ extension HashingPool {
     }
 
     /// - Returns: `nil` for whoever may join the queue; what the server itself has to do is refused for its length alone.
-    private func refuse(_ asker: PasswordAsker?, _ state: inout State) -> AccountsError? {
+    private func refuse(_ requester: HashingRequester?, _ state: inout State) -> AccountsError? {
         let places = HashingPlaces(
             threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
             averageDuration: state.statistics.averageDuration, limits: limits)
         let refusal =
             state.isOpen
-            ? places.refusal(holding: state.queue.shares(of: asker))
+            ? places.refusal(holding: state.queue.shares(of: requester))
             : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
         guard let refusal else { return nil }
         state.statistics.refusals[refusal.reason, default: 0] += 1

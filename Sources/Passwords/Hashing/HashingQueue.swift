@@ -15,7 +15,7 @@ struct HashingQueue {
     struct Job: Sendable {
         let id: ID
         /// `nil` for the server's own.
-        let asker: PasswordAsker?
+        let requester: HashingRequester?
         let since: ContinuousClock.Instant
         /// Does the work and returns what answers the caller, which the pool calls once its statistics are right.
         let run: @Sendable () -> () -> Void
@@ -106,13 +106,13 @@ struct HashingQueue {
 extension HashingQueue.Job {
     /// No network is called nothing.
     fileprivate var path: [HashingQueue.Step] {
-        [.block(asker?.block ?? ""), .network(asker?.network ?? ""), .subject(asker?.subject), .job(id)]
+        [.block(requester?.block ?? ""), .network(requester?.network ?? ""), .subject(requester?.subject), .job(id)]
     }
 
     fileprivate var groups: [HashingQueue.Group] {
-        guard let asker else { return [] }
-        let places: [HashingQueue.Group] = [.network(asker.network), .block(asker.block)]
-        guard let subject = asker.subject else { return places }
-        return places + [.subject(subject), .subjectFromBlock(subject, asker.block)]
+        guard let requester else { return [] }
+        let places: [HashingQueue.Group] = [.network(requester.network), .block(requester.block)]
+        guard let subject = requester.subject else { return places }
+        return places + [.subject(subject), .subjectFromBlock(subject, requester.block)]
     }
 }

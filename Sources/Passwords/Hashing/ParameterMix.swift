@@ -35,8 +35,8 @@ package final class ParameterMix: Sendable {
     ///
     /// The subject's pseudonym decides, so that a subject costs the same each time. A subject changes its parameters at
     /// most once while the hashes of an application move from old parameters to new ones.
-    func parameters(for asker: PasswordAsker) -> Argon2Parameters? {
-        guard let application = asker.application, let subject = asker.subject else { return nil }
+    func parameters(for requester: HashingRequester) -> Argon2Parameters? {
+        guard let application = requester.application, let subject = requester.subject else { return nil }
         let parts = parts.withLock { $0[application] } ?? []
         let total = parts.reduce(0) { $0 + $1.count }
         guard total > 0 else { return nil }

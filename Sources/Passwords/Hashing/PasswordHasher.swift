@@ -27,35 +27,35 @@ package struct PasswordHasher: PasswordHashing {
         dummySalt = randomBytes(Argon2Parameters.saltLength)
     }
 
-    package func requirePlace(for asker: PasswordAsker) throws {
-        try pool.requirePlace(for: asker)
+    package func requireCapacity(for requester: HashingRequester) throws {
+        try pool.requireCapacity(for: requester)
     }
 
     package func hash(
-        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash {
-        try await hash(password, under: sibling.flatMap(reusableSetup) ?? freshSetup(parameters), for: asker)
+        try await hash(password, under: sibling.flatMap(reusableSetup) ?? freshSetup(parameters), for: requester)
     }
 
     package func hashRegistration(
-        _ password: String, sharingSaltOf sibling: PasswordHash?, for asker: PasswordAsker
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash {
-        let setup = sibling.flatMap(reusableSetup) ?? freshSetup(unknownParameters(for: asker))
-        return try await hash(password, under: setup, for: asker)
+        let setup = sibling.flatMap(reusableSetup) ?? freshSetup(unknownParameters(for: requester))
+        return try await hash(password, under: setup, for: requester)
     }
 
     private func hash(
-        _ password: String, under setup: PHCString.Setup, for asker: PasswordAsker
+        _ password: String, under setup: PHCString.Setup, for requester: HashingRequester
     ) async throws -> PasswordHash {
-        PHCString(setup: setup, tag: try await tag(of: password, under: setup, for: asker)).encoded
+        PHCString(setup: setup, tag: try await tag(of: password, under: setup, for: requester)).encoded
     }
 
     package func match(
-        _ password: String, against hashes: [PasswordHash], for asker: PasswordAsker
+        _ password: String, against hashes: [PasswordHash], for requester: HashingRequester
     ) async throws -> PasswordMatch? {
         let stored = hashes.compactMap { try? PHCString($0) }
-        let setup = stored.first?.setup ?? dummySetup(for: asker)
-        let tag = try await tag(of: password, under: setup, for: asker)
+        let setup = stored.first?.setup ?? dummySetup(for: requester)
+        let tag = try await tag(of: password, under: setup, for: requester)
         guard knowsPepper(of: setup) else { return nil }
 
         // All are compared, so that the time doesn't tell which one it was.
@@ -85,23 +85,23 @@ package struct PasswordHasher: PasswordHashing {
     ///
     /// A setup whose pepper is unknown runs too, over the bare password.
     private func tag(
-        of password: String, under setup: PHCString.Setup, for asker: PasswordAsker
+        of password: String, under setup: PHCString.Setup, for requester: HashingRequester
     ) async throws -> [UInt8] {
         let secret = PasswordSecret(password, pepper: setup.pepperID.flatMap(pepper.secret(of:)))
         do {
-            return try await pool.run(for: asker) { try Argon2.tag(of: secret, under: setup) }
+            return try await pool.run(for: requester) { try Argon2.tag(of: secret, under: setup) }
         } catch PasswordsError.outOfMemory {
             throw AccountsError.overloaded(retryAfter: .seconds(1))
         }
     }
 
     /// What a run costs that has no stored hash, so that an unknown subject costs what the known ones cost.
-    private func unknownParameters(for asker: PasswordAsker) -> Argon2Parameters {
-        mix.parameters(for: asker) ?? parameters
+    private func unknownParameters(for requester: HashingRequester) -> Argon2Parameters {
+        mix.parameters(for: requester) ?? parameters
     }
 
-    private func dummySetup(for asker: PasswordAsker) -> PHCString.Setup {
-        PHCString.Setup(parameters: unknownParameters(for: asker), pepperID: pepper.current, salt: dummySalt)
+    private func dummySetup(for requester: HashingRequester) -> PHCString.Setup {
+        PHCString.Setup(parameters: unknownParameters(for: requester), pepperID: pepper.current, salt: dummySalt)
     }
 
     private func freshSetup(_ parameters: Argon2Parameters) -> PHCString.Setup {

@@ -49,7 +49,7 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
                 state.identity = KnownIdentity(id: identity, uid: uid, status: status, isQuarantined: isQuarantined)
             } else if let address {
                 var owner = AddressOwner(address: address, uid: uid, status: status, isIdle: isIdle)
-                owner.needsSecondProof = isQuarantined
+                owner.needsOtherSignIn = isQuarantined
                 state.owners.append(owner)
             }
         }

@@ -26,14 +26,14 @@ extension ContractRule {
             $0.isQuarantined && $0.a != nil && !$0.leads(to: .disabled)
         } then: {
             LinkingVerdict(
-                .identityQuarantined, .secondProof(of: $0.a ?? UUID(), subject: $0.evidence.providerUid))
+                .identityQuarantined, .otherSignInRequired(of: $0.a ?? UUID(), subject: $0.evidence.providerUid))
         },
         ContractRule("nor does an address that only quarantined identities of its account show") {
             $0.quarantinedOwner != nil && !$0.leads(to: .disabled)
         } then: {
             LinkingVerdict(
                 .identityQuarantined,
-                .secondProof(of: $0.quarantinedOwner ?? UUID(), subject: World.first(of: $0.proven)))
+                .otherSignInRequired(of: $0.quarantinedOwner ?? UUID(), subject: World.first(of: $0.proven)))
         },
     ]
 
@@ -42,7 +42,7 @@ extension ContractRule {
             $0.idleNumber != nil && !$0.isOnlyWay
         } then: { judged in
             judged.idleNumber.map {
-                LinkingVerdict(.numberIdle, .secondProof(of: $0.uid, subject: $0.address.value))
+                LinkingVerdict(.numberIdle, .otherSignInRequired(of: $0.uid, subject: $0.address.value))
             } ?? .refused(.numberIdle)
         },
         ContractRule("if it has none, the number leaves the old account: for the guest who asks") {
@@ -93,12 +93,12 @@ extension ContractRule {
         ContractRule("owned by A, no session: sign in to A") {
             $0.a != nil && !$0.hasSession
         } then: {
-            LinkingVerdict(.identityKnown, .enter($0.known))
+            LinkingVerdict(.identityKnown, .signIn($0.known))
         },
         ContractRule("owned by A, S is A's: re-authentication") {
             $0.isOwnedByCaller
         } then: {
-            LinkingVerdict(.identityOwn, .enter($0.known))
+            LinkingVerdict(.identityOwn, .signIn($0.known))
         },
         ContractRule("owned by A, S is a guest's: `switch` signs in to A and ends the guest") {
             $0.a != nil && $0.mayGuestMove && $0.situation.onConflict == .switch
@@ -157,7 +157,7 @@ extension ContractRule {
         ContractRule("exactly one live account owns the verified address: I joins it") {
             $0.onlyOwner != nil && $0.mayJoinByAddress
         } then: {
-            LinkingVerdict(.addressOwned, .enter($0.joining($0.onlyOwner ?? UUID())))
+            LinkingVerdict(.addressOwned, .signIn($0.joining($0.onlyOwner ?? UUID())))
         },
         ContractRule("`existing`: no sign-up") {
             $0.situation.mode == .existing
@@ -209,12 +209,12 @@ extension ContractRule {
             $0.isOwnedByCaller && $0.isQuarantined
         } then: {
             LinkingVerdict(
-                .identityQuarantined, .secondProof(of: $0.principal, subject: $0.evidence.providerUid))
+                .identityQuarantined, .otherSignInRequired(of: $0.principal, subject: $0.evidence.providerUid))
         },
         ContractRule("an identity of the account does") {
             $0.isOwnedByCaller
         } then: {
-            LinkingVerdict(.identityOwn, .enter($0.known))
+            LinkingVerdict(.identityOwn, .signIn($0.known))
         },
         ContractRule("no other does") { _ in
             true

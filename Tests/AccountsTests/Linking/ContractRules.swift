@@ -35,7 +35,7 @@ struct Judgement {
         rules.first { $0.applies(self) }.map { ($0, $0.verdict(self)) }
     }
 
-    var hasSession: Bool { world.asking != nil }
+    var hasSession: Bool { world.requester != nil }
     var isAskedByGuest: Bool { situation.session == .guest }
     /// It signs in there, which a provider for linking only does not do.
     var mayGuestMove: Bool {
@@ -47,7 +47,7 @@ struct Judgement {
 
     /// "Owned by A".
     var a: UUID? { world.accounts.first { $0.value.knows }?.key }
-    var isOwnedByCaller: Bool { a != nil && a == world.asking }
+    var isOwnedByCaller: Bool { a != nil && a == world.requester }
 
     /// The identity that the evidence names was shut out by a password reset.
     var isQuarantined: Bool { situation.quarantine == .identity }
@@ -70,7 +70,7 @@ struct Judgement {
 
     /// Another account's address, proven by code or mailed token while signed in.
     var addressOfAnother: UUID? {
-        guard situation.provesAddress, a == nil, hasSession, let onlyOwner, onlyOwner != world.asking else {
+        guard situation.provesAddress, a == nil, hasSession, let onlyOwner, onlyOwner != world.requester else {
             return nil
         }
         return onlyOwner
@@ -94,7 +94,9 @@ struct Judgement {
 
     /// The proof is a number that has been idle for too long, and nothing else.
     private var restsOnIdleNumber: Bool {
-        guard let owner = destination, owner != world.asking, let account = world.accounts[owner] else { return false }
+        guard let owner = destination, owner != world.requester, let account = world.accounts[owner] else {
+            return false
+        }
         return !owned(by: owner).isEmpty && restsOnAddress(of: owner)
             && owned(by: owner).allSatisfy(account.idle.contains)
     }
@@ -103,7 +105,7 @@ struct Judgement {
     ///
     /// Until erasure, an account that has no other way in keeps its number.
     var idleNumber: AddressOwner? {
-        guard let owner = onlyOwner, owner != world.asking, let account = world.accounts[owner],
+        guard let owner = onlyOwner, owner != world.requester, let account = world.accounts[owner],
             restsOnAddress(of: owner), owned(by: owner).allSatisfy(account.idle.contains),
             let number = owned(by: owner).first, account.status == .live || account.hasOtherWay
         else { return nil }
@@ -118,8 +120,8 @@ struct Judgement {
 
     // Effects of verdicts.
 
-    var known: Entry { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
-    var principal: UUID { world.asking ?? UUID() }
+    var known: AccountMatch { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
+    var principal: UUID { world.requester ?? UUID() }
     /// Owns the free addresses, and shows those of the account.
     func identity(of uid: UUID? = nil) -> NewIdentity {
         let shown = Set(free + owned(by: uid))
@@ -130,5 +132,5 @@ struct Judgement {
         let claimed = free + (idleNumber.map { [$0.address] } ?? [])
         return NewIdentity(claiming: proven.filter(claimed.contains), displacing: idleNumber)
     }
-    func joining(_ uid: UUID) -> Entry { .joining(identity(of: uid), uid: uid) }
+    func joining(_ uid: UUID) -> AccountMatch { .joining(identity(of: uid), uid: uid) }
 }

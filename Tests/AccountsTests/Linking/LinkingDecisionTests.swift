@@ -57,7 +57,7 @@ struct LinkingDecisionTests {
         case .off: #expect(alone == LinkingVerdict(.providerOff, .refuse))
         }
         for isGuest in [false, true] {
-            let state = LinkingState(asking: AskingAccount(uid: UUID(), isGuest: isGuest))
+            let state = LinkingState(requester: RequestingAccount(uid: UUID(), isGuest: isGuest))
             #expect(
                 decide(evidence, state: state, policy: policy)
                     == LinkingVerdict(mode == .off ? .providerOff : .guestNotLinkable, .refuse))
@@ -69,8 +69,8 @@ struct LinkingDecisionTests {
             guard let verdict = Judgement(situation).expected()?.verdict else { continue }
             let remedies = verdict.refusal.remedies
             switch verdict.outcome {
-            case .enter, .create, .link, .upgrade, .replaceGuest: #expect(remedies.isEmpty)
-            case .secondProof, .disabled, .refuse: #expect(!remedies.isEmpty)
+            case .signIn, .create, .link, .upgrade, .replaceGuest: #expect(remedies.isEmpty)
+            case .otherSignInRequired, .disabled, .refuse: #expect(!remedies.isEmpty)
             case .conflict(_, let isOffered), .deleted(_, _, let isOffered):
                 #expect(!remedies.isEmpty)
                 #expect((verdict.refusal == verdict.rule.refusal) == isOffered, "no ticket is named that is not there")

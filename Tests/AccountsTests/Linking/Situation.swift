@@ -21,7 +21,7 @@ struct Situation: CustomStringConvertible {
         case oneOfTwo
         case several
         /// The account that asks.
-        case asking
+        case requester
         /// Of two addresses, one belongs to the caller's account and one to another.
         case askingAndAnother
         /// The account that owns the identity.
@@ -60,7 +60,7 @@ struct Situation: CustomStringConvertible {
             session != .own || (isKnown && status == .live),
             session != .none || onConflict == .keep,
             // A guest owns nothing.
-            ![.asking, .askingAndAnother].contains(owner) || [.own, .other].contains(session),
+            ![.requester, .askingAndAnother].contains(owner) || [.own, .other].contains(session),
             owner != .itself || (isKnown && session != .own),
             hasOther || ownerStatus == .live,
             hasOwner || use == .recent,
@@ -114,7 +114,7 @@ struct Situation: CustomStringConvertible {
         if isKnown { world.accounts[World.knower] = World.Account(status: status.accountStatus, knows: true) }
         switch session {
         case .none: break
-        case .own: world.asking = World.knower
+        case .own: world.requester = World.knower
         case .other: world.add(World.asker)
         case .guest: world.add(World.asker, isGuest: true)
         }
@@ -128,10 +128,10 @@ struct Situation: CustomStringConvertible {
         case .several:
             world.own(first, World.owner, ownerStatus, use)
             world.own(second, World.stranger, .live, .recent)
-        case .asking:
-            world.own(first, world.asking, .live, use)
+        case .requester:
+            world.own(first, world.requester, .live, use)
         case .askingAndAnother:
-            world.own(first, world.asking, .live, use)
+            world.own(first, world.requester, .live, use)
             world.own(second, World.owner, ownerStatus, .recent)
         case .itself:
             world.own(first, World.knower, status, use)
@@ -146,7 +146,7 @@ extension Situation.Status {
     var accountStatus: AccountStatus {
         switch self {
         case .live: .live
-        case .disabled: .disabled(isLeaving: false)
+        case .disabled: .disabled(isDeleted: false)
         case .deleted: .deleted(purgeAfter: World.purge)
         }
     }

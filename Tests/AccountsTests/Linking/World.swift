@@ -27,7 +27,7 @@ struct World {
     static let number = Address(phone: "+33612345678")
 
     var accounts: [UUID: Account] = [:]
-    var asking: UUID?
+    var requester: UUID?
     var isIdentityQuarantined = false
 
     static func first(of addresses: [Address]) -> String { addresses.first?.value ?? "" }
@@ -40,7 +40,7 @@ struct World {
 
     mutating func add(_ asker: UUID, isGuest: Bool = false) {
         accounts[asker] = Account(isGuest: isGuest)
-        asking = asker
+        requester = asker
     }
 
     mutating func own(_ address: Address?, _ uid: UUID?, _ status: Situation.Status, _ use: Situation.Use) {
@@ -61,20 +61,20 @@ struct World {
                 var owner = AddressOwner(
                     address: claim.address, uid: uid, status: account.status,
                     isIdle: account.idle.contains(claim.address), hasOtherWay: account.hasOtherWay)
-                owner.needsSecondProof = account.quarantined.contains(claim.address)
+                owner.needsOtherSignIn = account.quarantined.contains(claim.address)
                 return owner
             }
         }
         let identity = knower.map { uid, account in
             var identity = KnownIdentity(
                 id: Self.identity, uid: uid, status: account.status, isQuarantined: isIdentityQuarantined)
-            identity.needsSecondProof = isIdentityQuarantined
+            identity.needsOtherSignIn = isIdentityQuarantined
             return identity
         }
         return LinkingState(
             identity: identity,
             owners: owners,
-            asking: asking.map { AskingAccount(uid: $0, isGuest: accounts[$0]?.isGuest == true) })
+            requester: requester.map { RequestingAccount(uid: $0, isGuest: accounts[$0]?.isGuest == true) })
     }
 }
 

@@ -19,7 +19,7 @@ import Testing
             let pool = server.server.hashing
             let hold = try await Hold(pool)
             // A client of the flood gets only the share of one network.
-            let flood = PasswordAsker(network: "203.0.113.1", subject: nil)
+            let flood = HashingRequester(network: "203.0.113.1", subject: nil)
             let waiting = try await fill(pool) { _ in flood }
             #expect(pool.statistics.refusals[.network] == 1)
             let refused = try await login(client, AddressOf.nobody, from: "203.0.113.1")
@@ -45,7 +45,7 @@ import Testing
             // One network for each subscriber, and each sends one request.
             let waiting = try await fill(pool) { number in
                 let address = "2001:db8:1:\(String(number, radix: 16))::1"
-                return PasswordAsker(Client(device: nil, address: address), subject: nil)
+                return HashingRequester(Client(device: nil, address: address), subject: nil)
             }
             #expect(pool.statistics.refusals == [.block: 1])
             expectError(try await login(client, AddressOf.nobody, from: "2001:db8:1:ffff::1"), 503, "OVERLOADED")
@@ -152,15 +152,15 @@ import Testing
             headers: ["x-forwarded-for": address])
     }
 
-    /// Takes places, as one asker after the other, until one is refused.
+    /// Takes places, as one requester after the other, until one is refused.
     private func fill(
-        _ pool: HashingPool, as asker: (_ number: Int) -> PasswordAsker?
+        _ pool: HashingPool, as requester: (_ number: Int) -> HashingRequester?
     ) async throws -> [Task<Void, any Error>] {
         var waiting: [Task<Void, any Error>] = []
         while true {
             let (queued, rejected) = (pool.statistics.queued, pool.statistics.rejected)
-            let asker = asker(waiting.count)
-            let task = Task { try await pool.run(for: asker) {} }
+            let requester = requester(waiting.count)
+            let task = Task { try await pool.run(for: requester) {} }
             try await eventually("it waits or is refused") {
                 pool.statistics.queued > queued || pool.statistics.rejected > rejected
             }

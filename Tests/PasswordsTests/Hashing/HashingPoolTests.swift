@@ -75,8 +75,8 @@ struct HashingPoolTests {
         await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(1))) {
             try await pool.run(for: .at("flood", about: "another")) { log.yield("too many") }
         }
-        #expect(throws: AccountsError.self) { try pool.requirePlace(for: .at("flood")) }
-        try pool.requirePlace(for: .at("home"))
+        #expect(throws: AccountsError.self) { try pool.requireCapacity(for: .at("flood")) }
+        try pool.requireCapacity(for: .at("home"))
         _ = await pool.queued(for: .at("home")) { log.yield("home") }
         #expect(pool.statistics.refusals == [.network: 2])
         try await blockade.lift()
@@ -91,7 +91,7 @@ struct HashingPoolTests {
         let blockade = await Blockade(of: pool)
         let runs = Counter()
         for number in 1...14 { _ = await pool.queued(for: .at("\(number)", in: "flood")) { runs.increment() } }
-        #expect(throws: AccountsError.self) { try pool.requirePlace(for: .at("15", in: "flood")) }
+        #expect(throws: AccountsError.self) { try pool.requireCapacity(for: .at("15", in: "flood")) }
         #expect(pool.statistics.refusals == [.block: 1])
         _ = await pool.queued(for: .at("15", in: "home")) { runs.increment() }
         try await blockade.lift()
@@ -103,8 +103,8 @@ struct HashingPoolTests {
         let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
         let blockade = await Blockade(of: pool)
         for _ in 1...10 { _ = await pool.queued(for: .at("flood", in: "block")) {} }
-        #expect(throws: AccountsError.self) { try pool.requirePlace(for: .at("flood", in: "block")) }
-        try pool.requirePlace(for: .at("home", in: "block"))
+        #expect(throws: AccountsError.self) { try pool.requireCapacity(for: .at("flood", in: "block")) }
+        try pool.requireCapacity(for: .at("home", in: "block"))
         try await blockade.lift()
         await pool.shutdown()
     }
@@ -114,16 +114,16 @@ struct HashingPoolTests {
         let blockade = await Blockade(of: pool)
         let runs = Counter()
         for number in 1...10 {
-            let asker = PasswordAsker.at("\(number)", in: "\(number % 5)", about: "x")
-            _ = await pool.queued(for: asker) { runs.increment() }
+            let requester = HashingRequester.at("\(number)", in: "\(number % 5)", about: "x")
+            _ = await pool.queued(for: requester) { runs.increment() }
         }
-        for asker in [PasswordAsker.at("1", in: "1", about: "x"), .at("11", in: "1", about: "x")] {
-            #expect(throws: AccountsError.self) { try pool.requirePlace(for: asker) }
+        for requester in [HashingRequester.at("1", in: "1", about: "x"), .at("11", in: "1", about: "x")] {
+            #expect(throws: AccountsError.self) { try pool.requireCapacity(for: requester) }
         }
         #expect(pool.statistics.refusals == [.subject: 2])
         // From the flood's own block about others, and the owner from their own.
         _ = await pool.queued(for: .at("11", in: "1", about: "y")) { runs.increment() }
-        try pool.requirePlace(for: .at("home", about: "x"))
+        try pool.requireCapacity(for: .at("home", about: "x"))
         _ = await pool.queued(for: .at("home", about: "x")) { runs.increment() }
         try await blockade.lift()
         await pool.shutdown()
@@ -132,15 +132,15 @@ struct HashingPoolTests {
 
     @Test func `a client that disconnects leaves the queue at once`() async throws {
         let pool = HashingPool(threads: 1)
-        let (runs, presence) = (Counter(), Presence())
+        let (runs, connection) = (Counter(), ClientConnection())
         let blockade = await Blockade(of: pool)
-        let principal = await pool.queued(for: .at("a", presence: presence)) { runs.increment() }
+        let principal = await pool.queued(for: .at("a", connection: connection)) { runs.increment() }
         let other = await pool.queued(for: .at("a")) { 2 }
-        presence.leave()
+        connection.close()
         await #expect(throws: CancellationError.self) { try await principal.value }
         #expect((pool.statistics.queued, pool.statistics.abandoned) == (1, 1))
         await #expect(throws: CancellationError.self) {
-            try await pool.run(for: .at("a", presence: presence)) { runs.increment() }
+            try await pool.run(for: .at("a", connection: connection)) { runs.increment() }
         }
         try await blockade.lift()
         #expect(try await other.value == 2)
@@ -150,9 +150,9 @@ struct HashingPoolTests {
 
     @Test func `a hash that runs is completed although its client disconnects`() async throws {
         let pool = HashingPool(threads: 1)
-        let presence = Presence()
-        let answer = try await pool.run(for: .at("a", presence: presence)) {
-            presence.leave()
+        let connection = ClientConnection()
+        let answer = try await pool.run(for: .at("a", connection: connection)) {
+            connection.close()
             return 1
         }
         #expect(answer == 1)

@@ -113,11 +113,11 @@ struct HashingQueueTests {
 
     private func append(_ principal: String, as id: UInt64, to queue: inout HashingQueue) {
         let parts = principal.split(separator: "/").map(String.init)
-        let asker = parts.first.map { network in
+        let requester = parts.first.map { network in
             let block = network.split(separator: ":").first.map(String.init)
-            return PasswordAsker.at(network, in: block, about: parts.count > 1 ? parts[1] : nil)
+            return HashingRequester.at(network, in: block, about: parts.count > 1 ? parts[1] : nil)
         }
-        queue.append(.init(id: id, asker: asker, since: .now, run: { {} }, giveUp: { _ in }))
+        queue.append(.init(id: id, requester: requester, since: .now, run: { {} }, giveUp: { _ in }))
     }
 
     private func served(from queue: inout HashingQueue) -> [Int] {

@@ -31,10 +31,10 @@ struct Blockade {
 extension HashingPool {
     /// Adds a caller and returns once it waits in the queue.
     func queued<Output: Sendable>(
-        for asker: PasswordAsker? = nil, _ job: @escaping @Sendable () -> Output
+        for requester: HashingRequester? = nil, _ job: @escaping @Sendable () -> Output
     ) async -> Task<Output, any Error> {
         let length = statistics.queued
-        let principal = Task { try await run(for: asker, job) }
+        let principal = Task { try await run(for: requester, job) }
         while statistics.queued == length {
             await Task.yield()
         }

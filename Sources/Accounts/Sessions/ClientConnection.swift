@@ -4,9 +4,9 @@ internal import Synchronization
 ///
 /// Work that nobody waits for any longer is not begun; what was begun is finished, so that hanging up undoes nothing
 /// and leaves no failure uncounted. That is why a client who leaves is no cancelled task.
-package final class Presence: Sendable, Equatable {
+package final class ClientConnection: Sendable, Equatable {
     private struct State {
-        var hasLeft = false
+        var isClosed = false
         var lastID = 0
         var handlers: [Int: @Sendable () -> Void] = [:]
     }
@@ -15,12 +15,12 @@ package final class Presence: Sendable, Equatable {
 
     package init() {}
 
-    package var hasLeft: Bool { state.withLock(\.hasLeft) }
+    package var isClosed: Bool { state.withLock(\.isClosed) }
 
     /// For good.
-    package func leave() {
+    package func close() {
         let handlers = state.withLock { state in
-            state.hasLeft = true
+            state.isClosed = true
             defer { state.handlers = [:] }
             return state.handlers.values
         }
@@ -28,12 +28,12 @@ package final class Presence: Sendable, Equatable {
     }
 
     /// Calls the handler when the client leaves during the body; at once where it has left already.
-    package func watched<Result>(
-        isolation: isolated (any Actor)? = #isolation, onLeave handler: @escaping @Sendable () -> Void,
+    package func withCloseHandler<Result>(
+        isolation: isolated (any Actor)? = #isolation, onClose handler: @escaping @Sendable () -> Void,
         _ body: () async throws -> Result
     ) async rethrows -> Result {
         let id: Int? = state.withLock { state in
-            guard !state.hasLeft else { return nil }
+            guard !state.isClosed else { return nil }
             state.lastID += 1
             state.handlers[state.lastID] = handler
             return state.lastID
@@ -46,5 +46,5 @@ package final class Presence: Sendable, Equatable {
         return try await body()
     }
 
-    package static func == (one: Presence, other: Presence) -> Bool { one === other }
+    package static func == (one: ClientConnection, other: ClientConnection) -> Bool { one === other }
 }
