@@ -1,9 +1,11 @@
 package import Foundation
 
-/// Everything that the use cases refuse, one stable case each; `HTTPAPI` gives them their codes and statuses.
+/// The errors of the use cases.
+///
+/// `HTTPAPI` maps each case to a code and a status.
 package enum AccountsError: Error, Sendable, Equatable {
     case missingParameter(String)
-    /// - `reason` is for people and never repeats the value.
+    /// `reason` is for people and never repeats the value.
     case invalidParameter(String, reason: String)
     case missingEmailOrPassword
     case tooWeakPassword([PasswordWeakness])
@@ -22,33 +24,35 @@ package enum AccountsError: Error, Sendable, Equatable {
     case tokenTooOld
     case sessionNotFound
     case accountDisabled(Refusal)
-    /// The account is in its grace period; without a restore token the proof does not restore it.
+    /// The account is in its grace period. Without a restore token the proof cannot restore it.
     case accountDeleted(purgeAfter: Date, restoreToken: String?, Refusal)
-    /// For admins alone: outside, an account that doesn't exist looks like a bad token.
+    /// For admins only: other clients get `invalidToken` for an account that does not exist.
     case accountNotFound(UUID)
-    /// For admins alone: nobody has asked to delete it.
+    /// For admins only: no deletion was requested.
     case accountIsLive(UUID)
     case identityNotFound
-    /// The identity is another account's; the ticket, where there is one, merges the two.
+    /// The identity belongs to another account. The ticket, if there is one, merges the two.
     case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)
-    /// The ticket goes along with another sign-in of the account.
+    /// The ticket accompanies another sign-in of the account.
     case secondProofRequired(ticket: String, Refusal)
-    /// The proof is right, and of nobody who could authenticate anew here.
+    /// The proof is valid but of another account, and cannot re-authenticate the principal.
     case foreignProof(Refusal)
     case mergeNotFound
     case receiptNotFound
     case rateLimited(retryAfter: Duration)
     /// A bounded queue is full: hashing or the database's.
     case overloaded(retryAfter: Duration)
-    /// The database can't be reached, or did not say whether it carried a write out.
+    /// The database is not reachable, or did not confirm a write.
     case unavailable
-    /// A sealed value that this key, at this place, doesn't open.
+    /// A sealed value that this key does not open in this place.
     case unreadableSecret
 }
 
 extension AccountsError {
-    /// It says no, for good; the others say that nobody could decide.
+    /// Whether the error is a decision.
+    ///
+    /// The others report that no decision was possible.
     var isRefusal: Bool {
         switch self {
         case .overloaded, .unavailable, .unreadableSecret: false

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What an admin does to accounts.
+/// Operations of admins on accounts.
 package struct Administration: Sendable {
     package typealias Store = AdministrationStore & AccountLocks & AliasStore & DeletionScheduling.Store
 
@@ -10,14 +10,12 @@ package struct Administration: Sendable {
         self.store = store
     }
 
-    /// Of an alias, the account that has absorbed it.
+    /// Returns the dossier of the account that absorbed `uid`, if `uid` is an alias.
     package func dossier(of uid: UUID, in application: Application) async throws -> AccountDossier? {
         try await store.dossier(store.resolve(uid, application: application.id), application: application.id)
     }
 
-    /// Ends every session of an account that is disabled.
-    ///
-    /// Deletion goes its own way, whether or not it is.
+    /// Disabling an account ends its sessions and does not affect its deletion.
     package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
         try await store.retryingTransaction { store in
             guard try await store.lockAccount(uid, application: application.id) != nil else {
@@ -44,7 +42,7 @@ package struct Administration: Sendable {
         return receipt
     }
 
-    /// - Returns: whether the account has a password at all.
+    /// - Returns: whether the account has a password.
     package func requirePasswordChange(uid: UUID, in application: Application) async throws -> Bool {
         try await store.retryingTransaction { store in
             _ = try await store.lockAccount(uid, application: application.id)

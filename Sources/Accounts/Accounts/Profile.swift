@@ -1,7 +1,7 @@
 internal import Foundation
 package import ProviderKit
 
-/// What people see and change of their own account.
+/// Reads and changes the profile of the principal.
 package struct Profile: Sendable {
     /// Longest display name, in code points.
     package static let longestName = 256
@@ -17,7 +17,7 @@ package struct Profile: Sendable {
         return user
     }
 
-    /// Metadata is an object and takes the place of what was there; what is `nil` stays.
+    /// Replaces the values that are not `nil`; metadata must be an object.
     package func update(displayName: String?, metadata: JSONValue?, of principal: Principal) async throws -> User {
         if let displayName {
             try Self.check(displayName: displayName)

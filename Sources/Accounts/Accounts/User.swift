@@ -4,13 +4,15 @@ package import ProviderKit
 /// An account as its owner sees it.
 package struct User: Sendable, Equatable {
     package var uid: UUID
-    /// The account's first verified e-mail address; one that is not verified is no one's.
+    /// The account's first verified e-mail address.
+    ///
+    /// An unverified address belongs to no account.
     package var email: String?
     package var phone: String?
     package var displayName: String?
-    /// No identity but guests'.
+    /// All identities are guest identities.
     package var isAnonymous: Bool
-    /// Providers of its identities, the oldest first, each once.
+    /// The distinct providers of its identities, the oldest first.
     package var providers: [String]
     package var metadata: JSONValue
     package var createdAt: Date

@@ -1,6 +1,8 @@
 internal import ProviderKit
 
-/// A tenant: accounts, identities, sessions and settings never cross from one to another.
+/// A tenant.
+///
+/// Applications share no accounts, identities, sessions or settings.
 package struct Application: Sendable {
     /// The number of an application in this database: the first column of every key.
     package struct ID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
@@ -35,7 +37,7 @@ package struct Application: Sendable {
         self.providers = providers
     }
 
-    /// Where a provider sends browsers back to; registered with it, and so fixed for ever.
+    /// The redirect URI that is registered with the provider; it must never change.
     package func callbackURL(of provider: String) -> String {
         "\(issuer)/api/v1/auth/oauth/\(provider)/callback"
     }

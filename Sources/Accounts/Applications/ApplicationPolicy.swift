@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// What an application decides for itself.
+/// Settings of an application.
 package struct ApplicationPolicy: Sendable, Equatable {
     package struct Tokens: Sendable, Equatable {
         package var algorithm: SigningAlgorithm = .rs256
-        /// 2048, 3072 or 4096; meaningful for RS256 alone.
+        /// 2048, 3072 or 4096; used only for RS256.
         package var rsaBits = 3072
         package var accessLifetime: Duration = .seconds(3600)
-        /// What `accessLifetime` can be at most.
+        /// The longest `accessLifetime`.
         package static let longestAccessLifetime: Duration = .seconds(86_400)
-        /// Slides: each rotation starts it anew.
+        /// Starts again with each rotation.
         package var refreshLifetime: Duration = .seconds(30 * 86400)
         package var refreshReuseInterval: Duration = .seconds(10)
-        /// How long a lost answer can be asked for again.
+        /// How long a client that lost the response can repeat a refresh.
         package var refreshRecovery: Duration = .seconds(72 * 3600)
-        /// Absolute, from sign-in on.
+        /// From the sign-in, regardless of refreshes.
         package var sessionLifetime: Duration = .seconds(365 * 86400)
 
         package init() {}
@@ -26,7 +26,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     }
 
     package var tokens = Tokens()
-    /// How long after authentication a sensitive call is still allowed.
+    /// How long after authentication sensitive calls are allowed.
     package var recentAuthentication: Duration = .seconds(300)
     package var revealExistingIdentities = false
     package var automaticLinking: AutomaticLinking = .verified
@@ -36,7 +36,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
 
     package init() {}
 
-    /// Whether an authentication at that time still allows a sensitive call, in whole seconds.
+    /// Whether an authentication at that time allows a sensitive call now, in whole seconds.
     func isRecent(_ authentication: Date, now: Date) -> Bool {
         now.timeIntervalSince(authentication).rounded(.down) <= TimeInterval(recentAuthentication.components.seconds)
     }

@@ -6,7 +6,7 @@ package enum ProviderMode: String, Sendable, CaseIterable {
     case open
     /// No sign-up.
     case existing
-    /// Only linked to an account that is signed in another way.
+    /// Only linking to an account that is signed in to in another way.
     case linkOnly
     case off
 }
@@ -19,11 +19,11 @@ package struct ConfiguredProvider: Sendable {
     package let displayName: String
     package let flow: ProviderFlow
     package let mode: ProviderMode
-    /// Only `nil` where the mode is `off`: what is off may lack settings that it would need.
+    /// `nil` only if the mode is `off`, since required settings may be missing.
     package let provider: (any Provider)?
     /// Claims of its profiles that `auth` and access tokens carry, the most important first.
     package let exposedClaims: [String]
-    /// URLs in its settings: where its service is, as far as the configuration names it.
+    /// The URLs of its service that the configuration names.
     package let services: [String]
     private let type: any Provider.Type
 
@@ -36,7 +36,7 @@ package struct ConfiguredProvider: Sendable {
             type: Swift.type(of: provider), provider: provider)
     }
 
-    /// One that is off.
+    /// A provider that is off.
     package init(name: String, displayName: String?, off type: any Provider.Type) {
         self.init(
             name: name, displayName: displayName, mode: .off, exposedClaims: [], services: [], type: type,
@@ -60,10 +60,10 @@ package struct ConfiguredProvider: Sendable {
 
     var hasPasswords: Bool { type is any PasswordProvider.Type }
 
-    /// Its identities are addresses, proven by what is sent there.
+    /// Whether its identities are addresses, proved by a code or token sent to them.
     package var provesAddress: Bool { hasPasswords || type is any ChallengeProvider.Type }
 
-    /// Whether the identity, one of its own, could sign in now.
+    /// Whether an identity of this provider can sign in now.
     package func canSignIn(with identity: Identity) -> Bool {
         guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest,
             !identity.isQuarantined
@@ -71,7 +71,7 @@ package struct ConfiguredProvider: Sendable {
         return !provesAddress || identity.emailVerified || identity.phoneVerified
     }
 
-    /// The last part of its kind's own route, where it has one.
+    /// The last path component of the route of its kind, if it has one.
     package var directRoute: String? { (type as? any DirectProvider.Type)?.route }
 
     var offersSignIn: Bool {
@@ -90,20 +90,22 @@ package struct ProviderRegistry: Sendable {
         self.configured = configured
     }
 
-    /// In configuration's order.
+    /// The configured providers in the order of the configuration.
     package var all: [ConfiguredProvider] { configured }
 
-    /// Those that a person can sign in with, in configuration's order.
+    /// The providers that a person can sign in with, in the order of the configuration.
     package var enabled: [ConfiguredProvider] {
         configured.filter { $0.mode != .off && $0.offersSignIn }
     }
 
-    /// Enabled in vain: this version of their kind has no way to sign in yet.
+    /// Enabled providers whose kind offers no way to sign in.
     package var idle: [ConfiguredProvider] {
         configured.filter { $0.mode != .off && !$0.offersSignIn }
     }
 
-    /// The provider of a kind's own route; the body need name it only where several of the kind are configured.
+    /// The provider of a kind.
+    ///
+    /// The name is required if several of the kind are configured.
     package func provider(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> ConfiguredProvider {
         guard installedKinds.contains(kind) else { throw .unsupportedProvider(kind) }
         let candidates = configured.filter { $0.kind == kind }
@@ -118,7 +120,7 @@ package struct ProviderRegistry: Sendable {
         return try usable(first)
     }
 
-    /// Those of a kind that are usable: the one of that name, or without a name all of them.
+    /// The usable providers of a kind: the named one, or all.
     package func providers(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> [ConfiguredProvider]
     {
         if let name { return [try provider(ofKind: kind, named: name)] }
@@ -126,7 +128,7 @@ package struct ProviderRegistry: Sendable {
         return usable.isEmpty ? [try provider(ofKind: kind)] : usable
     }
 
-    /// The provider of that configured name, whatever its kind.
+    /// The usable provider with that name.
     package func named(_ name: String) throws(AccountsError) -> ConfiguredProvider {
         guard let named = configured.first(where: { $0.name.hasSameBytes(as: name) }) else {
             throw .unsupportedProvider(name)
@@ -141,7 +143,7 @@ package struct ProviderRegistry: Sendable {
         }
     }
 
-    /// Whether the identity could sign in now.
+    /// Whether the identity can sign in now.
     package func canSignIn(with identity: Identity) -> Bool {
         configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
     }
@@ -150,12 +152,12 @@ package struct ProviderRegistry: Sendable {
         identities.contains(where: canSignIn(with:))
     }
 
-    /// What a button of it says, be it one that is not configured any more.
+    /// The display name of a provider, or its name if it is no longer configured.
     package func displayName(of name: String) -> String {
         configured.first { $0.name == name }?.displayName ?? name
     }
 
-    /// Whoever reads the mail of an address that an account owns can sign in to it.
+    /// Whether a code sent to an e-mail address that an account owns can sign in to the account.
     var provesEmail: Bool {
         configured.contains { provider in
             guard provider.mode == .open || provider.mode == .existing else { return false }
@@ -163,18 +165,18 @@ package struct ProviderRegistry: Sendable {
         }
     }
 
-    /// How long an unused phone number still proves its owner alone: numbers are given to other people.
+    /// How long an unused phone number is sufficient proof of its owner, since numbers are reassigned.
     package var phoneIdleLimit: Duration {
         configured.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)
     }
 
-    /// What of an identity's profile `auth` and access tokens carry.
+    /// The claims of an identity's profile that `auth` and access tokens carry.
     package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
         guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
         return ExposedClaims.chosen(provider.exposedClaims, from: profile)
     }
 
-    /// The one provider whose identities have passwords.
+    /// The provider whose identities have passwords.
     package func passwordProvider() throws(AccountsError) -> (ConfiguredProvider, any PasswordProvider) {
         let candidates = configured.filter(\.hasPasswords)
         guard let candidate = candidates.first(where: { $0.mode != .off }) ?? candidates.first else {
@@ -186,7 +188,7 @@ package struct ProviderRegistry: Sendable {
         return (candidate, provider)
     }
 
-    /// Whether a registration's mailed link works only together with the password that was registered.
+    /// Whether the mailed link of a registration requires the registered password.
     package var linksNeedPassword: Bool {
         configured.contains { ($0.provider as? any PasswordProvider)?.linksNeedPassword == true }
     }

@@ -1,9 +1,9 @@
-/// Where a redirect flow may end.
+/// A URI to which a redirect flow may return.
 ///
 /// Compared character by character (RFC 9700, 2.1).
 package struct RedirectURI: Sendable, Hashable {
     package let uri: String
-    /// Without it, an app that can't make a code challenge may leave it out.
+    /// Whether the app must send a code challenge.
     package let requiresPKCE: Bool
 
     package init(uri: String, requiresPKCE: Bool) {

@@ -1,40 +1,43 @@
 package import Foundation
 package import ProviderKit
 
-/// What a code is good for.
+/// What a code may be used for.
 package enum ChallengePurpose: Sendable, Equatable {
-    /// Whatever proves the address: signing in, linking, authenticating anew.
+    /// Proves the address: to sign in, link or re-authenticate.
     case proof
-    /// Giving this identity the address.
+    /// Gives this identity the address.
     case addressChange(UUID)
 }
 
-/// A code to be issued; the database keeps its keyed hash alone.
+/// A code to issue.
+///
+/// The database stores only its keyed hash.
 package struct NewChallenge: Sendable {
     package let id: UUID
     package let purpose: ChallengePurpose
-    /// The provider's configured name.
     package let provider: String
     package let target: ChallengeTarget
     /// HMAC of the id and the code, under a key outside the database.
     package let hash: [UInt8]
-    /// HMAC of the code alone; the database keeps it only hashed with the id.
+    /// HMAC of the code alone, which the database stores only hashed with the id.
     package let code: [UInt8]
-    /// The client's, by a keyed pseudonym.
+    /// A keyed pseudonym of the client's network.
     package let network: [UInt8]
-    /// The one session that may answer; `nil` for anyone who has the id.
+    /// The only session that may present the code; `nil` for any client that has the id.
     package let session: UUID?
     package let lifetime: Duration
-    /// For how long a further request sends no other code.
+    /// How long further requests send no new code.
     package let resendAfter: Duration
 }
 
-/// The challenge that a request for a code got.
+/// The challenge that a request for a code gets.
 package struct IssuedChallenge: Sendable {
     package let id: UUID
-    /// A code has to be sent; otherwise the challenge is for the one that was sent before.
+    /// Whether a code must be sent.
+    ///
+    /// Otherwise the challenge is for the code that was sent before.
     package let isNew: Bool
-    /// Since the code was issued.
+    /// The time since the code was issued.
     package let age: Duration
 
     package init(id: UUID, isNew: Bool, age: Duration) {
@@ -44,7 +47,7 @@ package struct IssuedChallenge: Sendable {
     }
 }
 
-/// A code as it was presented.
+/// A presented code.
 package struct ChallengeResponse: Sendable {
     package let id: UUID
     package let purpose: ChallengePurpose
@@ -52,7 +55,7 @@ package struct ChallengeResponse: Sendable {
     package let hash: [UInt8]
     package let code: [UInt8]
     package let session: UUID?
-    /// Where a wrong code is counted if the address has no account.
+    /// Counts a wrong code if the address has no account.
     package let source: RefusalSource
 }
 

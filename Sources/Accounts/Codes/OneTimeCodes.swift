@@ -1,10 +1,10 @@
 package import Foundation
 internal import ProviderKit
 
-/// Sign-in by a code that is sent to an address.
+/// Signs in with a code that is sent to an address.
 ///
-/// Whoever asks gets the same answer for every address. A code is good once, for ten minutes and five attempts; the
-/// right one is evidence like any other provider's.
+/// The response is the same for every address. A code works once, for ten minutes and five attempts. The right code is
+/// evidence like any other provider's.
 package struct OneTimeCodes: Sendable {
     private static let lifetime: Duration = .seconds(600)
     private static let resendAfter: Duration = .seconds(60)
@@ -17,12 +17,13 @@ package struct OneTimeCodes: Sendable {
     let tokens: SessionTokens
     let limits: any RateLimiting
 
-    /// Sends a code, unless one was sent within the last minute; only the caller's own session may answer it, if there
-    /// is one.
+    /// Sends a code unless one was sent within the last minute.
     ///
-    /// A client in another network than the one that had the code sent gets a challenge of its own for that code: its
-    /// wrong answers don't count against the other challenge, and it never learns that one's id.
-    /// - Throws: `ProviderError.malformed` for an address that is none or may not be used; `AccountsError.rateLimited`.
+    /// With a principal, only its session may present the code.
+    ///
+    /// A client in another network gets a separate challenge for the same code: its wrong attempts do not count against
+    /// the first challenge, and it does not learn that challenge's id.
+    /// - Throws: `ProviderError.malformed` for an invalid or unusable address; `AccountsError.rateLimited`.
     package func begin(
         _ typed: String, with configured: ConfiguredProvider, by principal: Principal?, from client: Client,
         in application: Application
@@ -32,7 +33,7 @@ package struct OneTimeCodes: Sendable {
             .proof, to: provider.target(typed: typed), of: configured, by: principal, from: client, in: application)
     }
 
-    /// The same to a target, for any purpose.
+    /// Sends a code for any purpose.
     func send(
         _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider,
         by principal: Principal?,
@@ -53,7 +54,7 @@ package struct OneTimeCodes: Sendable {
         let issued = try await store.retryingTransaction { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
-            // Only what is sent counts; a refusal undoes the challenge.
+            // Only codes that are sent count. A refusal rolls the challenge back.
             try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
             if let link {
                 try await store.discard(
@@ -62,11 +63,11 @@ package struct OneTimeCodes: Sendable {
                 try await store.issue(
                     .signInLink(link.token, provider: configured.name, target: target), application: application.id)
             }
-            // Who may not sign up gets no code: nothing that it opens.
+            // A person who may not sign up gets no code, because it would open nothing.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
             let isSent = principal != nil || opens
             try await store.enqueue(
-                [isSent ? message : message.toNobody], about: principal?.uid, application: application.id)
+                [isSent ? message : message.withoutRecipient], about: principal?.uid, application: application.id)
             return issued
         }
         return SentCode(
@@ -87,9 +88,11 @@ package struct OneTimeCodes: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// What the right code proves; it, and whatever else was sent for the same purpose, is used up.
+    /// Exchanges the right code for evidence.
     ///
-    /// - Throws: `AccountsError.invalidCredentials`, which the caller's transaction must not undo: the attempt counts.
+    /// Uses up the code and everything else that was sent for the same purpose.
+    ///
+    /// - Throws: `AccountsError.invalidCredentials`, after which the transaction must commit: the attempt counts.
     func prove(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,
         in application: Application, store: any ProvingStore
@@ -102,7 +105,7 @@ package struct OneTimeCodes: Sendable {
         return target.evidence
     }
 
-    /// The address that the right code gives the identity; likewise.
+    /// Exchanges the right code of an address change for the new address, in the same way.
     func prove(
         addressChange presented: PresentedOneTimeCode, of identity: Identity, from client: Client,
         in application: Application, store: any ChallengeStore
@@ -130,8 +133,8 @@ package struct OneTimeCodes: Sendable {
         return target
     }
 
-    /// The same by the link beside the code; it uses the code up too.
-    /// - Returns: `nil` for a token that is no such link's.
+    /// Signs in with the link in the mail, which uses up the code too.
+    /// - Returns: `nil` if the token belongs to no such link.
     func complete(
         linkToken token: OpaqueToken, from client: Client, in application: Application
     ) async throws -> SignedIn? {
@@ -180,12 +183,12 @@ package struct OneTimeCodes: Sendable {
         tokens.opaque.pseudonym(of: "\(challenge.text):\(code)", purpose: "one-time code")
     }
 
-    /// An HMAC of the code without the challenge's id, which the database adds.
+    /// HMAC of the code without the challenge's id, which the database adds.
     private func mark(of code: String) -> [UInt8] {
         tokens.opaque.pseudonym(of: code, purpose: "one-time code of any challenge")
     }
 
-    /// Six digits, each as likely as any other.
+    /// Six digits, uniformly distributed.
     private static func newCode() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = String(Int.random(in: 0..<1_000_000, using: &generator))
@@ -193,14 +196,14 @@ package struct OneTimeCodes: Sendable {
     }
 }
 
-/// What whoever asked for a code may know.
+/// What the client that requested a code learns.
 package struct SentCode: Sendable {
     package let id: UUID
     package let expiresIn: Duration
     package let resendAfter: Duration
 }
 
-/// What a person types in.
+/// A code as a person types it.
 package struct PresentedOneTimeCode: Sendable {
     package let challengeID: String
     package let code: String
@@ -212,7 +215,9 @@ package struct PresentedOneTimeCode: Sendable {
 }
 
 extension ChallengeTarget {
-    /// What the right code proves; the methods are RFC 8176's.
+    /// What the right code proves.
+    ///
+    /// The methods are those of RFC 8176.
     var evidence: VerifiedIdentity {
         VerifiedIdentity(
             providerUid: providerUid,

@@ -1,7 +1,7 @@
 package import Foundation
 internal import ProviderKit
 
-/// Leaving, and coming back within the grace period.
+/// Deletes accounts after a grace period in which they can be restored.
 package struct AccountDeletion: Sendable {
     typealias Store = DeletionScheduling.Store & AccountLocks & ErasureStatusStore & PasswordReplacement.Store
         & SessionContinuation.Store
@@ -11,7 +11,7 @@ package struct AccountDeletion: Sendable {
     let replacement: PasswordReplacement
 
     /// Ends every session at once and starts the grace period.
-    /// - Returns: the receipt under which anybody can ask how far the deletion is.
+    /// - Returns: the receipt, with which the status of the deletion can be read.
     package func request(by principal: Principal) async throws -> UUID {
         let receipt = UUID()
         try await store.retryingTransaction { store in
@@ -23,9 +23,10 @@ package struct AccountDeletion: Sendable {
         return receipt
     }
 
-    /// Brings an account back; the token is used up in any case.
+    /// Restores an account.
     ///
-    /// The token of a password reset sets the password too.
+    /// The token is used up in any case, and one from a password reset sets the password too.
+    ///
     /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
@@ -38,7 +39,7 @@ package struct AccountDeletion: Sendable {
                 try await store.record(.refusal(of: proof, uid: uid), application: application.id)
                 throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
             }
-            // Refused before anything is written: a refusal keeps what was written before it.
+            // Checked before anything is written, since a refusal commits what was written.
             if proof.password != nil { _ = try application.providers.named(proof.provider) }
             guard case .deleted? = status,
                 let deletion = try await store.restore(uid, application: application.id)
@@ -48,7 +49,7 @@ package struct AccountDeletion: Sendable {
                 .send(.accountRestored, toOwnerOf: uid)
             try await setPassword(of: proof, from: client, in: application, store: store)
 
-            // What was proven may not be one of its identities: an address of the account's was enough.
+            // The proof may be of an address that the account owns instead of one of its identities.
             return try await SessionContinuation(store: store, tokens: tokens).open(
                 uid, continuing: deletion.session, methods: proof.methods, from: client, in: application
             ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
@@ -56,12 +57,12 @@ package struct AccountDeletion: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Of an account that is live again, where the proof is of a password reset.
+    /// Sets the password of a restored account if the proof comes from a password reset.
     private func setPassword(
         of proof: Proof, from client: Client, in application: Application, store: any Store
     ) async throws {
         guard let password = proof.password, let subject = proof.subject else { return }
-        // It ends with every other session of the account.
+        // Replacing the password ends this session with all others.
         let session = tokens.newSession(by: subject.evidence, of: proof.provider, from: client, in: application)
         guard try await replacement.replace(by: session, of: subject, with: password, store: store) == nil
         else { throw StoreConflict() }
@@ -77,7 +78,7 @@ package struct AccountDeletion: Sendable {
 }
 
 extension AuditEntry {
-    /// A token that was right, of an account that an admin has closed.
+    /// The refusal of a valid token of a disabled account.
     fileprivate static func refusal(of proof: Proof, uid: UUID) -> AuditEntry {
         AuditEntry(
             .signInRefused, of: uid,

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// By what an account is known where no row refers to it.
+/// What identifies an account in rows without a reference to it.
 package struct AccountTraces: Sendable {
     package struct Subject: Sendable, Hashable {
         package let provider: String
@@ -13,7 +13,7 @@ package struct AccountTraces: Sendable {
     }
 
     package let subjects: [Subject]
-    /// Those that it owns, and those that it only shows and nobody else owns.
+    /// Addresses that it owns, and those that it shows and that have no owner.
     package let addresses: [String]
 
     package init(subjects: [Subject], addresses: [String]) {
@@ -22,13 +22,13 @@ package struct AccountTraces: Sendable {
     }
 }
 
-/// The same with the pseudonyms that counters go by.
+/// The traces of an account, with the pseudonyms that counters use.
 package struct ErasableTraces: Sendable {
     package let subjects: [AccountTraces.Subject]
     package let addresses: [String]
-    /// Of its failed passwords.
+    /// Pseudonyms of failed passwords.
     package let attempts: [[UInt8]]
-    /// Of its rate limits.
+    /// Pseudonyms of rate limits.
     package let limited: [[UInt8]]
 }
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where a deletion stands, for whoever holds its receipt.
+/// The status of a deletion, for the holder of its receipt.
 package struct ErasureStatus: Sendable {
     package enum Phase: String, Sendable {
         case scheduled, restored, erased
@@ -11,7 +11,7 @@ package struct ErasureStatus: Sendable {
     package let purgeAfter: Date
     package let erasedAt: Date?
     package let processors: [Processor]
-    /// Once it is erased.
+    /// Set when the account is erased.
     package let certificate: String?
 
     package init(
@@ -27,23 +27,23 @@ package struct ErasureStatus: Sendable {
     }
 }
 
-/// Who or what an account's deletion goes back to, as the audit has it.
+/// Who or what caused a deletion, as recorded in the audit.
 package enum DeletionCause: String, Sendable {
     case owner, admin
-    /// Its service has deleted the last identity.
+    /// The provider deleted the last identity.
     case provider
-    /// Its owner has removed the last identity.
+    /// The owner removed the last identity.
     case lastIdentity = "last-identity"
     case guestSwitched = "guest-switched"
-    /// A guest whom nobody has heard of.
+    /// The guest was idle for too long.
     case idle
-    /// Its number has a new owner, and it had no other way in.
+    /// The number has a new owner, and the account had no other way in.
     case displaced
 }
 
-/// A deletion that ended in its grace period.
+/// A deletion that was cancelled in its grace period.
 package struct CancelledDeletion: Sendable {
-    /// The session that had asked for it, where a session did.
+    /// The session that requested it, if one did.
     package let session: UUID?
 
     package init(session: UUID?) {

@@ -1,40 +1,41 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Erasing one account for good, in steps that may each be the last before a crash.
+/// Erases one account permanently, in steps after each of which the process may crash.
 ///
-/// | step | what has been done | what another run finds |
+/// | step | what is done | what the next run finds after a crash |
 /// |---|---|---|
-/// | begun | nobody can restore it; its tokens are handed over to be given back | the same, again |
-/// | settled | whoever was told of the deletion has acknowledged it, or has had its time | the same, again |
-/// | removed | the account and all that is about it, the certificate written; not committed yet | the account, still there |
-/// | written | the ledger has it | the account, still there, and a line that says that it must not be |
+/// | begun | the account cannot be restored; its provider tokens are queued to be revoked | the same state |
+/// | settled | every processor has acknowledged the deletion, or its time is over | the same state |
+/// | removed | the account is removed and the certificate written, not yet committed | the account |
+/// | written | the ledger has an entry | the account, and a ledger entry that says it must be erased |
 /// | concluded | committed | nothing to do |
 package struct Erasure: Sendable {
     package typealias Store = ErasureStore & ErasureQueue & AliasStore & MergeUndoStore & AccountLocks & SessionEndStore
         & EventOutbox & EventDeliveryStore
 
-    /// What has just been done; where a crash is followed by another run.
+    /// The step that was just completed.
     package enum Step: String, Sendable, CaseIterable {
         case begun, settled, removed, written, concluded
     }
 
     package enum Progress: Sendable, Equatable {
-        /// It was restored, or is over.
+        /// The account was restored, or is erased already.
         case void
         case waiting(for: [Processor])
-        /// With those who never acknowledged it.
+        /// Names the processors that never acknowledged it.
         case erased(without: [Processor])
     }
 
-    /// How the account is removed.
     private struct Removal {
         let entry: LedgerEntry
-        /// As they are certified.
+        /// The processors as the certificate lists them.
         let processors: [Processor]
-        /// Whether it is on its way in the database; one that only the ledger knows of is removed regardless.
+        /// Whether the database has the erasure.
+        ///
+        /// One that only the ledger has is carried out regardless.
         let isScheduled: Bool
-        /// None where it has the entry already.
+        /// `nil` if the ledger has the entry already.
         let ledger: (any ErasureLedger)?
     }
 
@@ -44,7 +45,7 @@ package struct Erasure: Sendable {
     private let time: any TimeSource
     private let onStep: @Sendable (Step) async throws -> Void
 
-    /// What `onStep` throws ends the run there.
+    /// `onStep` runs after each step and ends the run by throwing.
     package init(
         store: any TransactionalStore & Store, opaque: any OpaqueTokens, certification: any ErasureCertification,
         time: any TimeSource,
@@ -57,12 +58,14 @@ package struct Erasure: Sendable {
         self.onStep = onStep
     }
 
-    /// How soon an erasure that waits is looked at again; an acknowledgement wakes it earlier.
+    /// How long to wait before looking at an unsettled erasure again.
+    ///
+    /// An acknowledgement wakes it earlier.
     private static let patience = (first: Duration.seconds(2), longest: Duration.seconds(1800))
-    /// After how long somebody who was given up is told once more.
+    /// How long after a delivery was given up it is tried again.
     private static let reminder: TimeInterval = 3600
 
-    /// As far as it goes by now.
+    /// Advances the erasure as far as possible now.
     package func advance(_ erasure: DueErasure, in scope: ErasureScope) async throws -> Progress {
         guard try await begin(erasure) else { return .void }
         try await onStep(.begun)
@@ -84,9 +87,9 @@ package struct Erasure: Sendable {
         return .erased(without: processors.filter { !$0.isAcknowledged })
     }
 
-    /// Erases at once what the ledger says was erased: a backup has brought it back, or a crash has left it.
+    /// Erases accounts in the ledger that exist again after a backup was restored, or still exist after a crash.
     ///
-    /// - Returns: how many accounts that were.
+    /// - Returns: the number of erased accounts.
     package func replay(in scope: ErasureScope) async throws -> Int {
         guard let ledger = scope.ledger else { return 0 }
         let entries = try await ledger.entries().filter { $0.application == scope.application.name }
@@ -105,9 +108,9 @@ package struct Erasure: Sendable {
         return count
     }
 
-    /// An erasure that had begun when the database was left is finished as it would have been.
+    /// Finishes an erasure that had begun when the backup was made as it would have been.
     private func replay(_ entry: LedgerEntry, in application: Application) async throws -> Bool {
-        try await partAsLedgerHasIt(entry, in: application)
+        try await undoMerges(notIn: entry, in: application)
         let erasure = DueErasure(entry, application: application.id)
         let state = try await store.state(of: erasure)
         let processors = state?.processors.map(\.concluded) ?? []
@@ -116,8 +119,8 @@ package struct Erasure: Sendable {
             in: application)
     }
 
-    /// A merge that the backup still has and that was undone after it must not take others along, nor hide anybody.
-    private func partAsLedgerHasIt(_ entry: LedgerEntry, in application: Application) async throws {
+    /// Undoes merges that the backup has but that were undone later, so that only the accounts of the entry are erased.
+    private func undoMerges(notIn entry: LedgerEntry, in application: Application) async throws {
         let named = Set([entry.uid] + entry.aliases)
         try await store.retryingTransaction { store in
             let root = try await store.resolve(entry.uid, application: application.id)
@@ -144,7 +147,7 @@ package struct Erasure: Sendable {
         }
     }
 
-    /// Tells those again who were given up long ago: the time that they have is not over.
+    /// Retries deliveries that were given up long ago, while the deadline has not passed.
     private func remind(_ erasure: DueErasure) async throws {
         let deliveries = try await store.acknowledgements(
             ofLast: .accountDeleted, about: erasure.uid, application: erasure.application)
@@ -159,7 +162,7 @@ package struct Erasure: Sendable {
         try await store.retryUnacknowledged(of: event, application: erasure.application)
     }
 
-    /// - Returns: `false` where the account was gone already.
+    /// - Returns: `false` if the account was gone already.
     private func carryOut(_ removal: Removal, in application: Application) async throws -> Bool {
         let sign = try await certification.signer(for: application)
         let entry = removal.entry
@@ -167,7 +170,7 @@ package struct Erasure: Sendable {
         return try await store.retryingTransaction { store in
             let family = try await store.lockFamily(of: entry.uid, application: application.id)
             guard !family.isEmpty else { return false }
-            // A backup knows neither that the account was to be erased nor that its sessions have ended.
+            // A restored backup has neither the erasure nor the end of the sessions.
             if removal.isScheduled {
                 guard try await store.beginErasure(erasure, family: family) else { return false }
             }
@@ -190,7 +193,7 @@ package struct Erasure: Sendable {
                     [AccountEvent(.accountErased, of: entry.uid, details: details)], application: application.id)
             }
             try await onStep(.removed)
-            // While the account is locked, so that none that lives on is ever in it.
+            // Written while the account is locked, so that the ledger never has an account that still lives.
             try await removal.ledger?.append(entry.naming(erased.aliases))
             try await onStep(.written)
             return true
@@ -212,7 +215,7 @@ extension LedgerEntry {
             erasedAt: erasedAt)
     }
 
-    /// A receipt is one account's: these never had one.
+    /// Entries for the aliases, with new receipts, since a receipt belongs to one account.
     fileprivate var ofAliases: [LedgerEntry] {
         aliases.map { uid in
             LedgerEntry(
@@ -223,7 +226,7 @@ extension LedgerEntry {
 }
 
 extension Date {
-    /// As it is written down.
+    /// The precision of the ledger.
     fileprivate var wholeMilliseconds: Date {
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
     }

@@ -1,6 +1,8 @@
 package import Foundation
 
-/// What we vouch for about an erasure; it names nobody but by uid.
+/// What the server certifies about an erasure.
+///
+/// It identifies the person only by uid.
 package struct ErasureCertificate: Sendable {
     package let receipt: UUID
     package let uid: UUID
@@ -11,6 +13,6 @@ package struct ErasureCertificate: Sendable {
 }
 
 package protocol ErasureCertification: Sendable {
-    /// What signs the application's certificates, loaded beforehand: it is used inside a transaction.
+    /// Loads the key and returns a function that signs certificates, to use inside a transaction.
     func signer(for application: Application) async throws -> @Sendable (ErasureCertificate) throws -> String
 }

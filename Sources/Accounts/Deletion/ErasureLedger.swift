@@ -2,15 +2,15 @@ package import Foundation
 
 /// A line of the ledger: an account that must not come back with a restored backup.
 ///
-/// It names nobody but by uid.
+/// It identifies the person only by uid.
 package struct LedgerEntry: Sendable, Equatable {
-    /// By name: a restored database may number them otherwise.
+    /// The name, since a restored database may use other numbers.
     package let application: String
     package let uid: UUID
-    /// Accounts that it had absorbed, which an older backup has as accounts of their own.
+    /// Accounts that it had absorbed, which an older backup has as separate accounts.
     package let aliases: [UUID]
     package let receipt: UUID
-    /// The day: by the very moment one could find the account in the audit, whose events remain.
+    /// The day only: the exact time would identify the account in the audit, whose events remain.
     package let requestedAt: Date
     package let erasedAt: Date
 
@@ -27,16 +27,16 @@ package struct LedgerEntry: Sendable, Equatable {
 }
 
 extension Date {
-    /// The day's beginning (UTC).
+    /// The beginning of the day (UTC).
     var wholeDay: Date {
         Date(timeIntervalSince1970: (timeIntervalSince1970 / 86400).rounded(.down) * 86400)
     }
 }
 
-/// What was erased, outside of the database and its backups.
+/// Records erasures outside the database and its backups.
 package protocol ErasureLedger: Sendable {
-    /// Returns once it can't be lost any more.
+    /// Returns once the entry is durable.
     func append(_ entry: LedgerEntry) async throws
-    /// Everything that any replica has appended, the oldest first.
+    /// The entries of all replicas, the oldest first.
     func entries() async throws -> [LedgerEntry]
 }

@@ -1,11 +1,11 @@
-/// An application as erasure sees it.
+/// An application and its settings for erasures.
 package struct ErasureScope: Sendable {
     package let application: Application
-    /// How long an erasure waits for whom it has told.
+    /// How long an erasure waits for acknowledgements.
     package let webhookDeadline: Duration
-    /// How long a guest may stay unheard of.
+    /// How long an idle guest is kept.
     package let anonymousRetention: Duration
-    /// None where the configuration names none.
+    /// `nil` if none is configured.
     package let ledger: (any ErasureLedger)?
 
     package init(

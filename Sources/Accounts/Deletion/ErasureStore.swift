@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An erasure whose time has come.
+/// An erasure to carry out.
 package struct DueErasure: Sendable, Equatable {
     package let application: Application.ID
     package let receipt: UUID
@@ -15,10 +15,10 @@ package struct DueErasure: Sendable, Equatable {
     }
 }
 
-/// How long an erasure has been under way, and who has said what.
+/// How long an erasure has been running, and what the processors reported.
 package struct ErasureState: Sendable {
     package let hasBegun: Bool
-    /// Since it has.
+    /// The time since it began.
     package let waited: Duration
     package let processors: [Processor]
 
@@ -29,9 +29,9 @@ package struct ErasureState: Sendable {
     }
 }
 
-/// How much of each kind an erasure removed.
+/// What an erasure removed, by kind.
 package struct ErasedData: Sendable, Equatable {
-    /// Accounts that it had absorbed.
+    /// Accounts that the account had absorbed.
     package let aliases: [UUID]
     package let counts: [String: Int]
 
@@ -41,11 +41,11 @@ package struct ErasedData: Sendable, Equatable {
     }
 }
 
-/// A guest who was looked at, since it had not been heard of for a while as far as anybody knew.
+/// A guest without recorded activity for a while, after its sessions were checked.
 package struct IdleGuest: Sendable, Equatable {
     package let uid: UUID
     package let identity: UUID
-    /// When it was last heard of, before it was looked at.
+    /// The last recorded activity before the check.
     package let seenAt: Date
     package let isIdle: Bool
 

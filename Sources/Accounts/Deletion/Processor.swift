@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A system beside ours that holds something of a person, and what it said when told to let go.
+/// An external system that holds data of a person, and its response to the deletion.
 package struct Processor: Sendable, Equatable {
     package enum Status: Sendable, Equatable {
         case pending
@@ -8,13 +8,13 @@ package struct Processor: Sendable, Equatable {
         case unreachable
     }
 
-    /// A webhook's, or a provider's whose tokens are given back.
+    /// The name of a webhook, or of a provider whose tokens are revoked.
     package let name: String
     package var status: Status
-    /// Nothing will change any more, whoever waits.
+    /// Whether the status is final.
     package let isSettled: Bool
     package let attempts: Int
-    /// An attempt is being made just now.
+    /// Whether an attempt is in progress.
     package let isUnderWay: Bool
 
     package init(name: String, status: Status, isSettled: Bool, attempts: Int, isUnderWay: Bool) {
@@ -29,7 +29,7 @@ package struct Processor: Sendable, Equatable {
         if case .acknowledged = status { true } else { false }
     }
 
-    /// As it stands once nobody waits for it any longer, to the day.
+    /// The final status, with times reduced to the day.
     var concluded: Processor {
         var processor = self
         processor.status =

@@ -1,13 +1,13 @@
 package import Foundation
 internal import ProviderKit
 
-/// Erasing whatever is due, in small batches, of all applications.
+/// Carries out due erasures of all applications in small batches.
 package struct Purge: Sendable {
     package typealias Store = ErasureQueue & ErasureStore & ErasureStatusStore & EventDeliveryStore
         & RevocationRetryStore
         & IdleGuestStore & AliasStore & AccountLocks & AuditTrail & DeletionScheduling.Store
 
-    /// What became of one erasure.
+    /// The result of one erasure.
     package struct Outcome: Sendable {
         package let erasure: DueErasure
         package let progress: Result<Erasure.Progress, any Error>
@@ -21,16 +21,18 @@ package struct Purge: Sendable {
         self.erasure = erasure
     }
 
-    /// Few at a time, so that a lease covers them unless the ledger's disk is very slow; then one is looked at twice.
+    /// Small enough for the lease to cover a batch unless the ledger's disk is very slow.
     private static let batch = 50
-    /// Longer than a batch takes; what a crash has left is taken up again after it.
+    /// Longer than a batch takes.
+    ///
+    /// After a crash, other replicas continue when it ends.
     private static let lease: Duration = .seconds(30)
     private static let guestBatch = 200
     private static let longestRest: Duration = .milliseconds(200)
 
-    /// One batch of what is due, resting after each for as long as it took: whoever signs in meanwhile hardly notices.
+    /// Carries out one batch, and pauses after each erasure for as long as it took, to leave the database to sign-ins.
     ///
-    /// One that fails delays no other; it is taken up again when its lease ends.
+    /// A failed erasure does not stop the others; it is tried again when its lease ends.
     package func eraseBatch(of scopes: [ErasureScope]) async throws -> [Outcome] {
         let known = Dictionary(scopes.map { ($0.application.id, $0) }) { first, _ in first }
         let due = try await store.takeErasures(of: Array(known.keys), atMost: Self.batch, lease: Self.lease)
@@ -50,15 +52,17 @@ package struct Purge: Sendable {
         return outcomes
     }
 
-    /// To be called before an admin purges: it is an event of its own, of one account or of none.
+    /// Audits that an admin runs a purge, of one account or of all.
+    ///
+    /// Call it first.
     package func begin(of uid: UUID? = nil, in application: Application) async throws {
         try await store.record(
             AuditEntry(.purgeRun, of: uid, details: ["now": .bool(uid != nil)]), application: application.id)
     }
 
-    /// One erasure, as far as it goes by now, whether or not its grace period is over and whoever else has it.
+    /// Advances one erasure now, also before its grace period ends and while another replica has it.
     ///
-    /// - Returns: `.void` for one that was restored, never for one that somebody else has concluded.
+    /// - Returns: `.void` if the account was restored, but not if another replica concluded the erasure.
     package func erase(_ due: DueErasure, in scope: ErasureScope) async throws -> Erasure.Progress {
         try await store.retryingTransaction { store in
             _ = try await store.lockAccount(due.uid, application: due.application)
@@ -72,9 +76,9 @@ package struct Purge: Sendable {
         return .erased(without: status.processors.filter { !$0.isAcknowledged })
     }
 
-    /// The erasure that is scheduled for the account, or for the one that has absorbed it.
+    /// The scheduled erasure of the account or of the account that absorbed it.
     ///
-    /// - Throws: `AccountsError.accountNotFound`; `AccountsError.accountIsLive` for one that nobody has asked to delete.
+    /// - Throws: `AccountsError.accountNotFound`; `AccountsError.accountIsLive` if no deletion was requested.
     package func scheduled(_ uid: UUID, in application: Application) async throws -> DueErasure {
         let uid = try await store.resolve(uid, application: application.id)
         if let erasure = try await store.scheduledErasure(of: uid, application: application.id) { return erasure }
@@ -84,7 +88,7 @@ package struct Purge: Sendable {
         throw AccountsError.accountNotFound(uid)
     }
 
-    /// Tells everybody at once who has not acknowledged it yet.
+    /// Retries all unacknowledged deliveries and revocations now.
     package func retry(_ erasure: DueErasure) async throws {
         let deliveries = try await store.acknowledgements(
             ofLast: .accountDeleted, about: erasure.uid, application: erasure.application)
@@ -94,14 +98,14 @@ package struct Purge: Sendable {
         try await store.retryRevocations(of: erasure.uid, application: erasure.application)
     }
 
-    /// Whom the erasure still waits for.
+    /// The processors of the erasure.
     package func processors(of erasure: DueErasure) async throws -> [Processor] {
         try await store.state(of: erasure)?.processors ?? []
     }
 
-    /// Deletes guests whom nobody has heard of for as long as their application keeps them, without grace.
+    /// Deletes guests that were idle for longer than their application keeps them, without a grace period.
     ///
-    /// - Returns: how many those were.
+    /// - Returns: the number of deleted guests.
     package func deleteIdleGuests(of scope: ErasureScope) async throws -> Int {
         var count = 0
         try await forEachIdleGuest(of: scope) { guest in

@@ -1,11 +1,11 @@
 package import Foundation
 package import ProviderKit
 
-/// Something that happened to an account, for the systems around it.
+/// A change of an account, for external systems.
 ///
-/// It names people by `uid` and ids alone: what leaves the house holds no address.
+/// It identifies people only by `uid` and other ids, never by an address.
 package struct AccountEvent: Sendable {
-    /// The names that webhooks subscribe to.
+    /// The kinds that webhooks subscribe to.
     package enum Kind: String, Sendable, CaseIterable {
         case accountCreated = "account.created"
         case accountDeleted = "account.deleted"
@@ -19,9 +19,9 @@ package struct AccountEvent: Sendable {
 
     package let kind: Kind
     package let uid: UUID
-    /// The same for every webhook and every attempt, so that receivers can drop repetitions.
+    /// The same for every webhook and attempt, so that receivers can drop duplicates.
     package let id: UUID
-    /// What is told beside `uid` and `application`, such as a receipt; those two can't be replaced.
+    /// Members besides `uid` and `application`, which it cannot replace, such as a receipt.
     package let details: [String: JSONValue]
 
     package init(_ kind: Kind, of uid: UUID, details: [String: JSONValue] = [:]) {
@@ -33,7 +33,7 @@ package struct AccountEvent: Sendable {
 }
 
 extension AccountEvent {
-    /// About an identity that joined or left the account.
+    /// An identity was linked or unlinked.
     package static func identity(
         _ kind: Kind, _ identity: UUID, of uid: UUID, provider: String
     ) -> AccountEvent {
@@ -41,7 +41,7 @@ extension AccountEvent {
             kind, of: uid, details: ["identity": .string(identity.text), "provider": .string(provider)])
     }
 
-    /// About two accounts that became one, or parted again.
+    /// Two accounts were merged, or a merge was undone.
     static func merge(_ kind: Kind, _ merge: Merge) -> AccountEvent {
         AccountEvent(
             kind, of: merge.survivor,

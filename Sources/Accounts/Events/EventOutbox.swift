@@ -20,23 +20,23 @@ package protocol EventDeliveryStore: Sendable {
     func retryUnacknowledged(of event: UUID, application: Application.ID) async throws
 }
 
-/// An event on its way to one webhook.
+/// The delivery of an event to one webhook.
 package struct EventDelivery: Sendable, Equatable {
     package enum Status: Sendable, Equatable {
         case pending
         case acknowledged(at: Date)
-        /// Nobody tries it again unless asked to.
+        /// Not tried again unless an admin requests it.
         case givenUp(at: Date)
     }
 
     package let event: UUID
-    /// The webhook's URL, which tells it from others.
+    /// The webhook's URL, which identifies it.
     package let webhook: String
-    /// What people read of it.
+    /// The name of the webhook, for people.
     package let name: String
     package let status: Status
     package let attempts: Int
-    /// Why the last attempt failed, as in `http-500`.
+    /// Why the last attempt failed, for example `http-500`.
     package let failure: String?
 
     package init(event: UUID, webhook: String, name: String, status: Status, attempts: Int, failure: String?) {

@@ -1,9 +1,9 @@
-/// Which webhooks hear of what, by the configuration in force.
+/// The subscriptions of webhooks to events in the current configuration.
 package protocol WebhookSubscriptions: Sendable {
     func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber]
 }
 
-/// A webhook that hears of an event.
+/// A webhook that subscribes to an event.
 package struct WebhookSubscriber: Sendable, Hashable {
     package let url: String
     package let name: String
@@ -14,7 +14,7 @@ package struct WebhookSubscriber: Sendable, Hashable {
     }
 }
 
-/// Nobody is told anything.
+/// No webhook subscribes to anything.
 package struct NoSubscriptions: WebhookSubscriptions {
     package init() {}
 

@@ -1,7 +1,7 @@
 package import Foundation
 internal import ProviderKit
 
-/// Everything held about a person (GDPR, articles 15 and 20), page by page: it takes no more memory for a long life.
+/// Exports all data about a person (GDPR, articles 15 and 20) page by page, in constant memory.
 package struct AccountExport: Sendable {
     private static let page = 200
 
@@ -15,7 +15,9 @@ package struct AccountExport: Sendable {
         self.events = events
     }
 
-    /// To be called before anything is read: it is an event of its own.
+    /// Audits the export.
+    ///
+    /// Call it first.
     package func begin(of uid: UUID, by principal: Principal? = nil, in application: Application) async throws {
         let entry = AuditEntry(
             .accountExported, of: uid, session: principal?.sessionID,
@@ -23,7 +25,7 @@ package struct AccountExport: Sendable {
         try await store.record(entry, application: application.id)
     }
 
-    /// Of an alias, the account that has absorbed it.
+    /// `uid` may be an alias.
     package func forEachPage(
         of section: PersonalDataSection, about uid: UUID, in application: Application,
         _ body: ([PersonalDataRow]) async throws -> Void

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What is held about a person, table by table; the audit is apart.
+/// The sections of personal data, one for each table but the audit.
 package enum PersonalDataSection: String, Sendable, CaseIterable {
     case account, aliases, identities, addresses, passwords, providerTokens, tokenRevocations, sessions
     case pendingRegistrations, pendingProofs, redirectFlows, merges, erasures, webhookDeliveries, messages
@@ -8,9 +8,9 @@ package enum PersonalDataSection: String, Sendable, CaseIterable {
 
 /// A row of a section.
 package struct PersonalDataRow: Sendable {
-    /// Where it stands among the others of its section.
+    /// The position in its section.
     package let key: String
-    /// A JSON object, column by column, times as RFC 3339 has them.
+    /// The columns as a JSON object, with times in RFC 3339 format.
     package let columns: String
 
     package init(key: String, columns: String) {
@@ -20,16 +20,16 @@ package struct PersonalDataRow: Sendable {
 }
 
 package protocol PersonalDataStore: Sendable {
-    /// What is held about the account and those that it has absorbed: no secrets, and nothing made of them.
+    /// Data about the account and those that it absorbed, without secrets and values derived from them.
     func personalData(
         _ section: PersonalDataSection, of uid: UUID, application: Application.ID, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow]
 
-    /// The pseudonyms under which the audit names the account and those that it has absorbed.
+    /// The audit pseudonyms of the account and of those that it absorbed.
     func pseudonyms(of uid: UUID, application: Application.ID) async throws -> [[UInt8]]
 }
 
-/// Somebody who learns of people from this server, or tells it of them.
+/// A recipient or source of personal data.
 package struct Recipient: Sendable, Equatable {
     package enum Kind: String, Sendable {
         case webhook, mailRelay, textGateway, provider
@@ -37,7 +37,7 @@ package struct Recipient: Sendable, Equatable {
 
     package let name: String
     package let kind: Kind
-    /// Hosts, where the configuration names them.
+    /// The hosts that the configuration names.
     package let hosts: [String]
 
     package init(name: String, kind: Kind, hosts: [String]) {

@@ -1,6 +1,6 @@
-/// A point in time for each of a bounded number of keys: until when requester is of no use, or when a limit is whole again.
+/// Deadlines for a bounded number of keys: when to ask again, or when a limit is fully restored.
 ///
-/// When there are too many, those with the longest to wait stay.
+/// When there are too many, the latest deadlines stay.
 package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Duration>>: Sendable {
     private let capacity: Int
     private var ends: [Key: Instant] = [:]

@@ -1,6 +1,6 @@
-/// So many in a window of that length.
+/// A number of calls in a window of time.
 ///
-/// As a limit, that many may come at once; they are given back evenly, one after each interval.
+/// As a limit, it allows that many calls at once and restores them evenly, one after each interval.
 package struct Rate: Sendable, Hashable {
     package let count: Int
     package let window: Duration
@@ -10,7 +10,7 @@ package struct Rate: Sendable, Hashable {
         self.window = window
     }
 
-    /// After which one is given back; cut off to whole microseconds, the database's finest.
+    /// The time until one call is restored, in whole microseconds, which is the database's precision.
     package var interval: Duration {
         .microseconds((window / .microseconds(count)).rounded(.down))
     }

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Limits by the rates in force.
+/// Applies the configured rates.
 ///
-/// A subject that is known to be over its limit is refused from memory, without a query.
+/// Refuses subjects that are known to be over their limit from memory, without a query.
 package final class RateLimiter: RateLimiting {
     private struct State {
         var policy: RatePolicy
         var refusals = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 10_000)
-        /// When the subjects that are counted at this replica have their whole limit again.
+        /// When subjects that are counted at this replica have their full limit again.
         var full = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 50_000)
     }
 
-    /// A network block's rate is this multiple of a single client's.
+    /// A network block's rate, as a multiple of a client's.
     private static let blockFactor = 16
 
     private let counter: any RateCounter
@@ -29,7 +29,6 @@ package final class RateLimiter: RateLimiting {
         state = Mutex(State(policy: policy))
     }
 
-    /// Takes effect with the next call.
     package func replace(policy: RatePolicy) {
         state.withLock { $0.policy = policy }
     }
@@ -42,13 +41,13 @@ package final class RateLimiter: RateLimiting {
         }
         if let known { throw AccountsError.rateLimited(retryAfter: known) }
         guard let refusal = try await counter.take(key, in: block) else { return }
-        // From the answer on, as the client counts: by then the database has one.
+        // Counted from the response on, as the client counts.
         let answered = now()
         state.withLock { $0.refusals.note(refusal.key, until: answered + refusal.wait, now: answered) }
         throw AccountsError.rateLimited(retryAfter: refusal.wait)
     }
 
-    /// The generic cell rate algorithm of `RateLimitsTable`, in memory.
+    /// Runs the generic cell rate algorithm of `RateLimitsTable` in memory.
     package func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws {
         guard let (key, block) = keys(limit, of: subject, in: application) else { return }
         let asked = now()
@@ -77,7 +76,7 @@ package final class RateLimiter: RateLimiting {
 }
 
 extension OpaqueTokens {
-    /// What a subject is counted under.
+    /// The pseudonym that a subject is counted under.
     func limitKey(of subject: String) -> [UInt8] {
         pseudonym(of: subject, purpose: "rate limit")
     }

@@ -1,18 +1,18 @@
-/// Limits how often something is asked for.
+/// Limits the rate of calls.
 package protocol RateLimiting: Sendable {
-    /// Takes one of those that the subject has left, counted for all replicas together.
-    /// - Throws: `AccountsError.rateLimited`; also the counter's error, and then the call is not allowed.
+    /// Counts a call of the subject, for all replicas together.
+    /// - Throws: `AccountsError.rateLimited`, or the counter's error; either way the call is not allowed.
     func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) async throws
 
-    /// Takes one of those that the subject has left at this replica, without the database.
+    /// Counts a call of the subject at this replica only, without the database.
     /// - Throws: `AccountsError.rateLimited`.
     func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
 }
 
-/// What a limit counts by.
+/// Whose calls a limit counts.
 package struct RateSubject: Sendable, Equatable {
     package let name: String
-    /// The wider network that the subject is part of, if it is one.
+    /// The wider network that the subject is a part of, if it is a client.
     package let block: String?
 
     /// An address or number in its normalised form.
@@ -21,7 +21,7 @@ package struct RateSubject: Sendable, Equatable {
         block = nil
     }
 
-    /// The client's address or IPv6 /64, in its /24 or /48; with a route, its calls of that route alone.
+    /// The client's address or IPv6 /64, in its /24 or /48; with a route, only its calls of that route.
     package init(_ client: Client, route: String? = nil) {
         let prefix = route.map { "\($0) " } ?? ""
         name = prefix + client.network
@@ -29,7 +29,9 @@ package struct RateSubject: Sendable, Equatable {
     }
 }
 
-/// What is counted together; a changed rate starts a new count.
+/// What is counted together.
+///
+/// A changed rate starts a new count.
 package struct RateKey: Sendable, Hashable {
     package let application: Application.ID
     package let limit: RateLimit
@@ -45,10 +47,10 @@ package struct RateKey: Sendable, Hashable {
     }
 }
 
-/// A key that has none left.
+/// A key without calls left.
 package struct RateRefusal: Sendable, Equatable {
     package let key: RateKey
-    /// After how long the key has one again.
+    /// The time until the key has a call left.
     package let wait: Duration
 
     package init(key: RateKey, wait: Duration) {
@@ -57,11 +59,10 @@ package struct RateRefusal: Sendable, Equatable {
     }
 }
 
-/// Where limits are counted for all replicas, by one clock.
+/// Counts calls for all replicas, by one clock.
 package protocol RateCounter: Sendable {
-    /// Takes one from the key and one from its block, in one atomic step; a key that has none left takes none from its
-    /// block.
+    /// Counts a call of the key and of its block atomically, or of neither.
     ///
-    /// - Returns: `nil` when both had one left.
+    /// - Returns: `nil` when both had a call left.
     func take(_ key: RateKey, in block: RateKey?) async throws -> RateRefusal?
 }

@@ -1,6 +1,6 @@
-/// What is limited, by the names that the configuration uses; calls with the same name share their limit.
+/// The limits, by the names that the configuration uses.
 ///
-/// A limit by client also limits the network that the client is part of, at sixteen times the rate.
+/// A limit by client also limits the client's network, at sixteen times the rate.
 package enum RateLimit: String, Sendable, CaseIterable {
     /// Every call that checks a password.
     case login
@@ -23,7 +23,7 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case general
 }
 
-/// The rates in force.
+/// The configured rates.
 package struct RatePolicy: Sendable, Equatable {
     private var rates: [RateLimit: Rate]
 
@@ -34,7 +34,7 @@ package struct RatePolicy: Sendable, Equatable {
     /// No limits.
     package static let off = Self([:])
 
-    /// `nil` for what is not limited.
+    /// `nil` for no limit.
     package subscript(limit: RateLimit) -> Rate? {
         get { rates[limit] }
         set { rates[limit] = newValue }

@@ -1,14 +1,14 @@
 package import Foundation
 package import ProviderKit
 
-/// What evidence would lead to, and why; nothing is changed.
+/// The verdict that evidence would get, and the facts behind it.
 package struct Explanation: Sendable {
     package let verdict: LinkingVerdict
     package let state: LinkingState
     package let policy: LinkingPolicy
 }
 
-/// Replays the linking decision for an admin.
+/// Runs the linking rules for an admin without changing anything.
 package struct Explaining: Sendable {
     private let store: any LinkingFacts.Store
 
@@ -16,7 +16,7 @@ package struct Explaining: Sendable {
         self.store = store
     }
 
-    /// `asking` is the account that would ask for a link; without it, it is a sign-in.
+    /// `uid` is the account that would request the link; `nil` explains a sign-in.
     package func explain(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy uid: UUID? = nil,
         onConflict: ConflictChoice = .keep, in application: Application

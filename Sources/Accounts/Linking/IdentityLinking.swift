@@ -1,16 +1,16 @@
 internal import Foundation
 package import ProviderKit
 
-/// A proof as it comes with a request.
+/// A proof as a request presents it.
 package enum PresentedProof: Sendable {
-    /// What a provider has verified already.
+    /// Evidence that a provider has verified.
     case evidence(VerifiedIdentity)
-    /// To be judged in the transaction that it leads to.
+    /// A code that is checked in the transaction that uses it.
     case oneTimeCode(PresentedOneTimeCode)
     case redirectCode(PresentedCode)
 }
 
-/// Further identities for an account that is signed in, and authentication anew.
+/// Links identities to a signed-in account, and re-authenticates its owner.
 package struct IdentityLinking: Sendable {
     typealias Store = SignIn.Store & LinkWriter.Store & OneTimeCodes.ProvingStore & CodeRedemption.AcceptingStore
 
@@ -20,9 +20,10 @@ package struct IdentityLinking: Sendable {
     let codes: OneTimeCodes
     let redemption: CodeRedemption
 
-    /// Links what the proof proves to the caller's account.
+    /// Links the proved identity to the principal's account.
     ///
-    /// A guest becomes permanent, or, where the identity has an account, what `onConflict` says.
+    /// Makes a guest's account permanent. If the identity has an account, `onConflict` decides what happens to the
+    /// guest.
     /// - Throws: `AccountsError.identityInUse`, and what a sign-in throws.
     package func link(
         _ proof: PresentedProof, of provider: ConfiguredProvider, onConflict: ConflictChoice, by principal: Principal,
@@ -39,7 +40,7 @@ package struct IdentityLinking: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// The same inside a transaction of the caller's.
+    /// Links as a part of the current transaction.
     func link(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal, from client: Client, store: any Store
@@ -52,7 +53,7 @@ package struct IdentityLinking: Sendable {
         }
         let facts = LinkingFacts(store: store, application: application)
         guard let state = try await facts.lockedState(for: evidence, of: provider, requestedBy: principal) else {
-            // The same call, sent twice: the other one has just moved the guest.
+            // The same call was sent twice, and the other one has just moved the guest.
             guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
             return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
@@ -61,7 +62,7 @@ package struct IdentityLinking: Sendable {
         return try await writer(session.after(verdict, by: principal), for: principal, store: store).write(verdict)
     }
 
-    /// Opens a session by a fresh proof of one of the account's own identities.
+    /// Opens a session for a fresh proof of one of the account's own identities.
     /// - Throws: `AccountsError.foreignProof`; `AccountsError.tokenTooOld` for a token that was issued too long ago; and
     ///   what a sign-in throws.
     package func reauthenticate(
@@ -72,7 +73,7 @@ package struct IdentityLinking: Sendable {
             var evidence = try await accept(
                 proof, of: provider, for: .reauthentication(principal.sessionID), from: client, in: application,
                 store: store)
-            // A token that may sign in again and again re-authenticates once.
+            // A token that signs in repeatedly re-authenticates only once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
             let facts = LinkingFacts(store: store, application: application)
             guard let requester = try await facts.lockedRequester(principal) else { throw AccountsError.invalidToken }
@@ -87,7 +88,7 @@ package struct IdentityLinking: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// When the person proved who they are; `nil` for a proof that was made for this request.
+    /// When the person authenticated to the provider; `nil` for a proof that was made for this request.
     /// - Throws: `AccountsError.tokenTooOld`; `AccountsError.invalidToken` for a flow whose provider states no time.
     private func authenticationTime(
         of evidence: VerifiedIdentity, by proof: PresentedProof, in application: Application
@@ -105,7 +106,7 @@ package struct IdentityLinking: Sendable {
         }
     }
 
-    /// A guest that has gone over may have missed the answer: the same proof leads to the same account.
+    /// Repeats the response for a guest that was moved and may not have received it.
     private func repeatLink(
         _ session: NewSession, of provider: ConfiguredProvider, to successor: UUID, for principal: Principal,
         store: any Store
@@ -153,7 +154,7 @@ package struct IdentityLinking: Sendable {
 
 extension NewSession {
     /// Only re-authentication sets `resumes`, and only a merge sets `continues`: a session opened by linking does not
-    /// replace the caller's.
+    /// replace the principal's session.
     fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> NewSession {
         var session = self
         switch verdict.outcome {

@@ -1,9 +1,9 @@
 internal import Foundation
 package import ProviderKit
 
-/// The linking rules, as the table of the contract's section 4 has them.
+/// Applies the linking rules (`docs/api.md`) to evidence.
 ///
-/// Pure, so that a verdict can be tested by cases, explained to a person and replayed by an admin.
+/// A pure function, so that its cases can be tested in a table and an admin can replay a verdict.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
     if let quarantined = state.quarantined(evidence, policy: policy) {
@@ -22,14 +22,13 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
         } else {
             signIn(evidence, state: state, policy: policy)
         }
-    // An account in its grace period keeps its idle number, but the number's new owner cannot restore the account.
+    // An account in its grace period keeps an idle number, but the number's new owner must not restore the account.
     return idle == nil ? verdict : verdict.withoutTicket
 }
 
-/// Decides whether evidence re-authenticates the account that asks.
+/// Decides whether evidence re-authenticates the requesting account.
 ///
-/// Only evidence that signs in to that account by itself does: not an identity of a provider that is off or only for
-/// linking.
+/// The evidence must be able to sign in to that account by itself, so its provider must not be off or link-only.
 package func decideReauthentication(
     _ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy
 ) -> LinkingVerdict {
@@ -62,7 +61,7 @@ private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
         return closed(owner.status, uid: owner.uid)
             ?? LinkingVerdict(.addressOwned, .signIn(.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)))
     }
-    // Joining an account is no sign-up, opening one is.
+    // Joining an account is not a sign-up; creating one is.
     guard policy.mode == .open else { return .refuse(.providerNoSignUp) }
     let rule: LinkingRule =
         if accounts.count > 1 { .addressOfSeveral } else if accounts.count == 1 { .addressNotJoined } else {
@@ -71,7 +70,7 @@ private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     return LinkingVerdict(rule, .create(evidence.new(for: nil, in: state)))
 }
 
-// MARK: - Asked for by a session
+// MARK: - With a session
 
 private func link(
     _ evidence: VerifiedIdentity, requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy
@@ -89,7 +88,7 @@ private func link(
             .addressInUse, with: match, owner.status, evidence, requester: requester, state: state, policy: policy)
     }
     let identity = evidence.new(for: requester.uid, in: state)
-    // An identity that can't sign in makes no guest permanent.
+    // An identity that cannot sign in does not make a guest permanent.
     return requester.isGuest && policy.mode != .linkOnly
         ? LinkingVerdict(.guestUpgrade, .upgrade(identity, guest: requester.uid))
         : LinkingVerdict(.linkAsked, .link(identity, to: requester.uid))
@@ -97,8 +96,7 @@ private func link(
 
 /// The verdict for evidence that belongs to another account.
 ///
-/// It gives the caller no more than a sign-in with the same evidence: where that would not reach the account, there is
-/// no ticket, and a guest does not move there.
+/// Offers a ticket, or moves a guest, only if a sign-in with the same evidence would reach the other account.
 private func conflict(
     _ rule: LinkingRule, with match: AccountMatch, _ status: AccountStatus, _ evidence: VerifiedIdentity,
     requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy
@@ -116,13 +114,13 @@ private func conflict(
     }
 }
 
-// MARK: - Parts
+// MARK: - Helpers
 
-/// The verdict for valid evidence of an account that is not live; `nil` for one that is.
+/// The verdict for valid evidence when the account is disabled, deleted or merged away; `nil` for a live account.
 private func closed(_ status: AccountStatus, uid: UUID) -> LinkingVerdict? {
     switch status {
     case .live: nil
-    // An alias has no identities and owns nothing: evidence never names one.
+    // An alias has no identities and owns no address, so that evidence never leads to one.
     case .disabled, .absorbed: LinkingVerdict(.accountDisabled, .disabled)
     case .deleted(let purgeAfter):
         LinkingVerdict(.accountDeleted, .deleted(uid: uid, purgeAfter: purgeAfter, offersRestore: true))
@@ -135,16 +133,16 @@ extension LinkingState {
         return owners.filter { proven.contains($0.address) }
     }
 
-    /// The refusal of evidence that reaches an account only through a quarantined identity.
+    /// The outcome for evidence that reaches an account only through a quarantined identity.
     ///
-    /// It comes before the verdict on an account that is being deleted: such evidence gets neither a restore token nor
-    /// a ticket to merge. A disabled account accepts no sign-in, so a second proof would not help.
+    /// Takes precedence over the verdict on an account in its grace period: such evidence gets neither a restore token
+    /// nor a merge ticket. A disabled account accepts no sign-in, so that another sign-in would not help.
     fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
         if let identity {
             return identity.needsOtherSignIn && !identity.status.isDisabled
                 ? identity.otherSignInRequired(by: evidence) : nil
         }
-        // Evidence of an address reaches its owner by joining the account, or by a conflict with it.
+        // A proved address leads to its owner when the identity joins the account or conflicts with it.
         guard requester == nil ? policy.automatic == .verified : policy.provesAddress else { return nil }
         let owners = owners(provenBy: evidence).filter { $0.uid != requester?.uid }
         guard let owner = owners.first, owners.allSatisfy({ $0.needsOtherSignIn && $0.uid == owner.uid }),
@@ -153,7 +151,7 @@ extension LinkingState {
         return .otherSignInRequired(of: owner.uid, subject: owner.address.value)
     }
 
-    /// The account, other than the caller's, that the evidence reaches only through an idle number.
+    /// The account, other than the requester's, that the evidence reaches only through an idle number.
     fileprivate func idleOwner(of evidence: VerifiedIdentity, policy: LinkingPolicy) -> AddressOwner? {
         let owners = owners(provenBy: evidence)
         guard let owner = owners.first, owners.allSatisfy({ $0.isIdle && $0.uid == owner.uid }),
@@ -166,7 +164,7 @@ extension LinkingState {
         return leadsThere ? owner : nil
     }
 
-    /// The rows as they will be once the number has left the account.
+    /// The state after the number is removed from the account.
     fileprivate func without(_ owner: AddressOwner) -> LinkingState {
         var state = self
         state.owners.removeAll { $0 == owner }
@@ -182,7 +180,9 @@ extension KnownIdentity {
 }
 
 extension VerifiedIdentity {
-    /// As it joins that account, or opens one; what another account owns is not claimed, and not shown as verified.
+    /// The identity to write.
+    ///
+    /// It neither claims nor shows as verified what another account owns.
     fileprivate func new(for uid: UUID?, in state: LinkingState) -> NewIdentity {
         let owned = state.owners.filter { $0.uid == uid }.map(\.address)
         let claiming = proven.filter { address in !state.owners.contains { $0.address == address } }
@@ -191,7 +191,7 @@ extension VerifiedIdentity {
 }
 
 extension LinkingVerdict {
-    /// The account that a sign-in reaches; in its grace period it is reached too, but not opened.
+    /// The account that a sign-in reaches, including one in its grace period that it does not open.
     fileprivate var destination: UUID? {
         switch outcome {
         case .signIn(let match): match.uid

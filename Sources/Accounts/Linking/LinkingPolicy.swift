@@ -1,12 +1,12 @@
 package import ProviderKit
 
-/// What of the application's configuration, and of the call, bears on the decision.
+/// The configuration and the request parameters that the linking rules depend on.
 package struct LinkingPolicy: Sendable, Equatable {
     package var mode: ProviderMode
     package var automatic: ApplicationPolicy.AutomaticLinking
-    /// The provider proves nothing but an address of the person's: by a code or a token that was sent there.
+    /// The provider proves only an address, by a code or token sent to it.
     package var provesAddress: Bool
-    /// What a guest wants where the identity has an account.
+    /// What to do if a guest links an identity that has an account.
     package var onConflict: ConflictChoice
 
     package init(
@@ -28,12 +28,12 @@ package struct LinkingPolicy: Sendable, Equatable {
     }
 }
 
-/// What a guest wants where the identity that it links has an account.
+/// What to do if a guest links an identity that has an account.
 package enum ConflictChoice: String, Sendable, SentChoice {
-    /// To be told, and stay a guest.
+    /// Refuse the link.
     case keep
-    /// To go there, and leave what it had.
+    /// Sign in to that account and delete the guest's.
     case `switch`
-    /// To go there, and take along what it had.
+    /// Sign in to that account and merge the guest's into it.
     case merge
 }

@@ -33,7 +33,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     case lastUsableIdentity = "identity.last-usable"
     case undoStrands = "merge.undo-strands"
 
-    /// Why, for a person.
+    /// The reason, for people.
     package var reason: String {
         switch self {
         case .providerOff: "This provider is not enabled for this application"
@@ -66,7 +66,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the person can do instead; nothing where nothing was refused.
+    /// What the person can do instead; empty if the rule refuses nothing.
     package var remedies: [String] {
         switch self {
         case .providerOff:
@@ -108,7 +108,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
 
     package var refusal: Refusal { Refusal(rule: rawValue, reason: reason, remedies: remedies) }
 
-    /// The refusal where this proof gives no ticket, because a sign-in with it would not reach the account.
+    /// The refusal if this proof gets no ticket because a sign-in with it would not reach the account.
     package var refusalWithoutTicket: Refusal {
         let remedies =
             self == .accountDeleted

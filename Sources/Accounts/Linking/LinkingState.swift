@@ -4,30 +4,29 @@ package import ProviderKit
 /// Whether an account can be signed in to.
 package enum AccountStatus: Sendable, Equatable {
     case live
-    /// By an admin, whatever else it is: it may be in its grace period as well.
+    /// Disabled by an admin; the account may be in its grace period as well.
     case disabled(isDeleted: Bool)
     /// In its grace period.
     case deleted(purgeAfter: Date)
     /// An alias of the account that absorbed it.
     case absorbed(by: UUID)
 
-    /// Nobody has asked for its deletion yet.
+    /// Live or disabled, and no deletion was requested.
     package var isUndeleted: Bool { self == .live || self == .disabled(isDeleted: false) }
 
-    /// By an admin.
     package var isDisabled: Bool {
         if case .disabled = self { true } else { false }
     }
 }
 
-/// An identity that the database knows, and the account it opens.
+/// A stored identity and the account that it opens.
 package struct KnownIdentity: Sendable, Equatable {
     package var id: UUID
     package var uid: UUID
     package var status: AccountStatus
-    /// A password reset has shut it out until another sign-in of the account.
+    /// Since a password reset it opens no session until another sign-in of the account confirms it.
     package var isQuarantined: Bool
-    /// It is quarantined, and the account can be signed in to by another identity.
+    /// Quarantined, and another identity can sign in to the account.
     package var needsOtherSignIn = false
 
     package init(id: UUID, uid: UUID, status: AccountStatus, isQuarantined: Bool = false) {
@@ -43,11 +42,11 @@ package struct AddressOwner: Sendable, Equatable {
     package var address: Address
     package var uid: UUID
     package var status: AccountStatus
-    /// A phone number that proved nobody for longer than its provider trusts it.
+    /// A phone number that was not used as a proof for longer than its provider allows.
     package var isIdle: Bool
     /// The account can be signed in to without this address.
     package var hasOtherWay: Bool
-    /// No identity but quarantined ones shows the address, and the account can be signed in to by another identity.
+    /// Only quarantined identities show the address, and another identity can sign in to the account.
     package var needsOtherSignIn = false
 
     package init(
@@ -61,10 +60,10 @@ package struct AddressOwner: Sendable, Equatable {
     }
 }
 
-/// The account whose bearer asks for a link.
+/// The signed-in account that requests a link.
 package struct RequestingAccount: Sendable, Equatable {
     package var uid: UUID
-    /// It has no identity but a guest's.
+    /// All of its identities are guest identities.
     package var isGuest: Bool
 
     package init(uid: UUID, isGuest: Bool) {
@@ -73,13 +72,13 @@ package struct RequestingAccount: Sendable, Equatable {
     }
 }
 
-/// Everything the rows say about one piece of evidence.
+/// The stored facts that the linking rules apply to one piece of evidence.
 package struct LinkingState: Sendable, Equatable {
-    /// The identity that the evidence names, where it is known.
+    /// The identity that the evidence names, if it exists.
     package var identity: KnownIdentity?
-    /// Owners of the addresses that the evidence carries.
+    /// The owners of the addresses in the evidence.
     package var owners: [AddressOwner]
-    /// Set where a link is asked for.
+    /// `nil` for a sign-in.
     package var requester: RequestingAccount?
 
     package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], requester: RequestingAccount? = nil) {

@@ -1,10 +1,10 @@
 package import Foundation
 package import ProviderKit
 
-/// The password that lets a session be opened.
+/// The password that permits a session.
 ///
-/// The statement that opens it locks the row and checks that it still holds, and that the subject is not locked by now;
-/// success ends the run of failures.
+/// The statement that opens the session locks the row, checks that the password is unchanged and that the subject is
+/// not locked, and clears the count of failures.
 package struct PasswordPermission: Sendable {
     package let hash: PasswordHash
     package let attempts: AttemptKey
@@ -61,9 +61,9 @@ package protocol GuestUpgradeStore: Sendable {
     ) async throws -> OpenedSession
 }
 
-/// What is left of an account that lost its number.
+/// What is left of an account whose number was removed.
 package enum Displacement: Sendable {
-    /// A session, or another identity.
+    /// It has a session or another identity.
     case inUse
     case stranded
 }

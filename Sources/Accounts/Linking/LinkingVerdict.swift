@@ -1,7 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// What evidence means, given the rows, and the rule that says so.
+/// What evidence leads to, and the rule that decided.
 package struct LinkingVerdict: Sendable, Equatable {
     package let rule: LinkingRule
     package let outcome: LinkingOutcome
@@ -13,7 +13,9 @@ package struct LinkingVerdict: Sendable, Equatable {
 
     static func refuse(_ rule: LinkingRule) -> LinkingVerdict { LinkingVerdict(rule, .refuse) }
 
-    /// The refusal as a client reads it; its remedies name a ticket only if there is one.
+    /// The refusal for clients.
+    ///
+    /// Its remedies name a ticket only if one is offered.
     package var refusal: Refusal {
         switch outcome {
         case .conflict(with: _, offersMerge: false), .deleted(uid: _, purgeAfter: _, offersRestore: false):
@@ -24,23 +26,23 @@ package struct LinkingVerdict: Sendable, Equatable {
 }
 
 package enum LinkingOutcome: Sendable, Equatable {
-    /// A session of a live account that is there.
+    /// Opens a session of an existing account.
     case signIn(AccountMatch)
-    /// A new account.
+    /// Creates an account.
     case create(NewIdentity)
-    /// A new identity of the account that asks.
+    /// Adds an identity to the requesting account.
     case link(NewIdentity, to: UUID)
-    /// The same for a guest, who stays who it is: same account, same session.
+    /// Adds an identity to a guest's account and keeps its session.
     case upgrade(NewIdentity, guest: UUID)
-    /// The guest moves to an account that is there: what it had is erased, or absorbed.
+    /// Signs the guest in to an existing account, and deletes or merges the guest's account.
     case replaceGuest(by: AccountMatch, isAbsorbed: Bool)
     /// The identity or address belongs to another account.
     ///
     /// A ticket to merge the two is offered only if a sign-in with the same evidence would reach the other account.
     case conflict(with: UUID, offersMerge: Bool)
-    /// The proof alone does not open the account: the number was idle for too long, or the identity is quarantined.
+    /// The evidence alone does not open the account: the number was idle for too long, or the identity is quarantined.
     ///
-    /// `subject` is the number, the quarantined address, or the quarantined identity's own subject.
+    /// `subject` is the number, the quarantined address, or the quarantined identity's subject.
     case otherSignInRequired(of: UUID, subject: String)
     /// The evidence is valid and leads to an account in its grace period.
     ///
@@ -51,10 +53,10 @@ package enum LinkingOutcome: Sendable, Equatable {
     case refuse
 }
 
-/// How evidence opens an account that is there.
+/// How evidence matches an existing account.
 package enum AccountMatch: Sendable, Equatable {
     case known(KnownIdentity)
-    /// The identity is new and joins by an address that the account owns.
+    /// The identity is new and joins the account that owns its address.
     case joining(NewIdentity, uid: UUID)
 
     package var uid: UUID {
@@ -65,16 +67,16 @@ package enum AccountMatch: Sendable, Equatable {
     }
 }
 
-/// An identity to be written.
+/// An identity to write.
 package struct NewIdentity: Sendable, Equatable {
-    /// Proven addresses that nobody owns: the account's from now on.
+    /// Proved addresses without an owner, which the account will own.
     package var claiming: [Address]
-    /// Proven addresses that are the account's by then: those that it claims, and those that it owned already.
+    /// Proved addresses that the account will own or owns already.
     package var showing: [Address]
-    /// Whose number this was, long ago.
+    /// The former owner of a recycled phone number.
     package var displacing: AddressOwner?
 
-    /// What it claims, it shows.
+    /// By default it shows the addresses that it claims.
     package init(claiming: [Address] = [], showing: [Address]? = nil, displacing: AddressOwner? = nil) {
         self.claiming = claiming
         self.showing = showing ?? claiming

@@ -1,6 +1,6 @@
-/// Why the linking rules refuse, in a form that can be explained to a person and replayed by an admin.
+/// Why the linking rules refuse, with remedies for people.
 package struct Refusal: Sendable, Equatable {
-    /// A stable id, as in `provider.off`.
+    /// A stable id such as `provider.off`.
     package let rule: String
     package let reason: String
     /// What the person can do instead.

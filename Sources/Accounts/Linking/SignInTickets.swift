@@ -1,16 +1,18 @@
 internal import Foundation
 internal import ProviderKit
 
-/// The ticket of a phone number that was idle for too long, or of a quarantined identity: another sign-in of the account
-/// makes it good again.
+/// Tickets of sign-ins that were refused with `SECOND_PROOF_REQUIRED`.
+///
+/// A ticket stands for an idle phone number or a quarantined identity. Presented with another sign-in of the account, it
+/// confirms them.
 package struct SignInTickets: Sendable {
     typealias Store = AccountLocks & ProofStore & QuarantineStore
 
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
 
-    /// Runs a sign-in that a ticket goes along with; one of another account leaves the ticket as it is.
-    /// - Throws: `AccountsError.invalidToken` for a ticket that is unknown or expired, before anything else.
+    /// Runs a sign-in and redeems the ticket if the sign-in is of the ticket's account.
+    /// - Throws: `AccountsError.invalidToken` for an unknown or expired ticket, before the sign-in runs.
     package func signingIn(
         with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
     ) async throws -> SignedIn {

@@ -2,14 +2,14 @@ internal import Foundation
 package import ProviderKit
 
 extension VerifiedIdentity {
-    /// Addresses that the source may speak for, and says are the person's.
+    /// Verified addresses for which the provider is authoritative.
     package var proven: [Address] { addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address) }
 
-    /// Success writes more than the session.
+    /// Whether success writes more than the session.
     var writesBesideSession: Bool { singleUse != nil || tokens != nil }
 
-    /// The evidence as it can be stored: an outsider's text is behind it.
-    /// - Throws: `ProviderError.refused` for a subject that is empty, too long, or can't be stored.
+    /// The evidence without text that cannot be stored: a client may have chosen it.
+    /// - Throws: `ProviderError.refused` for a subject that is empty, too long, or holds U+0000.
     func checked() throws -> VerifiedIdentity {
         guard (1...255).contains(providerUid.utf8.count), !providerUid.utf8.contains(0) else {
             throw ProviderError.refused
@@ -25,9 +25,8 @@ extension VerifiedIdentity {
 }
 
 extension JSONValue {
-    /// At most 2 KiB as JSON: a picture can be a page of base64, and tokens may have to carry what is exposed.
+    /// At most 2 KiB as JSON: access tokens may carry profile claims, and a picture can be a long data URL.
     fileprivate var isSmall: Bool {
-        // One that can't be written can't be kept either.
         ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048
     }
 

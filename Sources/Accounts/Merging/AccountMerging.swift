@@ -1,7 +1,7 @@
 package import Foundation
 internal import ProviderKit
 
-/// Two accounts of one person become one, and part again.
+/// Merges two accounts of one person, and undoes merges.
 package struct AccountMerging: Sendable {
     typealias Store = AccountLocks & IdentityStore & MergeTicketStore & MergeUndoStore & MergeWriter.Store
         & SessionContinuation.Store
@@ -9,7 +9,9 @@ package struct AccountMerging: Sendable {
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
 
-    /// What a merge by this ticket would do; the ticket stays good.
+    /// What a merge with this ticket would do.
+    ///
+    /// The ticket stays valid.
     /// - Throws: `AccountsError.invalidToken`.
     package func preview(ticket text: String, survivor: SurvivorChoice?, by principal: Principal) async throws
         -> MergePlan
@@ -22,7 +24,7 @@ package struct AccountMerging: Sendable {
         }
     }
 
-    /// Merges the caller's account with the one that the ticket is for.
+    /// Merges the principal's account with the ticket's account.
     /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired, or another session's.
     package func merge(
         ticket text: String, survivor: SurvivorChoice?, by principal: Principal, from client: Client
@@ -49,10 +51,10 @@ package struct AccountMerging: Sendable {
         try await store.merges(of: principal.uid, application: principal.application.id)
     }
 
-    /// Both accounts as they were, apart from what has been removed since.
+    /// Restores both accounts as they were, without what has been removed since.
     ///
-    /// - Throws: `AccountsError.mergeNotFound` for one that is not the caller's, too old, or undone;
-    ///   `AccountsError.lastUsableIdentity` where one of the two would have no way left to sign in.
+    /// - Throws: `AccountsError.mergeNotFound` for a merge that is not the principal's, too old, or undone;
+    ///   `AccountsError.lastUsableIdentity` if one of the two accounts would have no way to sign in.
     package func undo(_ id: UUID, by principal: Principal) async throws {
         let application = principal.application
         try await store.retryingTransaction { store in
@@ -92,19 +94,19 @@ package struct AccountMerging: Sendable {
         guard statuses[other] == .live else { throw AccountsError.invalidToken }
         guard try await store.lock(principal) else { throw AccountsError.invalidToken }
         let theirs = try await store.mergeSide(other, application: application)
-        // What was proven may have left that account since: then it proves nothing about it.
+        // The proved identity may have left that account since, and then proves nothing about it.
         guard theirs.has(proof) else { throw AccountsError.invalidToken }
-        let wished: UUID? =
+        let preferred: UUID? =
             switch survivor {
             case .current: principal.uid
             case .other: other
             case nil: nil
             }
         return MergePlan(
-            try await store.mergeSide(principal.uid, application: application), theirs, survivor: wished)
+            try await store.mergeSide(principal.uid, application: application), theirs, survivor: preferred)
     }
 
-    /// A session of the survivor, by an identity that was its own before: it outlives that the merge is undone.
+    /// Opens a session of the survivor by an identity that it had before, so that undoing the merge does not end it.
     private func open(
         _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any Store
     ) async throws -> SignInOutcome {
@@ -113,7 +115,7 @@ package struct AccountMerging: Sendable {
         let isOwn = merge.survivor == principal.uid
         return try await SessionContinuation(store: store, tokens: tokens).open(
             merge.survivor, continuing: principal.sessionID, methods: proof?.methods ?? [],
-            // A ticket proves the other account, and nothing new about the caller's own.
+            // A ticket proves the other account, but does not re-authenticate the principal's own.
             authenticatedAt: isOwn ? Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt)) : nil,
             from: client, in: application
         ) { identity in
@@ -123,13 +125,13 @@ package struct AccountMerging: Sendable {
         }
     }
 
-    /// Judged once they have parted, since what was removed or joined meanwhile may be all that either had.
+    /// Runs after the accounts are separated, since identities may have been removed or added since the merge.
     private func refuseStranding(
         _ merge: Merge, in application: Application, store: any Store
     ) async throws {
         for uid in [merge.survivor, merge.absorbed] {
             let identities = try await store.identities(of: uid, application: application.id)
-            // A guest that absorbed an account, or was absorbed, becomes a guest again.
+            // A guest that absorbed an account or was absorbed becomes a guest again.
             guard identities.contains(where: { $0.isGuest || application.providers.canSignIn(with: $0) }) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
             }
@@ -138,7 +140,7 @@ package struct AccountMerging: Sendable {
 }
 
 extension MergeSide {
-    /// Whether the proof is of one of its identities, or of an address that it owns.
+    /// Whether the proof is for one of its identities or addresses.
     fileprivate func has(_ proof: Proof) -> Bool {
         identities.contains { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
             || addresses.contains { $0.value == proof.providerUid }

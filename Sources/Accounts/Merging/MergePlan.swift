@@ -1,7 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// One of two accounts that are to become one.
+/// One of two accounts to merge.
 package struct MergeSide: Sendable, Equatable {
     package var uid: UUID
     package var createdAt: Date
@@ -9,7 +9,7 @@ package struct MergeSide: Sendable, Equatable {
     package var metadata: [String: JSONValue]
     package var identities: [Identity]
     package var addresses: [Address]
-    /// Live ones.
+    /// The number of live sessions.
     package var sessions: Int
 
     package init(
@@ -28,36 +28,37 @@ package struct MergeSide: Sendable, Equatable {
     var isGuest: Bool { identities.allSatisfy(\.isGuest) }
 }
 
-/// What becomes of two accounts that one person has proven to own.
+/// What a merge does to two accounts of one person.
 ///
-/// Nothing is lost before the time to undo is over: what the survivor has already stays as it is, and the absorbed
-/// account keeps its own beside it.
+/// Nothing is lost while the merge can be undone: the survivor's own values stay, and the absorbed account keeps its
+/// values as well.
 package struct MergePlan: Sendable, Equatable {
     package let survivor: UUID
     package let absorbed: UUID
-    /// The absorbed account's, now the survivor's.
+    /// The absorbed account's identities, which move to the survivor.
     package let identities: [Identity]
     package let addresses: [Address]
-    /// What the survivor lacks and takes over.
+    /// Values that the survivor lacks and takes over.
     package let displayName: String?
     package let metadata: [String: JSONValue]
-    /// What both have, and differently, by name as in `metadata.theme`: the survivor's stays.
+    /// Names of values that differ, such as `metadata.theme`; the survivor's values stay.
     package let collisions: [String]
-    /// Guests' identities, of which nothing remains.
+    /// Guest identities, which are removed.
     package let guests: [Identity]
     package let endedSessions: Int
-    /// Identities that are new to the account which the caller had: a later password reset by one of that account's own
-    /// mailboxes quarantines them, whichever account survives.
+    /// Identities that are new to the principal's account.
+    ///
+    /// A later password reset through one of that account's own addresses quarantines them, whichever account survives.
     package private(set) var newlyLinked: [UUID]
-    /// The survivor is a guest until now.
+    /// The survivor was a guest.
     let upgradesSurvivor: Bool
 
-    /// The older permanent account survives, unless `wished` says otherwise.
-    package init(_ own: MergeSide, _ other: MergeSide, survivor wished: UUID? = nil) {
+    /// The older permanent account survives unless `preferred` names the survivor.
+    package init(_ own: MergeSide, _ other: MergeSide, survivor preferred: UUID? = nil) {
         let byAge = [own, other].sorted {
             ($0.isGuest ? 1 : 0, $0.createdAt, $0.uid.text) < ($1.isGuest ? 1 : 0, $1.createdAt, $1.uid.text)
         }
-        let survives = wished ?? byAge[0].uid
+        let survives = preferred ?? byAge[0].uid
         self.init(survivor: own.uid == survives ? own : other, absorbed: own.uid == survives ? other : own)
         newlyLinked = other.identities.filter { !$0.isGuest }.map(\.id)
     }
@@ -78,7 +79,7 @@ package struct MergePlan: Sendable, Equatable {
             + absorbed.metadata.keys.sorted()
             .filter { key in survivor.metadata[key].map { $0 != absorbed.metadata[key] } ?? false }
             .map { "metadata.\($0)" }
-        // An account with another identity is no guest's any more.
+        // An account with another identity is not a guest any more.
         guests =
             (identities.isEmpty ? [] : survivor.identities.filter(\.isGuest)) + absorbed.identities.filter(\.isGuest)
         upgradesSurvivor = survivor.isGuest && !identities.isEmpty
@@ -86,7 +87,7 @@ package struct MergePlan: Sendable, Equatable {
     }
 }
 
-/// Whose `uid` survives, as the person asks for it.
+/// Whose `uid` survives, as the person chooses.
 package enum SurvivorChoice: String, Sendable, SentChoice {
     case current, other
 }

@@ -8,9 +8,9 @@ package struct Merge: Sendable, Equatable {
     package let mergedAt: Date
     package let undoUntil: Date
     package let undoneAt: Date?
-    /// The identities that moved, by id.
+    /// The ids of the identities that moved.
     package let identities: [UUID]
-    /// Guests' identities that the survivor gave up for them.
+    /// Guest identities that the survivor gave up.
     package let parked: [UUID]
 
     package init(

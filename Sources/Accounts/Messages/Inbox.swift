@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A message as it left, or under `gatehouse dev` would have left.
+/// A message that was sent, or that `gatehouse dev` kept instead.
 package struct DeliveredMessage: Sendable, Codable, Equatable {
     package enum Kind: String, Sendable, Codable {
         case email, sms
@@ -32,7 +32,7 @@ package struct DeliveredMessage: Sendable, Codable, Equatable {
     }
 }
 
-/// What `gatehouse dev` keeps instead of sending it.
+/// Messages that `gatehouse dev` keeps instead of sending them.
 package protocol Inbox: Sendable {
     /// The newest first.
     func messages() -> [DeliveredMessage]

@@ -1,57 +1,59 @@
 package import Foundation
 package import ProviderKit
 
-/// What a message to a person is about; each has a template in `Delivery`.
+/// What a message is about.
+///
+/// Each topic has a template in `Delivery`.
 package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case confirmRegistration
-    /// Somebody registered with an address that has an account: its owner is told, the registrant is not.
+    /// Tells the owner of an account that somebody registered with its address. The registrant does not learn of it.
     case registrationOfTakenAddress
     case resetPassword
     case passwordChanged
-    /// The mailbox gave the account a new password: the mail names what was linked before, and leads to its review.
+    /// A password reset is complete: lists identities that were linked before, with a link to review them.
     case passwordReset
-    /// A one-time code, by mail perhaps with a link that does the same.
+    /// A one-time code; in a mail optionally with a link that does the same.
     case signInCode
     case accountDeleted
     case accountRestored
-    /// The provider told that the person no longer signs in with it.
     case identityRemoved
-    /// A new way of signing in joined the account by an address that it proved.
     case identityLinked
     case accountsMerged
     case mergeUndone
-    /// An identity has another address; both the old and the new one are told.
+    /// An identity has a new address. Goes to the old and the new one.
     case addressChanged
-    /// A code that gives an identity this address.
+    /// A code that confirms the new address of an identity.
     case confirmAddress
-    /// Somebody who is signed in wants to add the address, with a password, to their account.
+    /// A link that adds the address, with a password, to a signed-in account.
     case confirmLink
 }
 
-/// How a message reaches a person; each has a lane of its own, so that one that stalls delays no other.
+/// How a message is sent.
+///
+/// Each channel has its own queue, so that a stalled channel does not delay the others.
 package enum MessageChannel: String, Sendable, Codable, CaseIterable {
     case email, sms
 }
 
 /// A message to a person.
 ///
-/// It holds one-time secrets, so that it is sealed wherever it is kept.
+/// It holds one-time secrets and is stored sealed.
 package struct Message: Sendable, Codable, Equatable {
     package let id: UUID
     package let topic: MessageTopic
     package let channel: MessageChannel
-    /// The stored address or number, never one that was typed; empty where it is for nobody.
+    /// The stored address or number, never one that was typed; empty for a message that is not sent.
     package private(set) var to: String
     /// A one-time code.
     package let code: String?
     package let link: String?
-    /// Until when the code or the link works, or the deletion can be undone.
+    /// When the code or the link expires, or the deletion becomes final.
     package let until: Date?
-    /// What a button of the provider that it is about says.
+    /// The display name of the provider that it is about.
     package let provider: String?
-    /// Identities by the names that their owner knows.
+    /// Names of identities, for their owner.
     package let identities: [String]?
-    /// The languages that its reader wants, as `Accept-Language` has them (RFC 9110, 12.5.4), cut short.
+    /// The reader's languages in the form of `Accept-Language` (RFC 9110, 12.5.4), truncated.
     package let locale: String?
 
     package init(
@@ -63,7 +65,9 @@ package struct Message: Sendable, Codable, Equatable {
             identities: identities, locale: locale)
     }
 
-    /// With a code, which is all that a text message carries.
+    /// A message with a code.
+    ///
+    /// A text message carries nothing else.
     package init(
         _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil,
         locale: String? = nil
@@ -72,7 +76,7 @@ package struct Message: Sendable, Codable, Equatable {
             topic: topic, address: address, code: code, link: link, until: until, provider: nil, locale: locale)
     }
 
-    /// A notice wherever it reaches the person, be it by text.
+    /// A notice, by mail or text message.
     package init(
         _ topic: MessageTopic, notifying address: Address, until: Date? = nil, provider: String?, locale: String?
     ) {
@@ -100,18 +104,18 @@ package struct Message: Sendable, Codable, Equatable {
         self.locale = locale.map { String($0.prefix(200)) }
     }
 
-    /// The same, sent to nobody: writing it costs what writing the other does, so that whoever asked can't tell.
+    /// The same message without a recipient.
     ///
-    /// It names no address, so that a worker of an earlier version, which knows of no such message, sends nothing either.
-    package var toNobody: Message {
+    /// Queuing it takes as long, so that timing does not reveal whether it is sent.
+    package var withoutRecipient: Message {
         var message = self
         message.to = ""
         return message
     }
 
-    package var isForNobody: Bool { to.isEmpty }
+    package var hasNoRecipient: Bool { to.isEmpty }
 
-    /// Messages of earlier versions are all mails.
+    /// Earlier versions stored messages without a channel; they are all mails.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(UUID.self, forKey: .id)
@@ -139,12 +143,12 @@ extension MessageOutbox {
     }
 }
 
-/// A message that a worker has taken for a while.
+/// A message that a worker has leased.
 package struct TakenMessage: Sendable {
     package let message: Message
     package let application: Application.ID
     package let applicationName: String
-    /// How often sending it was tried before.
+    /// How many attempts were made before.
     package let attempts: Int
 
     package init(message: Message, application: Application.ID, applicationName: String, attempts: Int) {

@@ -1,7 +1,7 @@
-/// How many text messages leave at most, against those who make a server call numbers that pay them.
+/// Limits on the number of text messages, against toll fraud.
 ///
 /// Shared by all replicas and applications. Windows begin at multiples of their length since 1970, so that up to twice
-/// as many may leave around a window's end.
+/// as many may be sent around a window's end.
 package struct TextBudget: Sendable, Equatable {
     package struct Limit: Sendable, Equatable {
         package let count: Int
@@ -15,7 +15,7 @@ package struct TextBudget: Sendable, Equatable {
 
     /// All messages together.
     package let total: Limit?
-    /// Those to numbers that share country code and the next three digits.
+    /// Messages to numbers with the same country code and next three digits.
     package let perRange: Limit?
 
     package init(total: Limit?, perRange: Limit?) {

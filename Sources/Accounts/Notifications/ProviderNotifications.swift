@@ -1,9 +1,9 @@
 internal import Foundation
 internal import ProviderKit
 
-/// What a provider tells about its side changes the one identity that it is about.
+/// Applies events from providers to the identities that they concern.
 package struct ProviderNotifications: Sendable {
-    /// Clocks differ, and a provider's event may tell whole seconds.
+    /// Allows for clock skew and for providers that send whole seconds.
     private static let clockTolerance: TimeInterval = 60
 
     typealias Store = AccountLocks & IdentityStore & SingleUseStore & MailForwardingStore & DeletionScheduling.Store
@@ -11,8 +11,10 @@ package struct ProviderNotifications: Sendable {
 
     let store: any TransactionalStore & Store
 
-    /// Each event acts once; one about nobody known here is taken and forgotten.
-    /// - Throws: `ProviderError.refused` for an event that is none of the candidates'.
+    /// Applies an event once.
+    ///
+    /// Accepts and ignores events about unknown identities.
+    /// - Throws: `ProviderError.refused` for an event of none of the candidates.
     package func receive(
         _ payload: String, forOneOf candidates: [ConfiguredProvider], in application: Application
     ) async throws {
@@ -34,7 +36,7 @@ package struct ProviderNotifications: Sendable {
         }
     }
 
-    /// The service doesn't know our names for its clients: it is the signature and the audience that tell whose it is.
+    /// Finds the candidate whose signature and audience match: the provider does not know the configured names.
     private func event(
         in payload: String, forOneOf candidates: [ConfiguredProvider]
     ) async throws -> (ProviderEvent, ConfiguredProvider)? {

@@ -1,17 +1,17 @@
-/// Whom a password is hashed for, which is how a flood is told from everybody else.
+/// Who requests a hash, so that the queue can keep a flood from blocking others.
 package struct HashingRequester: Sendable {
-    /// What one subscriber has of the network, as limits go by it.
+    /// The subscriber network that limits apply to.
     package let network: String
-    /// What the network is a part of, in which somebody may have them by the thousand.
+    /// The block of the network, in which one attacker may have thousands of networks.
     package let block: String
-    /// Whose password it is; `nil` while that is not known.
+    /// Whose password it is; `nil` while unknown.
     package let subject: AttemptKey?
-    /// The application that the subject belongs to; `nil` while the subject is not known.
+    /// The application of the subject; `nil` while the subject is unknown.
     package let application: Application.ID?
-    /// `nil` where nobody can tell.
+    /// Tells when the client disconnects, if that is observed.
     package let connection: ClientConnection?
 
-    /// A network that isn't said to be a part of anything is a block of its own.
+    /// By default the network is its own block.
     package init(
         network: String, block: String? = nil, subject: AttemptKey?, application: Application.ID? = nil,
         connection: ClientConnection? = nil

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// A new password for a person who is signed in.
+/// Changes the password of a person who is signed in.
 package struct PasswordChange: Sendable {
     typealias Store = ProfileStore & AccountLocks & AddressClaimStore & PasswordAttemptStore & PasswordStore
         & PasswordChangeEffects.Store
@@ -13,15 +13,15 @@ package struct PasswordChange: Sendable {
 
     /// Gives the new password to every identity of the account that has one, and ends the account's other sessions.
     ///
-    /// An account without any password gets one for the identity that the caller signed in with, else for its first
-    /// address. `current` may be left out, but must be right where it is given.
+    /// An account without a password gets one for the identity that the principal signed in with, else for its first
+    /// address. `current` is optional, but must be right if given.
     package func change(
         to password: String, current: String?, by principal: Principal, from client: Client
     ) async throws {
         try hasher.requireCapacity(for: HashingRequester(client, subject: nil))
         try await retryingOnConflict {
             let identities = try await changing(by: principal)
-            // The caller's own comes first, where it has a password.
+            // The principal's identity comes first if it has a password.
             guard let checked = identities.first(where: { $0.hash != nil }) ?? identities.first else {
                 throw AccountsError.identityNotFound
             }
@@ -51,11 +51,11 @@ package struct PasswordChange: Sendable {
     private struct Change: Sendable {
         let identity: PasswordIdentity
         let hash: PasswordHash
-        /// The hash that it replaces; `nil` where any may be there.
+        /// The hash that it replaces; `nil` for any.
         var expected: PasswordHash?
     }
 
-    /// All that have a password, and the first of all in any case.
+    /// The first identity, and the others that have a password.
     private func changing(by principal: Principal) async throws -> [PasswordIdentity] {
         let (configured, _) = try principal.application.providers.passwordProvider()
         let identities = try await store.passwordIdentities(
@@ -71,8 +71,9 @@ package struct PasswordChange: Sendable {
         try await store.clearFailures(check.attempts, application: check.application)
     }
 
-    /// One hash for all, but one of its own for each identity with a decoy: that hash shares the decoy's salt, so that
-    /// one run still checks both.
+    /// One hash for all identities without a decoy.
+    ///
+    /// An identity with a decoy gets its own hash with the decoy's salt, so that one run still checks both.
     private func changes(
         of identities: [PasswordIdentity], to password: String, for requester: HashingRequester
     ) async throws -> [Change] {
@@ -91,8 +92,8 @@ package struct PasswordChange: Sendable {
         return changes
     }
 
-    /// The session is judged again under its lock: hashing takes long, and a reset that ended the session meanwhile must
-    /// not be undone by it.
+    /// Checks the session again under its lock: hashing takes long, and the change must not undo a password reset that
+    /// ended the session since.
     private func write(_ changes: [Change], of provider: String, by principal: Principal) async throws {
         let application = principal.application.id
         let subjects = changes.map(\.identity.subject)
@@ -111,7 +112,7 @@ package struct PasswordChange: Sendable {
     }
 }
 
-/// What follows when a password is changed, by whichever use case.
+/// Revokes access after a password was changed.
 struct PasswordChangeEffects: Sendable {
     typealias Store = ProofStore & SessionEndStore & OwnerNotices.Store
 

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// Checking a typed password for one subject: locked or not, one hash, every failure counted.
+/// Checks a typed password for one subject: refuses a locked subject, runs one hash, counts every failure.
 struct PasswordCheck: Sendable {
     let store: any PasswordAttemptStore
     let hasher: any PasswordHashing
@@ -8,7 +8,7 @@ struct PasswordCheck: Sendable {
     let provider: String
     let attempts: AttemptKey
     let requester: HashingRequester
-    /// Where a wrong password is counted if the subject has no account.
+    /// Counts a wrong password if the subject has no account.
     let source: RefusalSource
     let application: Application.ID
 
@@ -22,8 +22,8 @@ struct PasswordCheck: Sendable {
         return state
     }
 
-    /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` where others have failed so often
-    ///   meanwhile that even the right password would be refused: a wrong one must not look different.
+    /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked since: the
+    ///   right password would be refused too, and a wrong one must look the same.
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
         if let match = try await hasher.match(password, against: hashes, for: requester) { return match }
         let isCounted = try await store.recordFailure(

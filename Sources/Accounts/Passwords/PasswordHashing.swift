@@ -8,11 +8,11 @@ package struct PasswordHash: Sendable, Hashable {
     }
 }
 
-/// What hashing a typed password against stored hashes told.
+/// The result of comparing a password with stored hashes.
 package struct PasswordMatch: Sendable, Equatable {
     /// The first of the given hashes that the password matches.
     package let hash: PasswordHash
-    /// The hash was made with other parameters, or under another pepper, than those in force.
+    /// The hash was made with parameters or a pepper that are no longer configured.
     package let isOutdated: Bool
 
     package init(hash: PasswordHash, isOutdated: Bool) {
@@ -21,54 +21,55 @@ package struct PasswordMatch: Sendable, Equatable {
     }
 }
 
-/// Slow, memory-hard hashing behind a bounded queue, in which those who ask take turns.
+/// Slow, memory-hard hashing behind a bounded queue that is fair to its requesters.
 ///
-/// Every call throws `AccountsError.overloaded` at once when there is no place for that requester, and `CancellationError`
-/// when the requester leaves, or the task is cancelled, while it waits.
+/// Every call throws `AccountsError.overloaded` at once when the queue has no room for the requester, and
+/// `CancellationError` when the client disconnects or the task is cancelled while the call waits.
 package protocol PasswordHashing: Sendable {
-    /// For the beginning of a use case: whoever would be refused costs no statement.
-    ///
-    /// No place is kept.
+    /// Checks at the beginning of a use case that the queue has room, before any statement runs. Reserves nothing.
     /// - Throws: `AccountsError.overloaded`.
     func requireCapacity(for requester: HashingRequester) throws
 
-    /// The new hash takes over the salt and parameters of `sibling`, so that one run later checks a password against
-    /// both.
+    /// Hashes a password. The hash shares the salt and parameters of `sibling`, so that one run later checks both.
     func hash(
         _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash
 
     /// Hashes the password of a registration, under the parameters that `match` runs with for this requester.
     ///
-    /// Without a sibling these are the parameters that `match` draws for an requester without hashes. So neither call tells
-    /// whether the address has an account. The first sign-in hashes again under the parameters in force.
+    /// Without a sibling these are the parameters that `match` chooses for a requester without hashes, so that neither
+    /// call reveals whether the address has an account. The first sign-in hashes again under the configured parameters.
     func hashRegistration(
         _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash
 
-    /// Always costs exactly one run of the function: with no hashes at all, under parameters that the requester's subject
-    /// draws from those of the application's stored passwords.
+    /// Compares a password with hashes in exactly one run of the function. Without hashes, it runs under parameters that
+    /// are chosen for the subject among those of the application's stored passwords.
     ///
-    /// Hashes that don't share the first one's salt and parameters are not looked at.
+    /// Ignores hashes that do not share the salt and parameters of the first.
     func match(
         _ password: String, against hashes: [PasswordHash], for requester: HashingRequester
     ) async throws -> PasswordMatch?
 }
 
-/// Why a new password is refused; the raw values are `details.reasons[]` of the contract.
+/// Why a new password is refused.
+///
+/// The raw values are `details.reasons[]` on the wire.
 package enum PasswordWeakness: String, Sendable, CaseIterable {
     case tooShort, tooLong, tooGuessable
 }
 
-/// What a new password must be before its strength is estimated.
+/// Rules that a new password must meet before its strength is estimated.
 package enum PasswordRules {
-    /// Counted in code points of the normalised password; an installation may demand more.
+    /// In code points of the normalised password.
+    ///
+    /// The configuration can require more.
     package static let lengths = 8...256
-    /// A password of fewer different characters is guessed soon, however long it is.
+    /// The fewest different characters: with fewer, even a long password is guessable.
     package static let differentCharacters = 5
 }
 
 package protocol PasswordPolicy: Sendable {
-    /// Nothing for a password that may be used; one that holds the person's own name or address is guessable.
+    /// Returns no weakness for a usable password. One that contains the person's name or address is guessable.
     func weaknesses(of password: String, personalWords: [String]) async -> [PasswordWeakness]
 }

@@ -1,10 +1,10 @@
 internal import Foundation
 package import ProviderKit
 
-/// An address with a password for an account that is signed in: a registration that joins it instead of opening another.
+/// Adds an address with a password to a signed-in account, by a registration that joins the account.
 ///
-/// It takes the mailed token and the account's bearer: neither whoever reads the mail nor whoever asked for it links
-/// anything alone.
+/// Completing it takes the mailed token and the account's access token, so that neither the reader of the mail nor the
+/// requester can link anything alone.
 package struct PasswordLinking: Sendable {
     typealias Store = ProfileStore & PasswordAttemptStore & RegistrationStore & PasswordStore & IdentityLinking.Store
         & MessageOutbox
@@ -16,8 +16,8 @@ package struct PasswordLinking: Sendable {
     let tokens: SessionTokens
     let limits: any RateLimiting
 
-    /// Mails a token to the address, whoever's that is.
-    /// - Returns: the address as it is stored.
+    /// Mails a token to the address, which may have another owner.
+    /// - Returns: the normalised address.
     package func begin(
         typed: String, password: String, with configured: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal, from client: Client
@@ -57,9 +57,9 @@ package struct PasswordLinking: Sendable {
         return subject.address
     }
 
-    /// - Returns: `nil` for a token that is no such registration's.
-    /// - Throws: `AccountsError.invalidToken` without a bearer of the account that asked, and then changes nothing;
-    ///   else what linking throws.
+    /// - Returns: `nil` if the token belongs to no such registration.
+    /// - Throws: `AccountsError.invalidToken`, without changing anything, unless the principal requested the link;
+    ///   otherwise what linking throws.
     func complete(_ token: OpaqueToken, by principal: Principal?, from client: Client, in application: Application)
         async throws -> SignedIn?
     {
@@ -79,7 +79,7 @@ package struct PasswordLinking: Sendable {
             let outcome = try await linking.link(
                 subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,
                 store: store)
-            // A guest who went over to another account has not chosen that one's password.
+            // A guest that moved to another account must not set that account's password.
             if case .opened(let opened, _) = outcome, opened.user.uid == principal.uid {
                 try await store.setPassword(
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Sets a new password after proof of the mailbox, and ends everybody else's access to the account.
+/// Sets a new password for a person who proved the mailbox, and revokes all other access to the account.
 package struct PasswordReplacement: Sendable {
     typealias Store = SignIn.Store & PasswordStore & PasswordResetStore & PasswordAttemptStore
 
     let signIn: SignIn
     let tokens: SessionTokens
-    /// How long before it an identity must have been linked to be trusted without another sign-in; zero trusts all.
+    /// Identities that were linked within this time before the reset are quarantined; zero quarantines none.
     let quarantine: Duration
 
     /// The caller has locked the accounts that the evidence leads to.
@@ -24,17 +24,17 @@ package struct PasswordReplacement: Sendable {
             // A password reset opens no session.
             break
         case .deleted(let uid, _, _):
-            // At once: the old password must not restore the account before the owner does.
+            // Set now: the old password must not restore the account before the owner does.
             try await setPasswords(hash, of: uid, by: session, store: store)
-            try await putOut(of: uid, proving: subject, by: session, store: store)
+            try await revokeAccess(of: uid, proving: subject, by: session, store: store)
             var session = session
             session.newPassword = hash
             let outcome = try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
             guard case .refused(let refusal) = outcome else { throw StoreConflict() }
-            try await forgetStrangers(at: subject.address, owner: uid, application: application.id, store: store)
+            try await removeOthersClaims(at: subject.address, owner: uid, application: application.id, store: store)
             return refusal
         default:
-            // The proof joins or opens an account, or is refused.
+            // The evidence joins or creates an account, or is refused.
             let outcome = try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
             if case .refused(let refusal) = outcome { throw refusal }
         }
@@ -52,14 +52,14 @@ package struct PasswordReplacement: Sendable {
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application)
         try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
         try await setPasswords(hash, of: identity.uid, by: session, store: store)
-        try await putOut(of: identity.uid, proving: subject, by: session, store: store)
+        try await revokeAccess(of: identity.uid, proving: subject, by: session, store: store)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: session.provider, subject: subject), application: application)
         try await notify(identity, of: subject, by: session, since: setBefore, store: store)
-        try await forgetStrangers(at: subject.address, owner: identity.uid, application: application, store: store)
+        try await removeOthersClaims(at: subject.address, owner: identity.uid, application: application, store: store)
     }
 
-    /// Replaces every password of the account: somebody who got in may have set them.
+    /// Replaces every password of the account, since an intruder may have set them.
     private func setPasswords(
         _ hash: PasswordHash, of uid: UUID, by session: NewSession, store: any Store
     ) async throws {
@@ -71,16 +71,18 @@ package struct PasswordReplacement: Sendable {
         }
     }
 
-    /// Ends what others claim with the proven address; the account is locked by then, as everywhere.
-    private func forgetStrangers(
+    /// Removes other people's claims on the proved address.
+    ///
+    /// The account is locked first, as in every transaction.
+    private func removeOthersClaims(
         at address: EmailAddress, owner: UUID, application: Application.ID, store: any Store
     ) async throws {
         try await store.evictUnprovenClaims(on: [.email(address)], owner: owner, application: application)
         try await store.discardDecoys(of: address, application: application)
     }
 
-    /// Ends sessions in a statement of its own, after what they may have begun.
-    private func putOut(
+    /// Ends what the sessions began, and then the sessions in a later statement.
+    private func revokeAccess(
         of uid: UUID, proving subject: PasswordSubject, by session: NewSession, store: any Store
     ) async throws {
         let application = session.application.id
@@ -91,9 +93,9 @@ package struct PasswordReplacement: Sendable {
         try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }
 
-    /// The mail to the proven address names what was linked since the password was set, and leads to the review of it.
+    /// Mails the identities that were linked since the password was set, with a link to review them.
     ///
-    /// The link goes to no other address of the account: one of them may be the intruder's.
+    /// The link goes only to the proved address, because the account's other addresses may be an intruder's.
     private func notify(
         _ identity: KnownIdentity, of subject: PasswordSubject, by session: NewSession, since setBefore: Date?,
         store: any Store

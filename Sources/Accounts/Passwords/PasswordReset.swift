@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// A new password for a person who reads the address's mail.
+/// Resets a forgotten password by a mailed link.
 package struct PasswordReset: Sendable {
     typealias Store = PasswordAttemptStore & MessageOutbox & PasswordReplacement.Store
 
@@ -12,10 +12,11 @@ package struct PasswordReset: Sendable {
     let tokens: SessionTokens
     let limits: any RateLimiting
 
-    /// Mails a link where the address has an account or a pending registration; issues a proof and writes a mail, both
-    /// for nobody, where not.
+    /// Mails a link if the address has an account or a pending registration.
     ///
-    /// `languages` is what `Accept-Language` says.
+    /// Otherwise it does the same work, but the mail is not sent.
+    ///
+    /// `languages` has the form of `Accept-Language`.
     package func request(typed: String, reading languages: String?, in application: Application) async throws {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
@@ -32,30 +33,30 @@ package struct PasswordReset: Sendable {
                 of: subject, provider: configured.name, attempts: attempts, application: application.id)
             try await store.issue(proof, application: application.id)
             let isKnown = state.isTaken || state.registration != nil
-            try await store.enqueue([isKnown ? message : message.toNobody], application: application.id)
+            try await store.enqueue([isKnown ? message : message.withoutRecipient], application: application.id)
         }
     }
 
-    /// Proves the address by the mailed token, which is used up in any case, and sets the password of its identity.
+    /// Proves the address with the mailed token, which is used up in any case, and sets the password of its identity.
     ///
-    /// The identity joins or opens an account, as any proof of an address would. Everybody else loses what they have
-    /// of the account: sessions, what is pending, other passwords, and for a while what was linked lately.
-    /// - Throws: `AccountsError.accountDeleted` in the grace period: the restore sets the password.
+    /// The identity joins or creates an account, as any proof of an address does. Ends all other access: sessions,
+    /// pending operations and other passwords; recently linked identities are quarantined.
+    /// - Throws: `AccountsError.accountDeleted` in the grace period, in which a restore sets the password.
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {
         try hasher.requireCapacity(for: HashingRequester(client, subject: nil))
         guard let token = tokens.opaque.parse(text),
-            let promised = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
-            let subject = promised.subject
+            let seen = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
+            let subject = seen.subject
         else { throw AccountsError.invalidToken }
         try await passwords.refuseWeak(password, of: [subject.address], displayName: nil)
-        let attempts = tokens.opaque.attemptKey(provider: promised.provider, providerUid: promised.providerUid)
+        let attempts = tokens.opaque.attemptKey(provider: seen.provider, providerUid: seen.providerUid)
         let hash = try await hasher.hash(
             password, sharingSaltOf: nil, for: HashingRequester(client, subject: attempts))
 
-        let session = tokens.newSession(by: subject.evidence, of: promised.provider, from: client, in: application)
-        let provider = try application.providers.named(promised.provider)
+        let session = tokens.newSession(by: subject.evidence, of: seen.provider, from: client, in: application)
+        let provider = try application.providers.named(seen.provider)
         let refusal = try await store.retryingTransactionKeepingRefusals { store -> AccountsError? in
             guard try await store.consume(.passwordReset, hash: token.hash, application: application.id) != nil
             else { throw AccountsError.invalidToken }

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// Signing in with a password.
+/// Signs in with a password.
 package struct PasswordSignIn: Sendable {
     typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore & RefusalWriter
         .Store
@@ -9,10 +9,10 @@ package struct PasswordSignIn: Sendable {
     let hasher: any PasswordHashing
     let tokens: SessionTokens
 
-    /// Costs one hash whether the subject is known, unknown, awaiting verification or deleted; whatever else is true of
-    /// the account is said only after the right password.
+    /// Runs one hash even if the subject is unknown, unverified or deleted, and reveals the state of the account only
+    /// after the right password.
     ///
-    /// A `caller` authenticates anew, which only an identity of their own does.
+    /// With a principal it re-authenticates, which only an identity of the principal's account can do.
     /// - Throws: `AccountsError`.
     package func signIn(
         typed: String, password: String, by principal: Principal? = nil, from client: Client,
@@ -53,7 +53,7 @@ package struct PasswordSignIn: Sendable {
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
     }
 
-    /// What is wrong with the account is told only where a sign-in would not be locked out by now.
+    /// Refuses an account that cannot be signed in to, unless the subject was locked since.
     private func permit(
         _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, check: PasswordCheck
     ) async throws {
@@ -71,10 +71,11 @@ package struct PasswordSignIn: Sendable {
         _ = try await tokens.signedIn(refused, in: application)
     }
 
-    /// Hashes anew with the parameters in force; the old hash keeps working until that is written, and where there is
-    /// no place to hash it now, until the next sign-in.
+    /// Hashes an outdated password again with the configured parameters.
     ///
-    /// Not while a decoy is there, which shares the old hash's salt: nothing would match it any longer.
+    /// If the queue is full, the next sign-in does it.
+    ///
+    /// Not called while a decoy shares the old hash's salt, since the decoy could no longer be matched.
     private func upToDate(
         _ match: PasswordMatch, password: String, of identity: KnownIdentity, for requester: HashingRequester,
         in application: Application

@@ -1,8 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// Under which failures to prove one subject are counted: a pseudonym, since most of what is typed at a login is
-/// nobody's here.
+/// The pseudonym under which failures of one subject are counted, since most typed addresses have no account here.
 package struct AttemptKey: Sendable, Hashable {
     package let bytes: [UInt8]
 
@@ -11,18 +10,18 @@ package struct AttemptKey: Sendable, Hashable {
     }
 }
 
-/// Everything that bears on a password for one subject, read at once.
+/// Everything that a password check of one subject depends on, read in one statement.
 package struct PasswordState: Sendable {
     package var identity: KnownIdentity?
     package var hash: PasswordHash?
     package var mustChange: Bool
-    /// The pending registration of a free address, or the decoy of a taken one.
+    /// The pending registration of a free address, or the decoy registration of a taken one.
     package var registration: PasswordHash?
-    /// Some account has the identity or owns the address.
+    /// Whether an account has the identity or owns the address.
     package var isTaken: Bool
-    /// What the owner of a taken address reads.
+    /// The languages of the owner of a taken address.
     package var ownerLanguages: String?
-    /// How long the subject is still locked.
+    /// How long the subject stays locked; `nil` if it is not locked.
     package var lockedFor: Duration?
 
     package init(
@@ -39,16 +38,16 @@ package struct PasswordState: Sendable {
     }
 }
 
-/// A registration that awaits its token.
+/// A registration that awaits confirmation.
 package struct NewRegistration: Sendable {
     package let id: UUID
     package let provider: String
     package let subject: PasswordSubject
     package let hash: PasswordHash
     package let displayName: String?
-    /// Kept for a taken address only so that it looks like any other.
+    /// A registration of a taken address, stored only so that the address looks free.
     package let isDecoy: Bool
-    /// The account that it joins, where it is not to open one.
+    /// The account that it joins; `nil` if it creates one.
     package var joining: Joining?
 
     package struct Joining: Sendable {
@@ -61,14 +60,14 @@ package struct NewRegistration: Sendable {
         }
     }
 
-    /// As long as the token that confirms it.
+    /// The same as the lifetime of the token that confirms it.
     package static let lifetime: Duration = .seconds(86400)
 }
 
 package struct Registered: Sendable {
     package let hash: PasswordHash
     package let displayName: String?
-    /// The account that it joins; `nil` where it opens one.
+    /// The account that it joins; `nil` if it creates one.
     package let joining: NewRegistration.Joining?
 
     package init(hash: PasswordHash, displayName: String?, joining: NewRegistration.Joining?) {
@@ -78,12 +77,12 @@ package struct Registered: Sendable {
     }
 }
 
-/// An identity of an account that has, or may have, a password.
+/// An identity that has or can have a password.
 package struct PasswordIdentity: Sendable {
     package let id: UUID
     package let subject: PasswordSubject
     package let hash: PasswordHash?
-    /// Of somebody who registered the address meanwhile.
+    /// The decoy of a person who registered the address since.
     package let decoy: PasswordHash?
 
     package init(id: UUID, subject: PasswordSubject, hash: PasswordHash?, decoy: PasswordHash?) {

@@ -1,10 +1,10 @@
 internal import Foundation
 package import ProviderKit
 
-/// Opening an account with an address and a password, in two steps: a registration, and the token mailed for it.
+/// Creates accounts with an address and a password in two steps: a registration, and a mailed token that confirms it.
 ///
-/// A registration is no identity. Whoever asks learns nothing: a taken address gets the same answer after the same
-/// work, its owner a notice, and the registrant a decoy that a later login treats like any unverified registration.
+/// The response does not reveal whether the address is taken: the same work is done for a taken address, its owner gets
+/// a notice, and a decoy registration makes later sign-ins behave as for any unverified registration.
 package struct Registration: Sendable {
     typealias Store = PasswordAttemptStore & RegistrationStore & PasswordStore & ProofStore & LinkingFacts.Store
         & LinkingStore & AddressClaimStore & MessageOutbox
@@ -17,7 +17,7 @@ package struct Registration: Sendable {
     let linking: PasswordLinking
     let limits: any RateLimiting
 
-    /// - Returns: the address as it is stored.
+    /// - Returns: the normalised address.
     package func register(
         typed: String, password: String, displayName: String?, from client: Client, in application: Application
     ) async throws -> EmailAddress {
@@ -41,7 +41,7 @@ package struct Registration: Sendable {
                 id: .v7(), provider: configured.name, subject: subject,
                 hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: requester),
                 displayName: displayName, isDecoy: state.isTaken)
-            // A notice is the owner's to read, a confirmation the requester's.
+            // The owner reads a notice, the registrant a confirmation.
             try await write(
                 registration, linking: provider, reading: state.isTaken ? state.ownerLanguages : client.languages,
                 in: application)
@@ -49,7 +49,7 @@ package struct Registration: Sendable {
         return subject.address
     }
 
-    /// A decoy's token is issued like any other and mailed to nobody, so that both cases cost the same.
+    /// Issues a decoy's token without mailing it, so that both cases take the same time.
     private func write(
         _ registration: NewRegistration, linking provider: any PasswordProvider, reading languages: String?,
         in application: Application
@@ -71,13 +71,13 @@ package struct Registration: Sendable {
         }
     }
 
-    /// Opens the account.
+    /// Creates the account of a mailed token.
     ///
-    /// The token is good once, for the password that was registered with it, and only while nobody has proven the
-    /// address in another way. The link beside a mailed code leads here too, and signs in; and so does the token of a
-    /// password that joins the caller's account.
+    /// The token works once, for the password that was registered with it, and only while the address has no owner. Also
+    /// accepts the link of a mailed code, which signs in, and the token of a password that joins the principal's
+    /// account.
     ///
-    /// The registration's `password` is required where the provider asks for it, and must be right where it is given.
+    /// The registration's `password` is required if the provider is configured so, and must be right if given.
     package func verify(
         _ text: String, password: String?, by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SignedIn {
@@ -101,10 +101,10 @@ package struct Registration: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// The person who reads the mail may be another than the one who registered: without the password, a click would
-    /// open an account for a stranger.
+    /// Checks the registered password: the reader of the mail may not be the person who registered, and a click alone
+    /// would create an account for a stranger.
     ///
-    /// A registration that joins an account needs that account's bearer instead. Nothing is used up.
+    /// A registration that joins an account needs that account's access token instead. Uses nothing up.
     private func check(
         _ password: String?, forLink token: OpaqueToken, from client: Client, in application: Application
     ) async throws {
@@ -130,7 +130,7 @@ package struct Registration: Sendable {
         try await store.clearFailures(attempts, application: application.id)
     }
 
-    /// Only ever a new account: where the address has an owner by now, the registrant's password must not reach it.
+    /// Creates an account only: if the address has an owner by now, the registrant's password must not reach that account.
     private func open(
         _ session: NewSession, password: PasswordHash, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {

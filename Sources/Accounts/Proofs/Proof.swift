@@ -1,21 +1,18 @@
 package import Foundation
 package import ProviderKit
 
-/// What a one-time secret is good for.
-///
-/// A secret of one kind is worth nothing where another is asked for.
+/// The purpose of a one-time secret, which is valid for that purpose only.
 package enum ProofKind: String, Sendable, CaseIterable {
     /// Confirms a registration.
     case registration
     case passwordReset = "password-reset"
     /// The link beside a mailed code.
     case signInLink = "sign-in-link"
-    /// Brings an account in its grace period back.
+    /// Restores an account in its grace period.
     case restore
-    /// Merges the account of whoever was signed in with the one whose identity they proved.
+    /// Merges the signed-in account with the one whose identity was proved.
     case mergeTicket = "merge"
-    /// Goes along with another sign-in of an account whose number was idle for too long, or whose identity is
-    /// quarantined.
+    /// Accompanies another sign-in of the account, to confirm an idle number or a quarantined identity.
     case signInTicket = "second-proof"
     /// Keeps or removes identities that were linked before a password reset.
     case review
@@ -82,7 +79,7 @@ package struct NewProof: Sendable {
             lifetime: .seconds(3600))
     }
 
-    /// Valid as long as the code beside it.
+    /// Valid as long as the code in the same mail.
     static func signInLink(_ token: OpaqueToken, provider: String, target: ChallengeTarget) -> NewProof {
         NewProof(
             kind: .signInLink, token: token,

@@ -1,12 +1,12 @@
 internal import ProviderKit
 
-/// An app's wish to send a person to a provider (RFC 6749, 4.1.1; RFC 7636, 4.3).
+/// An app's request to send a person to a provider (RFC 6749, 4.1.1; RFC 7636, 4.3).
 package struct AuthorizationRequest: Sendable {
     package var redirectURI: String?
     package var codeChallenge: String?
     package var codeChallengeMethod: String?
     package var state: String?
-    /// The answer is the redirect itself, so that a cookie can tie the flow to the browser.
+    /// The response is the redirect itself, so that a cookie can tie the flow to the browser.
     package var isBrowserDriven: Bool
 
     package init(
@@ -20,8 +20,10 @@ package struct AuthorizationRequest: Sendable {
         self.isBrowserDriven = isBrowserDriven
     }
 
-    /// What of it the flow keeps; `generatedState` stands in for a state that the app did not send.
-    /// - Throws: `AccountsError.redirectNotAllowed` for a redirect URI that isn't registered.
+    /// Validates the request.
+    ///
+    /// `generatedState` is used if the app did not send a state.
+    /// - Throws: `AccountsError.redirectNotAllowed` for a redirect URI that is not registered.
     func destination(in application: Application, generatedState: String) throws -> FlowDestination {
         guard let redirectURI else { throw AccountsError.missingParameter("redirect_uri") }
         guard let registered = application.redirectURIs.first(where: { $0.uri.hasSameBytes(as: redirectURI) }) else {
@@ -42,7 +44,7 @@ package struct AuthorizationRequest: Sendable {
             }
             return nil
         }
-        // Without a method it would be `plain` (RFC 7636, 4.3), which hides nothing.
+        // Without a method it would be `plain` (RFC 7636, 4.3), which protects nothing.
         guard codeChallengeMethod?.hasSameBytes(as: "S256") == true else {
             throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
         }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// What an app presents to pick up what its flow brought (RFC 6749, 4.1.3; RFC 7636, 4.5).
+/// What an app presents to redeem the code of its flow (RFC 6749, 4.1.3; RFC 7636, 4.5).
 package struct PresentedCode: Sendable {
     package let code: String
     package let state: String?
@@ -21,7 +21,7 @@ package struct PresentedCode: Sendable {
         if let state, !state.hasSameBytes(as: destination.appState) { throw AccountsError.invalidState }
         guard redirectURI.hasSameBytes(as: destination.redirectURI) else { throw AccountsError.invalidToken }
         guard let challenge = destination.codeChallenge else {
-            // An app that sends a verifier relies on it (RFC 9700, 4.8.2).
+            // An app that sends a verifier relies on its being checked (RFC 9700, 4.8.2).
             guard codeVerifier == nil else { throw AccountsError.invalidToken }
             guard state != nil else { throw AccountsError.missingParameter("state") }
             return
@@ -33,9 +33,11 @@ package struct PresentedCode: Sendable {
     }
 }
 
-/// A flow's one-time code becomes a session: here, and not before, the linking rules decide.
+/// Exchanges a redirect flow's code for a session.
+///
+/// The linking rules are applied here and not earlier.
 package struct CodeRedemption: Sendable {
-    /// A request that was sent twice by mistake arrives within this time; whoever comes later has stolen the code.
+    /// A repeated request within this time is taken for a duplicate; after it, for the use of a stolen code.
     private static let tolerance: Duration = .seconds(2)
 
     typealias AcceptingStore = FlowCodeStore & SessionEndStore
@@ -45,7 +47,7 @@ package struct CodeRedemption: Sendable {
     let signIn: SignIn
     let tokens: SessionTokens
 
-    /// The code is used up by this, whatever comes of it.
+    /// Uses up the code, also when it throws.
     /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and what a sign-in throws.
     package func redeem(
         _ presented: PresentedCode, from client: Client, in application: Application
@@ -63,9 +65,9 @@ package struct CodeRedemption: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// What the flow brought; its code is used up.
+    /// Uses up the code and returns the flow's evidence.
     ///
-    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, which the caller's transaction must not undo.
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, after which the transaction must commit.
     func accept(
         _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AcceptingStore
     ) async throws -> RedeemedFlow {

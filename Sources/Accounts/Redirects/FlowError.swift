@@ -1,9 +1,9 @@
 internal import ProviderKit
 
-/// Why a flow came to nothing, as an app reads it in its redirect URI (RFC 6749, 4.1.2.1).
+/// Why a flow failed, as reported to the app in its redirect URI (RFC 6749, 4.1.2.1).
 struct FlowError: Error, Equatable {
     let code: String
-    /// What a person may read of it.
+    /// The description, for people.
     let sentence: String?
 
     private init(_ code: String, _ sentence: String?) {
@@ -11,7 +11,7 @@ struct FlowError: Error, Equatable {
         self.sentence = sentence
     }
 
-    /// What the provider itself says; `nil` where it reports no error.
+    /// The error that the provider reports; `nil` if it reports none.
     init?(ofProvider callback: RedirectCallback) {
         guard let error = callback["error"] else { return nil }
         guard (1...64).contains(error.utf8.count), error.utf8.allSatisfy(\.isErrorCharacter) else {
@@ -25,7 +25,7 @@ struct FlowError: Error, Equatable {
         self.init(error, description ?? "The provider refused")
     }
 
-    /// What an app may know of anything that went wrong behind a callback.
+    /// What the app may learn of any other failure.
     init(_ error: any Error) {
         switch error {
         case let error as FlowError:
@@ -45,7 +45,7 @@ struct FlowError: Error, Equatable {
 }
 
 extension FlowError: CustomStringConvertible {
-    /// For logs: what came from outside may hold anything, an address too.
+    /// For logs: text from outside may contain anything, including addresses.
     var description: String {
         code.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
             ? code : "an error of the provider's own"

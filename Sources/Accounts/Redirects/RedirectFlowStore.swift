@@ -1,28 +1,29 @@
 package import Foundation
 package import ProviderKit
 
-/// A flow that sets out.
+/// A redirect flow to store.
 package struct NewRedirectFlow: Sendable {
-    /// What comes back unchanged as `state`; the database knows it by hash.
+    /// The `state` parameter towards the provider, which the database stores by hash.
     package let state: OpaqueToken
-    /// The provider's configured name.
     package let provider: String
     package let destination: FlowDestination
-    /// The session that alone may link what the flow brings; `nil` for a flow that signs in.
+    /// The only session that may link the result; `nil` for a flow that signs in.
     package let linkingSession: UUID?
-    /// The provider is asked to have the person sign in again; only such a flow re-authenticates.
+    /// Whether the provider must authenticate the person again.
+    ///
+    /// Only such a flow re-authenticates.
     package let isFresh: Bool
-    /// What the browser's cookie must say when it comes back; `nil` where the app itself drives the browser.
+    /// The value that the browser's cookie must have at the callback; `nil` if the app itself drives the browser.
     package let browser: OpaqueToken?
     package let lifetime: Duration
 }
 
-/// Where a flow ends, and who may pick up what it brings.
+/// Where a flow ends, and which app may redeem its code.
 package struct FlowDestination: Sendable, Equatable {
     package let redirectURI: String
-    /// The app's own state, or one that was made for it.
+    /// The app's state, or a generated one.
     package let appState: String
-    /// The app's proof key challenge, S256; `nil` only where the redirect URI is registered without.
+    /// The app's S256 code challenge; `nil` only if the redirect URI is registered without PKCE.
     package let codeChallenge: String?
 
     package init(redirectURI: String, appState: String, codeChallenge: String?) {
@@ -32,7 +33,7 @@ package struct FlowDestination: Sendable, Equatable {
     }
 }
 
-/// A flow whose browser has come back.
+/// A flow whose callback has arrived.
 package struct AnsweredFlow: Sendable {
     package let destination: FlowDestination
     package let beganAt: Date
@@ -45,7 +46,7 @@ package struct AnsweredFlow: Sendable {
     }
 }
 
-/// What presenting a flow's code for the first time gives.
+/// A flow whose code was presented for the first time.
 package struct RedeemedFlow: Sendable {
     package let provider: String
     package let destination: FlowDestination
@@ -61,11 +62,11 @@ package struct RedeemedFlow: Sendable {
 /// What a flow's code is presented for.
 package enum FlowUse: Sendable {
     case signIn
-    /// By the session that began it for that.
+    /// By the session that began the flow to link.
     case link(UUID)
-    /// By a session for which nothing is linked: its own flow is accepted, and one that signs in.
+    /// By a session that links nothing: accepts its own flow and one that signs in.
     case anything(UUID)
-    /// By a session that re-authenticates: the provider must have been asked for a fresh login.
+    /// By a session that re-authenticates. The flow must have required a fresh login.
     case reauthentication(UUID)
 
     package var session: UUID? {
@@ -76,10 +77,10 @@ package enum FlowUse: Sendable {
     }
 }
 
-/// What presenting a code does.
+/// The result of presenting a code.
 package enum CodePresentation: Sendable {
     case redeemed(RedeemedFlow)
-    /// Presented before, so long ago that a repeated request of the same app is no explanation.
+    /// Presented before, too long ago to be a duplicate request.
     case replayed(session: UUID, of: UUID)
     /// Unknown, expired, or presented a moment ago.
     case refused

@@ -1,24 +1,24 @@
 internal import Foundation
 package import ProviderKit
 
-/// The way to a provider's pages and back, as far as the app's redirect URI.
+/// Sends browsers to a provider's pages and back to the app's redirect URI.
 ///
-/// Nothing is decided on it: the provider's answer is turned into evidence, which waits under a one-time code for the
-/// app that began (`CodeRedemption`). The flow is the app's by its proof key, and the browser's by a cookie; the
-/// provider sees a state, a nonce and a proof key of our own, of which the last two derive from the first.
+/// The provider's response becomes evidence, which is stored under a one-time code until the app redeems the code
+/// (`CodeRedemption`). A code challenge ties the flow to the app, and a cookie ties it to the browser. The provider
+/// sees the server's own state, nonce and code challenge; the last two derive from the state.
 package struct RedirectFlows: Sendable {
-    /// Long enough to find a password, and a second factor.
+    /// Long enough to find a password and a second factor.
     private static let lifetime: Duration = .seconds(600)
     private static let codeLifetime: Duration = .seconds(60)
 
     let store: any RedirectFlowStore
     let opaque: any OpaqueTokens
 
-    /// Begins a flow that signs in, or with a caller one that re-authenticates, or with `linking` one that links.
+    /// Begins a flow that signs in, with a principal one that re-authenticates, or with `linking` one that links.
     ///
-    /// Re-authentication asks the provider to have the person sign in again; linking ties the flow to the caller's
-    /// session, which alone may finish it.
-    /// - Throws: `AccountsError`; `ProviderError.unavailable` where the provider must be asked for its endpoints.
+    /// For re-authentication the provider must authenticate the person again. Only the principal's session may complete
+    /// a flow that links.
+    /// - Throws: `AccountsError`; `ProviderError.unavailable` if the provider's endpoints cannot be discovered.
     package func begin(
         _ request: AuthorizationRequest, with configured: ConfiguredProvider, by principal: Principal? = nil,
         linking: Bool = false, in application: Application
@@ -41,11 +41,11 @@ package struct RedirectFlows: Sendable {
             cookie: browser.map { FlowCookie(name: FlowCookie.name(for: state), value: $0.text) })
     }
 
-    /// What becomes of a browser that came back from the provider.
+    /// Completes the provider's callback.
     ///
-    /// `cookie` gives the value of a cookie by name.
-    /// - Returns: the app's redirect URI, with a code or an error in its query.
-    /// - Throws: `AccountsError.invalidState` where nobody knows whose flow it is: there is nowhere to send it.
+    /// `cookie` returns the value of a cookie by name.
+    /// - Returns: the app's redirect URI with a code or an error in its query.
+    /// - Throws: `AccountsError.invalidState` for an unknown flow, which has no redirect URI.
     package func answer(
         _ callback: RedirectCallback, from name: String, cookie: (String) -> String?, in application: Application
     ) async throws -> AuthorizationCallback {
@@ -87,25 +87,25 @@ package struct RedirectFlows: Sendable {
     }
 }
 
-/// A browser on its way to a provider.
+/// The redirect to a provider.
 package struct AuthorizationRedirect: Sendable {
     package let url: String
-    /// The app's own, or the one made for it.
+    /// The app's state, or a generated one.
     package let state: String
     package let cookie: FlowCookie?
 }
 
-/// A browser on its way back to the app.
+/// The redirect back to the app.
 package struct AuthorizationCallback: Sendable {
     package let url: String
-    /// The cookie that has done its service.
+    /// The cookie to delete.
     package let cookieName: String?
-    /// Why it brings no code, for the log alone.
+    /// Why there is no code, for the log.
     package let failure: (any Error)?
 }
 
 extension RedirectCallback {
-    /// Whatever is not plausibly a code is not sent on: a provider that stumbles over it would seem to be down.
+    /// Rejects what cannot be a code before the provider sees it, whose error would look like an outage.
     /// - Throws: `ProviderError.refused`.
     fileprivate func refuseGarbage() throws {
         guard let code = self["code"] else { return }
@@ -115,7 +115,9 @@ extension RedirectCallback {
     }
 }
 
-/// What ties a flow to the browser that began it; each flow has its own, so that several can be under way at once.
+/// Ties a flow to the browser that began it.
+///
+/// Each flow has its own cookie, so that several can run at once.
 package struct FlowCookie: Sendable {
     package let name: String
     package let value: String
@@ -138,7 +140,7 @@ extension FlowDestination {
 }
 
 extension ConfiguredProvider {
-    /// - Throws: `AccountsError.unsupportedProvider` for one without pages to go to.
+    /// - Throws: `AccountsError.unsupportedProvider` for a provider without a redirect flow.
     fileprivate func redirecting() throws -> any RedirectProvider {
         guard let provider = provider as? any RedirectProvider else { throw AccountsError.unsupportedProvider(name) }
         return provider

@@ -1,6 +1,5 @@
-/// The keys that others check an application's access tokens with.
+/// The public keys for verifying an application's access tokens.
 package protocol PublishedKeys: Sendable {
-    /// The JWK Set document (RFC 7517 section 5), encoded beforehand; retired keys stay in it until the last token that
-    /// they signed has expired.
+    /// The JWK Set document (RFC 7517, 5). Retired keys stay in it until the last token that they signed has expired.
     func keySet(of application: Application) async throws -> [UInt8]
 }

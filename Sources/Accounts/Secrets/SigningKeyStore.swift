@@ -7,10 +7,12 @@ package enum SigningAlgorithm: String, Sendable, CaseIterable, Codable {
     case edDSA = "EdDSA"
 }
 
-/// What a key signs; none signs both.
+/// What a key signs.
+///
+/// No key signs both.
 package enum SigningPurpose: String, Sendable {
     case accessTokens
-    /// Certificates of erasure, whose keys are published for ever.
+    /// Certificates of erasure. Their keys stay published.
     case erasures
 }
 
@@ -24,7 +26,9 @@ package struct StoredSigningKey: Sendable {
     package var bits: Int
     package var sealedPrivateKey: [UInt8]
     package var createdAt: Date
-    /// From then on it signs nothing new, but is still published.
+    /// When it stopped signing.
+    ///
+    /// It stays published.
     package var retiredAt: Date?
 
     package init(
@@ -43,14 +47,14 @@ package struct StoredSigningKey: Sendable {
 }
 
 package protocol SigningKeyStore: Sendable {
-    /// Every key that is not past its publication, the newest first.
+    /// The published keys, the newest first.
     func signingKeys(application: Application.ID) async throws -> [StoredSigningKey]
 
-    /// Makes this key the one that signs for its purpose and retires the one that did, which stays published for
-    /// `overlap`, or for ever.
+    /// Makes this the signing key of its purpose and retires the current one, which stays published for `overlap`; keys
+    /// of certificates stay published permanently.
     ///
-    /// `expected` is the `kid` that signs now, `nil` for none. Where another replica was faster nothing changes: the
-    /// outcome is to be read back with `signingKeys`.
+    /// `expected` is the `kid` of the current key, or `nil` for none. If another replica was faster, nothing changes, and
+    /// `signingKeys` returns its key.
     func installSigningKey(
         _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID)
         async throws

@@ -1,4 +1,4 @@
-/// Bytes that nobody can guess.
+/// Cryptographically secure random bytes.
 package enum SystemRandom {
     /// From the operating system's generator.
     @Sendable package static func bytes(_ count: Int) -> [UInt8] {

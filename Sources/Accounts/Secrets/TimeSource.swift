@@ -2,7 +2,7 @@ package import Foundation
 
 /// The wall clock of this process.
 ///
-/// What expires in the database is judged by the database's clock instead.
+/// The database's clock decides what expires in the database.
 package protocol TimeSource: Sendable {
     func now() -> Date
 }

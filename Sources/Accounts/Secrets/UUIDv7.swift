@@ -3,7 +3,7 @@ package import Foundation
 extension UUID {
     /// A time-ordered UUID (RFC 9562, version 7): milliseconds since the epoch, then 74 random bits.
     ///
-    /// Rows made together stand together in every index.
+    /// Rows that are created together are adjacent in every index.
     package static func v7(at time: Date = Date()) -> UUID {
         let milliseconds = UInt64(clamping: Int64(time.timeIntervalSince1970 * 1000))
         var generator = SystemRandomNumberGenerator()
@@ -21,7 +21,7 @@ extension UUID {
             ))
     }
 
-    /// Lower case, as it stands in every answer and token.
+    /// Lower case, as in every response and token.
     package var text: String {
         uuidString.lowercased()
     }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Whether a client still waits for its answer.
+/// Tells whether a client still waits for its response.
 ///
-/// Work that nobody waits for any longer is not begun; what was begun is finished, so that hanging up undoes nothing
-/// and leaves no failure uncounted. That is why a client who leaves is no cancelled task.
+/// Work for a disconnected client is not started, but work that was started is finished: disconnecting rolls nothing
+/// back and leaves no failure uncounted. That is why a disconnect does not cancel the task.
 package final class ClientConnection: Sendable, Equatable {
     private struct State {
         var isClosed = false
@@ -17,7 +17,6 @@ package final class ClientConnection: Sendable, Equatable {
 
     package var isClosed: Bool { state.withLock(\.isClosed) }
 
-    /// For good.
     package func close() {
         let handlers = state.withLock { state in
             state.isClosed = true
@@ -27,7 +26,7 @@ package final class ClientConnection: Sendable, Equatable {
         for handler in handlers { handler() }
     }
 
-    /// Calls the handler when the client leaves during the body; at once where it has left already.
+    /// Calls the handler when the client disconnects during the body, or at once if it has disconnected.
     package func withCloseHandler<Result>(
         isolation: isolated (any Actor)? = #isolation, onClose handler: @escaping @Sendable () -> Void,
         _ body: () async throws -> Result

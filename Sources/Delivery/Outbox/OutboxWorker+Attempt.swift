@@ -7,7 +7,7 @@ internal import Synchronization
 extension OutboxWorker {
     /// One attempt and its mark; a cancelled one is left unmarked, since it may or may not have been sent.
     func deliver(_ taken: TakenMessage) async {
-        guard !taken.message.isForNobody else { return await markDone(taken) }
+        guard !taken.message.hasNoRecipient else { return await markDone(taken) }
         do {
             try await send(taken)
             state.withLock { $0.statistics.sent += 1 }

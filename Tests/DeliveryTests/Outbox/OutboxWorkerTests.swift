@@ -67,8 +67,8 @@ struct OutboxWorkerTests {
     @Test func aMessageForNobodyIsDoneWithAndNotSent() async throws {
         let transport = ScriptedTransport()
         let worker = try worker(delivery(transport))
-        let message = try Samples.message().toNobody
-        #expect(message.isForNobody && message.to.isEmpty)
+        let message = try Samples.message().withoutRecipient
+        #expect(message.hasNoRecipient && message.to.isEmpty)
         let copy = try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(message))
         #expect(copy == message)
         try await running(worker) { _ in
