@@ -1,0 +1,128 @@
+import Foundation
+import ProviderKit
+
+@testable import Accounts
+
+extension MemoryRows {
+    struct MergeRow: Sendable {
+        var merge: Merge
+        /// The addresses that the absorbed account had.
+        let addresses: [Address]
+        let plan: MergePlan
+    }
+}
+
+extension MemoryStore: MergeStore, MergeUndoStore {
+    func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide {
+        try await run(application) { rows in
+            guard rows.status(of: uid) == .live, let account = rows.accounts[uid] else { throw StoreConflict() }
+            return MergeSide(
+                uid: uid, createdAt: account.createdAt, displayName: account.displayName, metadata: account.metadata,
+                identities: rows.identities(of: uid).map(\.identity), addresses: rows.addresses(of: uid),
+                sessions: rows.liveSessions(of: uid).count)
+        }
+    }
+
+    func carryOut(
+        _ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID
+    ) async throws -> Merge {
+        try await run(application) { rows in
+            let moved = plan.identities.map(\.id)
+            guard moved.allSatisfy({ rows.identities[$0]?.uid == plan.absorbed }),
+                rows.status(of: plan.absorbed) == .live
+            else { throw StoreConflict() }
+            let parked = plan.guests.map(\.id).filter { rows.identities[$0]?.uid == plan.survivor }
+            let addresses = rows.addresses(of: plan.absorbed)
+            for identity in moved { rows.identities[identity]?.uid = plan.survivor }
+            for identity in parked { rows.identities[identity]?.uid = plan.absorbed }
+            for session in rows.liveSessions(of: plan.survivor) where parked.contains(session.identity) {
+                rows.sessions[session.id]?.identity = moved[0]
+            }
+            for address in addresses { rows.owners[address]?.uid = plan.survivor }
+            if let name = plan.displayName { rows.accounts[plan.survivor]?.displayName = name }
+            rows.accounts[plan.survivor]?.metadata.merge(plan.metadata) { own, _ in own }
+            rows.accounts[plan.absorbed]?.absorbedBy = plan.survivor
+            let merge = Merge(
+                id: id, survivor: plan.survivor, absorbed: plan.absorbed, mergedAt: rows.now,
+                undoUntil: rows.now.addingTimeInterval(TimeInterval(undoWindow.components.seconds)), undoneAt: nil,
+                identities: moved, parked: parked)
+            rows.merges.append(MemoryRows.MergeRow(merge: merge, addresses: addresses, plan: plan))
+            return merge
+        }
+    }
+
+    func merges(of uid: UUID, application: Application.ID) async throws -> [Merge] {
+        try await run(application) { rows in
+            rows.merges.map(\.merge).filter {
+                rows.final($0.survivor) == rows.final(uid) && rows.isIn(uid, $0.survivor)
+            }
+            .reversed()
+        }
+    }
+
+    func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool {
+        try await run(application) { rows in
+            guard let index = rows.merges.firstIndex(where: { $0.merge.id == merge.id }),
+                rows.merges[index].merge.undoneAt == nil, evenIfLate || merge.undoUntil > rows.now
+            else { return false }
+            let row = rows.merges[index]
+            rows.part(row)
+            rows.merges[index].merge = Merge(
+                id: merge.id, survivor: merge.survivor, absorbed: merge.absorbed, mergedAt: merge.mergedAt,
+                undoUntil: merge.undoUntil, undoneAt: rows.now, identities: merge.identities, parked: merge.parked)
+            return true
+        }
+    }
+
+    func reviveSessions(of merge: Merge, application: Application.ID) async throws {
+        try await run(application) { rows in
+            for session in rows.sessions.values
+            where session.uid == merge.absorbed && session.reason == .merged && session.endedAt == merge.mergedAt {
+                rows.sessions[session.id]?.endedAt = nil
+                rows.sessions[session.id]?.reason = nil
+                rows.sessions[session.id]?.successor = nil
+            }
+        }
+    }
+}
+
+extension MemoryRows {
+    fileprivate func final(_ uid: UUID) -> UUID { accounts[uid]?.absorbedBy.map { final($0) } ?? uid }
+
+    /// Whether an account is, or was absorbed into, the other one.
+    fileprivate func isIn(_ account: UUID, _ descendant: UUID) -> Bool {
+        if account == descendant { return true }
+        return accounts[descendant]?.absorbedBy.map { isIn(account, $0) } ?? false
+    }
+
+    /// Gives the absorbed account its identities and addresses back, and takes from the survivor what it got.
+    fileprivate mutating func part(_ row: MergeRow) {
+        let (survivor, absorbed) = (row.merge.survivor, row.merge.absorbed)
+        let own = identities(of: survivor)
+        let leaving = own.filter { row.merge.identities.contains($0.id) }
+        let staying = own.filter { !row.merge.identities.contains($0.id) }
+        for address in addresses(of: survivor) {
+            let leaves = leaving.contains { $0.isVerified(address) }
+            let stays = staying.contains { $0.isVerified(address) }
+            guard leaves && !stays || row.addresses.contains(address) && (leaves || !stays) else { continue }
+            owners[address]?.uid = absorbed
+        }
+        for identity in leaving { identities[identity.id]?.uid = absorbed }
+        if staying.isEmpty {
+            for identity in row.merge.parked { identities[identity]?.uid = survivor }
+            for session in liveSessions(of: survivor) where row.merge.identities.contains(session.identity) {
+                if let guest = row.merge.parked.first { sessions[session.id]?.identity = guest }
+            }
+        }
+        if row.plan.displayName != nil, accounts[survivor]?.displayName == row.plan.displayName {
+            accounts[survivor]?.displayName = nil
+        }
+        for (key, value) in row.plan.metadata where accounts[survivor]?.metadata[key] == value {
+            accounts[survivor]?.metadata[key] = nil
+        }
+        accounts[absorbed]?.absorbedBy = nil
+        for identity in identities(of: survivor) + identities(of: absorbed) {
+            identities[identity.id]?.verified = identity.verified.filter { owners[$0]?.uid == identity.uid }
+        }
+    }
+}
