@@ -2,9 +2,9 @@ public import ProviderKit
 
 internal import Foundation
 
-/// A guest account for whoever asks: no proof, no address, until the person links something that can be proven.
+/// Guest accounts: no proof and no address, until the person links another identity.
 public struct AnonymousProvider: DirectProvider {
-    /// There is nothing to set.
+    /// No settings.
     public struct Settings: ProviderSettings {
         /// No fields.
         public static let schema = SettingsSchema([])
@@ -12,13 +12,13 @@ public struct AnonymousProvider: DirectProvider {
 
     /// `anonymous`.
     public static let kind = "anonymous"
-    /// What a button says.
+    /// The label of a button.
     public static let displayName = "Continue as guest"
 
-    /// Always works.
+    /// Creates the provider.
     public init(settings: Settings, context: ProviderContext) {}
 
-    /// A new subject each time.
+    /// Returns a new guest each time.
     public func verify(_ credential: NoCredential, from origin: RequestOrigin) -> VerifiedIdentity {
         VerifiedIdentity(providerUid: UUID().uuidString.lowercased(), isGuest: true)
     }

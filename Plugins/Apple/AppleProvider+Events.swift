@@ -2,10 +2,10 @@ internal import Foundation
 public import ProviderKit
 
 extension AppleProvider: NotifyingProvider {
-    /// Apple's events need not expire; one older than this is taken for a replay.
+    /// Events need not have an expiry; older ones are refused as replays.
     private static let longestDelay = Duration.seconds(30 * 86_400)
 
-    /// Checks a server-to-server event.
+    /// Verifies a server-to-server event.
     public func event(in payload: String) async throws -> ProviderEvent? {
         let claims = try await claims(of: payload, requiresExpiry: false, maximumAge: Self.longestDelay)
         guard let id = claims.id, let issuedAt = claims.issuedAt, let event = Self.event(of: claims),
@@ -14,24 +14,24 @@ extension AppleProvider: NotifyingProvider {
         else { throw ProviderError.refused }
         guard let change = try Self.change(type, event) else { return nil }
         let expires = issuedAt.addingTimeInterval(TimeInterval(Self.longestDelay.components.seconds))
-        // The later of the two: Apple tells late of what happened, but never signs before.
+        // The later of the two: Apple may report late, but never signs before the event.
         let occurredAt = max(event["event_time"].appleTime ?? issuedAt, issuedAt)
         return ProviderEvent(
             change: change, providerUid: subject, occurredAt: occurredAt,
             singleUse: SingleUse(id: "\(service.baseURL)\njti\n\(id)", expires: max(claims.expiry ?? expires, expires)))
     }
 
-    /// Apple puts the event into its token as a text that is JSON itself.
+    /// The claim `events` is JSON encoded as a string.
     private static func event(of claims: TokenClaims) -> JSONValue? {
         guard let text = claims["events"].string else { return claims["events"] }
         return JSONValue(json: Array(text.utf8))
     }
 
-    /// - Returns: `nil` for what Apple may come to say one day.
+    /// - Returns: `nil` for unknown types.
     private static func change(_ type: String, _ event: JSONValue) throws -> ProviderEvent.Change? {
         switch type {
         case "consent-revoked": return .consentRevoked
-        // The documentation has one spelling, Apple's servers the other.
+        // Apple's documentation has one spelling, its servers the other.
         case "account-delete", "account-deleted": return .accountDeleted
         case "email-enabled", "email-disabled":
             guard let address = event["email"].string.flatMap({ EmailAddress($0) }) else { throw ProviderError.refused }
@@ -42,7 +42,7 @@ extension AppleProvider: NotifyingProvider {
 }
 
 extension JSONValue {
-    /// Apple's `event_time`: milliseconds, though its own sample has seconds, which no year of ours confuses.
+    /// Apple's `event_time`, in milliseconds or, as in Apple's sample, in seconds.
     fileprivate var appleTime: Date? {
         guard let time = integer, time > 0 else { return nil }
         let isMilliseconds = time >= 100_000_000_000

@@ -1,9 +1,9 @@
 public import ProviderKit
 
 extension AppleProvider: DirectProvider, NativeTokenProvider {
-    /// What Apple's SDK gives an app.
+    /// The result of Apple's SDK.
     public struct Credential: Decodable, Sendable {
-        /// A name, which Apple gives at the first sign-in only.
+        /// A name, which Apple states at the first sign-in only.
         public struct FullName: Decodable, Sendable {
             /// As in `John`.
             public let givenName: String?
@@ -11,19 +11,19 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
             public let familyName: String?
         }
 
-        /// Signed by Apple; the whole proof.
+        /// Signed by Apple; the complete proof.
         public let identityToken: String
-        /// For a refresh token.
+        /// Exchanged for a refresh token, if present.
         public let authorizationCode: String?
-        /// Only to greet the person by: nobody has signed it.
+        /// The display name; it is not signed.
         public let fullName: FullName?
-        /// Never looked at: nobody has signed it.
+        /// Ignored, because it is not signed.
         public let email: String?
-        /// The raw value, where the app asked for a token with a nonce.
+        /// The raw nonce, if the app requested a token with one.
         public let nonce: String?
     }
 
-    /// Checks what an app got from Apple's SDK.
+    /// Verifies the result of Apple's SDK.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         let claims = try await claims(of: credential.identityToken)
         try nonce.check(claim: claims["nonce"], presented: credential.nonce)
@@ -35,14 +35,14 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
         return identity
     }
 
-    /// The same for a bare identity token.
+    /// Verifies an identity token alone.
     public func verify(_ token: NativeToken) async throws -> VerifiedIdentity {
         let claims = try await claims(of: token.idToken)
         try nonce.check(claim: claims["nonce"], presented: token.nonce)
         return try identity(from: claims)
     }
 
-    /// The person that a token is about; whoever presents it must have been checked.
+    /// The evidence in a verified token; callers check the nonce.
     func identity(from claims: TokenClaims) throws -> VerifiedIdentity {
         guard let subject = claims.subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
         var identity = VerifiedIdentity(
@@ -50,7 +50,7 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
             authenticatedAt: claims.provenAt, singleUse: claims.singleUse(by: "nonce"))
         identity.singleReauthentication = identity.singleUse == nil ? claims.singleUse : nil
         if let email = claims["email"].string {
-            // Apple has had the person confirm the address, or made it itself.
+            // Apple verifies addresses, or makes them itself.
             let isVerified = claims["email_verified"].isTrueToApple
             identity.addresses = [
                 AddressClaim(email: email, isVerified: isVerified, isAuthoritative: isVerified)
@@ -60,17 +60,17 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
         return identity
     }
 
-    /// The refresh token that Apple gives for the code; `nil` if it gives none, or one of another person.
+    /// Exchanges the code for a refresh token; `nil` on any failure, or if the token belongs to another person.
     ///
-    /// The identity token has already proved the person. A failure here refuses no sign-in: Apple may be down, or the
-    /// client may have lost our answer and presented a used code again.
+    /// A failure does not refuse the sign-in, because the identity token is the proof: Apple may be down, or a client that
+    /// lost the response may repeat a used code.
     private func refreshToken(for code: String, of claims: TokenClaims) async -> ProviderTokens? {
         guard service.hasKey, let clientID = claims.audiences.first(where: { clientIDs.containsBytes(of: $0) }),
             let answer = try? await service.exchange(code, clientID: clientID),
             let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty
         else { return nil }
         if let idToken = answer["id_token"].string {
-            // A stolen code must not bring another person's token here.
+            // A stolen code must not attach another person's token.
             guard let owner = try? await self.claims(of: idToken).subject,
                 claims.subject?.hasSameBytes(as: owner) == true
             else { return nil }
@@ -80,6 +80,6 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
 }
 
 extension JSONValue {
-    /// Apple writes truth as `true` or as the text `"true"`.
+    /// Apple writes `true` or the string `"true"`.
     var isTrueToApple: Bool { self == true || self == "true" }
 }

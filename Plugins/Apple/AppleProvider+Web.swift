@@ -2,8 +2,8 @@ internal import Foundation
 public import ProviderKit
 
 extension AppleProvider: RedirectProvider {
-    /// Apple's page; a person's name and address come back only by a form.
-    /// - Throws: `ProviderError.malformed` without a key: nothing that came back could be exchanged.
+    /// The URL of Apple's page; apple requires a form as the response mode for name and address.
+    /// - Throws: `ProviderError.malformed` without a key, which exchanging the code needs.
     public func authorizationURL(for flow: RedirectFlow) throws -> String {
         guard service.hasKey else {
             throw ProviderError.malformed(
@@ -16,7 +16,7 @@ extension AppleProvider: RedirectProvider {
         ])
     }
 
-    /// Exchanges the code; the token must be of this very flow, and the form's name is only to greet the person by.
+    /// Exchanges the code for a token, which must belong to this flow.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         guard let code = callback["code"], !code.isEmpty else {
             throw ProviderError.missing(field: "code")
@@ -44,7 +44,7 @@ extension AppleProvider: RedirectProvider {
 }
 
 extension AppleProvider: RevokingProvider {
-    /// Gives the refresh token back to Apple.
+    /// Revokes the refresh token at Apple.
     public func revoke(_ tokens: ProviderTokens) async throws {
         guard let refreshToken = tokens.refreshToken else { return }
         try await service.revoke(refreshToken, clientID: tokens.clientID ?? webClientID)

@@ -1,16 +1,16 @@
 internal import Foundation
 public import ProviderKit
 
-/// Sign in with Apple: by an identity token of its own SDK, or on the web.
+/// Sign in with Apple, with an identity token of Apple's SDK or on the web.
 ///
-/// What proves a person is Apple's signature alone. An authorization code beside the token only gets us the refresh
-/// token that erasure gives back, and Apple's server-to-server events follow the identity after that.
+/// The proof is Apple's signature. An authorization code beside the token is exchanged for the refresh token that erasure
+/// revokes. Apple's server-to-server events report later changes.
 public struct AppleProvider: Provider {
-    /// From the identity token.
+    /// Claims of the identity token.
     public static let exposesClaims = true
     /// `apple`.
     public static let kind = "apple"
-    /// What a button says.
+    /// The label of a button.
     public static let displayName = "Apple"
 
     let clientIDs: [String]
@@ -20,7 +20,8 @@ public struct AppleProvider: Provider {
     let service: AppleService
     let tokens: any TokenVerifying
 
-    /// - Throws: `SettingsError` where a key is named in part, or can't sign.
+    /// Creates the provider.
+    /// - Throws: `SettingsError` if the key is incomplete or cannot sign.
     public init(settings: Settings, context: ProviderContext) throws {
         guard let first = settings.clientIDs.first else {
             throw SettingsError(setting: "clientIDs", reason: "names no app")
@@ -36,7 +37,7 @@ public struct AppleProvider: Provider {
         service = try AppleService(settings: settings, ports: context.ports)
     }
 
-    /// The claims of a token that Apple signed for one of our clients.
+    /// Verifies a token that Apple signed for one of the clients.
     func claims(of token: String, requiresExpiry: Bool = true, maximumAge: Duration? = nil) async throws -> TokenClaims
     {
         let rules = TokenRules(

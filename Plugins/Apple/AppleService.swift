@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Apple's endpoints for those whom it knows: codes become tokens here, and tokens are given back.
+/// Apple's endpoints that need a client secret: exchanging codes and revoking tokens.
 struct AppleService {
     /// A private key of the developer team.
     struct Key {
@@ -10,12 +10,13 @@ struct AppleService {
         let pem: String
     }
 
-    /// Without a trailing slash; also the issuer of Apple's tokens.
+    /// The base URL without a trailing slash; also the issuer of Apple's tokens.
     let baseURL: String
     private let key: Key?
     private let ports: ProviderPorts
 
-    /// - Throws: `SettingsError`: an unreadable key is an admin's to mend now, not a person's to meet later.
+    /// Signs once to find an unreadable key at start.
+    /// - Throws: `SettingsError`.
     init(settings: AppleProvider.Settings, ports: ProviderPorts) throws {
         var url = settings.baseURL ?? "https://appleid.apple.com"
         while url.hasSuffix("/") { url.removeLast() }
@@ -27,15 +28,15 @@ struct AppleService {
         } catch let error as UnreadableKeys {
             throw SettingsError(setting: "privateKey", reason: "the keys \(error.reason)")
         } catch {
-            // A configuration that is only looked at has no signer.
+            // `config check` has no signer.
         }
     }
 
     var hasKey: Bool { key != nil }
 
     /// Exchanges a code (RFC 6749, 4.1.3).
-    /// - Returns: `nil` where Apple does not take it.
-    /// - Throws: `ProviderError.unavailable` also for an answer that is none.
+    /// - Returns: `nil` if Apple refuses the code.
+    /// - Throws: `ProviderError.unavailable`, also for a response that is not JSON.
     func exchange(_ code: String, clientID: String, redirectURI: String? = nil) async throws -> JSONValue? {
         var form = ["grant_type": "authorization_code", "code": code]
         form["redirect_uri"] = redirectURI
@@ -45,9 +46,7 @@ struct AppleService {
         return tokens
     }
 
-    /// Gives a refresh token back (RFC 7009).
-    ///
-    /// One that Apple does not know any more is as good as given back.
+    /// Revokes a refresh token (RFC 7009); a token that Apple no longer knows counts as revoked.
     func revoke(_ refreshToken: String, clientID: String) async throws {
         let form = ["token": refreshToken, "token_type_hint": "refresh_token"]
         let answer = try await post(form, to: "/auth/revoke", clientID: clientID)
@@ -62,7 +61,7 @@ struct AppleService {
         return try await ports.http.fetch(.post(baseURL + path, form: form.merging(credentials) { $1 }))
     }
 
-    /// A secret of Apple's kind is a token that we sign, good for five minutes; `nil` without a key.
+    /// Apple's client secret: a token that the team's key signs, valid for five minutes; `nil` without a key.
     private func clientSecret(for clientID: String) throws -> String? {
         guard let key else { return nil }
         let now = Int64(ports.now().timeIntervalSince1970)

@@ -1,21 +1,21 @@
 public import ProviderKit
 
-/// Signed tokens of an application's own legacy system.
+/// Sign-in with tokens of an application's own legacy system.
 ///
-/// The system signs a token about a person whom it knows; the app presents it here once. Which claim says what is
-/// configurable, whose signature counts is not left open: keys and algorithms are named by the settings alone.
+/// The system signs a token about a person, and the app presents it once. The settings name keys and algorithms, and may
+/// map claims.
 public struct CustomTokenProvider: DirectProvider {
-    /// What an app presents.
+    /// The body of `POST /auth/custom`.
     public struct Credential: Decodable, Sendable {
         /// Signed by the legacy system.
         public let token: String
     }
 
-    /// From the token.
+    /// Claims of the token.
     public static let exposesClaims = true
     /// `custom-token`.
     public static let kind = "custom-token"
-    /// What a button says, where the settings name nothing better.
+    /// The label of a button, unless the settings have another.
     public static let displayName = "Existing account"
     /// `POST /auth/custom`.
     public static let route = "custom"
@@ -26,7 +26,8 @@ public struct CustomTokenProvider: DirectProvider {
     private let trustsEmail: Bool
     private let tokens: any TokenVerifying
 
-    /// - Throws: `SettingsError` where the keys are none, several or unreadable, and for a symmetric algorithm.
+    /// Creates the provider.
+    /// - Throws: `SettingsError` unless there is exactly one readable source of keys, and for symmetric algorithms.
     public init(settings: Settings, context: ProviderContext) throws {
         let keys = try settings.keys()
         do {
@@ -43,7 +44,7 @@ public struct CustomTokenProvider: DirectProvider {
         tokens = context.ports.tokens
     }
 
-    /// Checks the token; it works once, so that one without a `jti` never does.
+    /// Verifies the token, which needs a `jti` because it works only once.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         let token = try await tokens.verify(credential.token, by: rules)
         let document = JSONValue.object(token.all)
@@ -58,7 +59,7 @@ public struct CustomTokenProvider: DirectProvider {
             methods: ["fed"], authenticatedAt: token.provenAt, singleUse: singleUse)
     }
 
-    /// Verified by truth itself: a text `"true"` is not ours to guess.
+    /// Verified only by the boolean `true`, not by a string.
     private func email(in document: JSONValue) -> AddressClaim? {
         let isVerified = claims.value(.emailVerified, in: document) == true
         return claims.value(.email, in: document).string.flatMap {
@@ -66,7 +67,7 @@ public struct CustomTokenProvider: DirectProvider {
         }
     }
 
-    /// Never authoritative: `trustEmail` is about e-mail, and a number changes hands too easily.
+    /// Never authoritative: `trustEmail` covers e-mail only, because phone numbers change owners.
     private func phone(in document: JSONValue) -> AddressClaim? {
         guard let number = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { return nil }
         let isVerified = claims.value(.phoneVerified, in: document) == true

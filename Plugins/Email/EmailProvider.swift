@@ -1,19 +1,19 @@
 public import ProviderKit
 
-/// E-mail with a password.
+/// Sign-in by e-mail address, with a password or a mailed code.
 ///
-/// The subject is the normalised address itself.
+/// The normalised address is the `providerUid`.
 public struct EmailProvider: PasswordProvider, ChallengeProvider {
-    /// Where the mailed links lead.
+    /// The pages that mailed links open.
     public struct Settings: ProviderSettings {
-        /// Page that posts the token of a registration.
+        /// The page that posts the token of a registration.
         public var verificationLink: String?
-        /// Page that asks for a new password and posts it with the token.
+        /// The page that asks for a new password and posts it with the token.
         public var resetLink: String?
-        /// What opens the account of a registration: `link` or `linkWithPassword`.
+        /// Whether a registration needs the `link` or the `linkWithPassword`.
         public var verification: String?
 
-        /// All are optional: the server has small pages of its own.
+        /// All settings are optional, because the server has pages of its own.
         public static let schema = SettingsSchema([
             SettingField(
                 "verificationLink", .url,
@@ -30,7 +30,7 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
 
     /// `email`.
     public static let kind = "email"
-    /// What a button says.
+    /// The label of a button.
     public static let displayName = "E-mail"
     /// `POST /auth/email/otp` takes `email`.
     public static let targetField = "email"
@@ -38,10 +38,10 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
     private let verificationLink: String
     private let signInPage: String?
     private let resetLink: String
-    /// Set by `verification: linkWithPassword`.
+    /// Whether `verification` is `linkWithPassword`.
     public let linksNeedPassword: Bool
 
-    /// Falls back to the server's own pages.
+    /// Creates the provider with the configured pages, or the server's own.
     public init(settings: Settings, context: ProviderContext) {
         linksNeedPassword = settings.verification == "linkWithPassword"
         signInPage = settings.verificationLink
@@ -49,7 +49,7 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
         resetLink = settings.resetLink ?? "\(context.applicationURL)/reset-password"
     }
 
-    /// The address, in its one form.
+    /// Parses and normalises the address.
     public func subject(typed: String) throws -> PasswordSubject {
         guard let address = EmailAddress(typed) else {
             throw ProviderError.malformed(field: "email", reason: "is not one plain e-mail address")
@@ -57,23 +57,18 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
         return PasswordSubject(providerUid: address.value, address: address)
     }
 
-    /// The configured page with `token=` in its query.
+    /// The page for the purpose with `token` in its query.
     public func link(for purpose: PasswordLink, token: String) -> String {
-        let page =
-            switch purpose {
-            case .verification: verificationLink
-            case .reset: resetLink
-            }
-        return page.addingQuery(["token": token])
+        (purpose == .reset ? resetLink : verificationLink).addingQuery(["token": token])
     }
 
-    /// The address a code is sent to.
+    /// Parses the address that a code is sent to.
     public func target(typed: String) throws -> ChallengeTarget {
         let subject = try subject(typed: typed)
         return ChallengeTarget(providerUid: subject.providerUid, address: .email(subject.address))
     }
 
-    /// The app's own page, where it has one: the server's could sign nobody in to the app.
+    /// The app's page, if it has one; the server's own page cannot sign anyone in to the app.
     public func signInLink(token: String) -> String? {
         signInPage?.addingQuery(["token": token])
     }

@@ -1,13 +1,11 @@
 internal import Foundation
 public import ProviderKit
 
-/// A phone number that the mobile operator vouches for: its gateway adds a header to what passes through, or it signs
-/// an assertion.
+/// Sign-in with a phone number that the mobile operator confirms, by a header of its gateway or a signed assertion.
 ///
-/// The header counts from the gateway's own address alone, which is the TCP peer's: anybody can write the header, and
-/// anybody can write `X-Forwarded-For`.
+/// The header counts only if the TCP peer is a gateway, because any client can send the header and `X-Forwarded-For`.
 public struct MobileNetworkProvider: DirectProvider {
-    /// What an app presents, outside of the operator's own network.
+    /// The body of `POST /auth/mobile-network`.
     public struct Credential: Decodable, Sendable {
         /// Signed by the operator.
         public let assertion: String?
@@ -16,7 +14,7 @@ public struct MobileNetworkProvider: DirectProvider {
             case assertion
         }
 
-        /// Only a phone behind a gateway may leave the assertion out: for every other client it is required.
+        /// Decodes an assertion, which only phones behind a gateway may leave out.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             do {
@@ -27,11 +25,11 @@ public struct MobileNetworkProvider: DirectProvider {
         }
     }
 
-    /// From assertions.
+    /// Claims of assertions.
     public static let exposesClaims = true
     /// `mobile-network`.
     public static let kind = "mobile-network"
-    /// What a button says.
+    /// The label of a button.
     public static let displayName = "Mobile network"
 
     private let gateways: [AddressRange]
@@ -40,7 +38,8 @@ public struct MobileNetworkProvider: DirectProvider {
     private let exposedClaims: [String]
     private let tokens: any TokenVerifying
 
-    /// - Throws: `SettingsError` where neither way is set up, or one is by half.
+    /// Creates the provider.
+    /// - Throws: `SettingsError` if both ways are missing or one is incomplete.
     public init(settings: Settings, context: ProviderContext) throws {
         (gateways, header) = try settings.gatewayHeader()
         rules = try settings.assertionRules(audience: context.audience)
@@ -55,7 +54,7 @@ public struct MobileNetworkProvider: DirectProvider {
         }
     }
 
-    /// A presented assertion is what counts, and a bad one is not made up for by the header.
+    /// Verifies the assertion if there is one, else the header.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         if let assertion = credential.assertion { return try await verify(assertion: assertion) }
         guard let header, let peer = origin.peer, gateways.contains(where: { $0.contains(peer) }) else {
@@ -63,7 +62,7 @@ public struct MobileNetworkProvider: DirectProvider {
         }
         let values = origin.headers(header)
         guard !values.isEmpty else { throw ProviderError.missing(field: "assertion") }
-        // Gateways write a number with its country code, most of them without the plus sign.
+        // Most gateways write the number with its country code but without the plus sign.
         guard values.count == 1, let number = values.first.flatMap({ PhoneNumber($0) ?? PhoneNumber("+\($0)") }) else {
             throw ProviderError.refused
         }
@@ -81,12 +80,11 @@ public struct MobileNetworkProvider: DirectProvider {
         return identity
     }
 
-    /// The operator owns the number and knows the card: nobody may speak for the address with more right.
+    /// The evidence for a number, with the operator's authority over it.
     ///
-    /// RFC 8176 has no name for that; `mno` is ours, for the mobile network operator.
-    private func identity(
-        _ number: PhoneNumber, provenAt: Date? = nil, singleUse: SingleUse? = nil
-    ) -> VerifiedIdentity {
+    /// RFC 8176 has no name for this method; `mno` stands for mobile network operator.
+    private func identity(_ number: PhoneNumber, provenAt: Date? = nil, singleUse: SingleUse? = nil) -> VerifiedIdentity
+    {
         VerifiedIdentity(
             providerUid: number.value,
             addresses: [AddressClaim(address: .phone(number), isVerified: true, isAuthoritative: true)],

@@ -1,16 +1,16 @@
 public import ProviderKit
 
-/// Any OAuth 2.0 service that tells who somebody is, without being an OpenID Connect provider.
+/// Sign-in with an OAuth 2.0 service that has a profile endpoint but is not an OpenID Connect provider.
 ///
-/// The profile that the access token opens is the evidence; where each claim stands in it is configured.
+/// The profile is the evidence; the configuration maps its claims.
 public struct OAuth2Provider: RedirectProvider {
-    /// From the profile.
+    /// Claims of the profile.
     public static let exposesClaims = true
     /// `oauth2`.
     public static let kind = "oauth2"
-    /// What a button says, where the settings name nothing better.
+    /// The label of a button, unless the settings have another.
     public static let displayName = "OAuth 2.0"
-    /// Through the service's pages.
+    /// On the service's pages.
     public static let flow = ProviderFlow.redirect
 
     private let settings: Settings
@@ -18,7 +18,8 @@ public struct OAuth2Provider: RedirectProvider {
     private let evidence: EvidenceReader
     private let http: any HTTPFetching
 
-    /// Refuses a map without `providerUid`, and an empty client id.
+    /// Creates the provider.
+    /// - Throws: `SettingsError` for a map without `providerUid`, and for an empty client id.
     public init(settings: Settings, context: ProviderContext) throws {
         guard !settings.clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
         self.settings = settings
@@ -29,7 +30,7 @@ public struct OAuth2Provider: RedirectProvider {
             profile: context.exposedClaims)
     }
 
-    /// The service's page (RFC 6749, 4.1.1), with our state and proof key.
+    /// The URL of the service's page (RFC 6749, 4.1.1).
     public func authorizationURL(for flow: RedirectFlow) async throws -> String {
         settings.authorizationEndpoint
             .addingQuery([
@@ -42,7 +43,7 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// Exchanges the code for an access token, and reads the profile with it.
     ///
-    /// No such service says when the person proved who they are: the flow's begin counts.
+    /// Such services do not state when the person authenticated, so the start of the flow counts.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         guard let code = callback["code"], !code.isEmpty else { throw ProviderError.refused }
         let answer = try await client.exchange(
@@ -62,7 +63,7 @@ public struct OAuth2Provider: RedirectProvider {
         return identity
     }
 
-    /// Switched off by a null, as other claims are.
+    /// Whether the configuration maps `email` to `null`.
     private var isEmailOff: Bool { settings.claims["email"] == .some(nil) }
 
     private var usesProofKey: Bool { settings.pkce ?? true }
@@ -71,7 +72,7 @@ public struct OAuth2Provider: RedirectProvider {
         settings.clientAuthentication.flatMap { ClientAuthentication(rawValue: $0) } ?? .basic
     }
 
-    /// An entry's own flag is about its own address, which the profile's never is.
+    /// The primary entry of the list, with its own `verified`.
     private func primaryEmail(in list: JSONValue?) -> AddressClaim? {
         guard let entry = list?.array?.first(where: { $0["primary"].bool == true }),
             let email = entry["email"].string

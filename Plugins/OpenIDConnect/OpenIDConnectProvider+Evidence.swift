@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension OpenIDConnectProvider {
-    /// The claims of a token of this issuer, of a person who may sign in.
+    /// Verifies a token of this issuer, and that its domain and tenant are allowed.
     func verified(
         _ idToken: String, for clients: [String], at issuer: IssuerDocument
     ) async throws -> TokenClaims {
@@ -16,10 +16,10 @@ extension OpenIDConnectProvider {
         return token
     }
 
-    /// What the issuer says beyond the token; `nil` where it has no such page or the access token opens it not.
+    /// Reads userinfo; `nil` if the issuer has no such endpoint or refuses the access token.
     ///
-    /// - Throws: `ProviderError.refused` where it is about somebody else (OpenID Connect Core, 5.3.2), `.unavailable`
-    ///   where it is not an object.
+    /// - Throws: `ProviderError.refused` if it is about another person (OpenID Connect Core, 5.3.2), `.unavailable` if it
+    ///   is not an object.
     func userInfo(
         of token: TokenClaims, with accessToken: String, at issuer: IssuerDocument
     ) async throws -> JSONValue? {
@@ -33,11 +33,11 @@ extension OpenIDConnectProvider {
         return userInfo
     }
 
-    /// Evidence from the token, and from userinfo for what the token leaves out.
+    /// The evidence in the token and, for claims that it lacks, in userinfo.
     func identity(of token: TokenClaims, by documents: [JSONValue]) throws -> VerifiedIdentity {
         var identity = try evidence.identity(in: documents)
         identity.methods = token.methods
-        // The issuer's clock may be ahead of ours.
+        // The issuer's clock may be ahead.
         identity.authenticatedAt = token.statedAuthentication.map { min($0, ports.now()) }
         return identity
     }
@@ -52,22 +52,22 @@ extension OpenIDConnectProvider {
 extension TokenClaims {
     var document: JSONValue { .object(all) }
 
-    /// How the person proved who they are, where the issuer says so (RFC 8176), else just that another service did.
+    /// The authentication methods of the issuer (RFC 8176); `fed` (federated) if it states none.
     var methods: [String] {
         let named = (self["amr"].array ?? []).compactMap(\.string).filter { (1...32).contains($0.utf8.count) }
         return named.isEmpty ? ["fed"] : Array(named.prefix(8))
     }
 
-    /// `azp` is one of these clients; it is required among several audiences (OpenID Connect Core, 3.1.3.7).
+    /// Whether `azp` is one of these clients; several audiences require it (OpenID Connect Core, 3.1.3.7).
     func isForParty(in clients: [String]) -> Bool {
         guard !self["azp"].isNull else { return audiences.count < 2 }
         return self["azp"].string.map { clients.containsBytes(of: $0) } ?? false
     }
 
-    /// `at_hash` is of this access token, where both are there (OpenID Connect Core, 3.1.3.6).
+    /// Whether `at_hash` is that of this access token, if both are present (OpenID Connect Core, 3.1.3.6).
     ///
-    /// The hash is the left half of a digest. Its size tells which: 22 characters are SHA-256's. Those of longer digests
-    /// are passed over. 21 whole characters say enough; the last one holds two bits.
+    /// The hash is the left half of a digest. 22 characters mean SHA-256; longer digests are not checked. 21 characters are
+    /// compared, because the last one holds only two bits.
     func matches(accessToken: String?) -> Bool {
         guard let accessToken, let hash = self["at_hash"].string, hash.utf8.count == 22 else { return true }
         return CodeChallenge.s256(of: accessToken).prefix(21) == hash.prefix(21)

@@ -1,17 +1,16 @@
 public import ProviderKit
 
 extension OpenIDConnectProvider {
-    /// Checks an ID token that an app got from the issuer's SDK, for this client or one of the apps' own.
+    /// Verifies an ID token that an app got from the issuer's SDK, for this client or one of `audiences`.
     ///
-    /// One with a nonce is used up by its first success; one without may be presented again until it expires, but
-    /// re-authenticates only once.
+    /// A token with a nonce works once. One without may sign in again until it expires, but re-authenticates only once.
     public func verify(_ presented: NativeToken) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
         let clients = [client.id] + (settings.audiences ?? [])
         let token = try await verified(presented.idToken, for: clients, at: issuer)
         try nonce.check(claim: token["nonce"], presented: presented.nonce)
-        // A token for one audience may name the app that asked for it as its party: Google's on Android do. Nor need the
-        // access token be the one of `at_hash`: SDKs renew each by itself.
+        // `azp` of a token with one audience may be the app that requested it, as with Google on Android. `at_hash` is not
+        // checked, because SDKs renew access tokens separately.
         guard token.audiences.count < 2 || token.isForParty(in: clients) else { throw ProviderError.refused }
 
         var documents = [token.document]

@@ -1,7 +1,7 @@
 public import ProviderKit
 
 extension OpenIDConnectProvider {
-    /// The issuer's page (OpenID Connect Core, 3.1.2.1), with our state, nonce and proof key.
+    /// The URL of the issuer's page (OpenID Connect Core, 3.1.2.1).
     public func authorizationURL(for flow: RedirectFlow) async throws -> String {
         let issuer = try await discovery.document()
         let domains = settings.hostedDomains ?? []
@@ -15,10 +15,10 @@ extension OpenIDConnectProvider {
             .addingFreshLogin(of: flow)
     }
 
-    /// Exchanges the code and checks the ID token against this one flow (OpenID Connect Core, 3.1.3.7).
+    /// Exchanges the code and verifies the ID token for this flow (OpenID Connect Core, 3.1.3.7).
     ///
-    /// Tokens that apps bring may lack a nonce, but this flow's own must come back; only with `nonce: off`, for issuers
-    /// that leave it out, a token without one rests on the flow's state and proof key.
+    /// The token must contain the flow's nonce. Only `nonce: off`, for issuers that leave it out, accepts a token without
+    /// one; then state and proof key bind it to the flow.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
         guard issuer.isNamed(in: callback, aliases: traits.aliases), let code = callback["code"], !code.isEmpty else {
@@ -27,7 +27,7 @@ extension OpenIDConnectProvider {
         let answer = try await client.exchange(
             code, of: flow, at: issuer.tokenEndpoint, by: authentication(at: issuer), proofKey: traits.usesProofKey)
         guard let idToken = answer.idToken else {
-            // With neither token the answer is none.
+            // A response without any token is an outage.
             throw answer.accessToken == nil ? ProviderError.unavailable : .refused
         }
         let token = try await verified(idToken, for: [client.id], at: issuer)
@@ -49,5 +49,17 @@ extension OpenIDConnectProvider {
     private var scope: String {
         let scopes = settings.scopes ?? ["email", "profile"]
         return (["openid"] + scopes.filter { $0 != "openid" }).joined(separator: " ")
+    }
+
+    /// Revokes the tokens (RFC 7009), if the issuer supports that.
+    public func revoke(_ tokens: ProviderTokens) async throws {
+        let issuer = try await discovery.document()
+        guard let endpoint = issuer.revocationEndpoint else { return }
+        // The refresh token first, because revoking it also revokes its access tokens (RFC 7009, 2.1).
+        let given = [("refresh_token", tokens.refreshToken), ("access_token", tokens.accessToken)]
+        for (kind, token) in given {
+            guard let token else { continue }
+            try await client.revoke(token, kind: kind, at: endpoint, by: authentication(at: issuer))
+        }
     }
 }

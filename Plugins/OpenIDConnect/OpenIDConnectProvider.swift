@@ -1,18 +1,18 @@
 public import ProviderKit
 
-/// Any OpenID Connect provider, from its issuer alone.
+/// Sign-in with any OpenID Connect provider, configured by its issuer.
 ///
-/// People go to the issuer and come back with a code (OpenID Connect Core, 3.1), or an app brings an ID token that it
-/// got from the issuer's own SDK. Where the endpoints are and what the issuer can do is read from its discovery document
-/// when first needed, never at start: an issuer that is down costs its own sign-ins alone.
+/// People sign in on the issuer's pages (OpenID Connect Core, 3.1), or an app presents an ID token of the issuer's SDK. The
+/// discovery document is fetched when it is first needed, not at start, so that an issuer that is down affects only its
+/// own sign-ins.
 public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, RevokingProvider {
-    /// From the ID token or userinfo.
+    /// Claims of the ID token or userinfo.
     public static let exposesClaims = true
     /// `oidc`.
     public static let kind = "oidc"
-    /// What a button says, where the settings name nothing better.
+    /// The label of a button, unless the settings have another.
     public static let displayName = "OpenID Connect"
-    /// Through the issuer's pages.
+    /// On the issuer's pages.
     public static let flow = ProviderFlow.redirect
 
     let settings: Settings
@@ -20,11 +20,11 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
     let client: OAuthClient
     let discovery: Discovery
     let evidence: EvidenceReader
-    /// Of tokens that apps bring; a flow of our own has a nonce unless it is `off`.
+    /// The rule for tokens that apps present; the server's own flows always send a nonce.
     let nonce: NonceRule
     let ports: ProviderPorts
 
-    /// Refuses what is wrong in itself; whether the issuer exists shows when somebody signs in.
+    /// Checks the settings, but does not contact the issuer.
     public init(settings: Settings, context: ProviderContext) throws {
         try self.init(settings: settings, traits: .of(issuer: settings.issuer), context: context)
     }
@@ -45,7 +45,7 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
         self.evidence = evidence
     }
 
-    /// How the client proves itself at the issuer's endpoints.
+    /// How the client authenticates at the issuer's endpoints.
     func authentication(at issuer: IssuerDocument) -> ClientAuthentication {
         traits.authentication ?? issuer.authentication
     }

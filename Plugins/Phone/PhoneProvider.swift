@@ -1,10 +1,10 @@
 public import ProviderKit
 
-/// A phone number proven by a code.
+/// Sign-in by phone number, with a code by text message.
 ///
-/// The subject is the number itself, in international form.
+/// The number in international form is the `providerUid`.
 public struct PhoneProvider: ChallengeProvider {
-    /// Which numbers may be used.
+    /// The numbers that may be used.
     public struct Settings: ProviderSettings {
         /// ISO 3166 codes; all countries without it.
         public var allowedCountries: [String]?
@@ -21,18 +21,19 @@ public struct PhoneProvider: ChallengeProvider {
 
     /// `phone`.
     public static let kind = "phone"
-    /// What a button says.
+    /// The label of a button.
     public static let displayName = "Phone"
-    /// A code is asked for first.
+    /// The client requests a code first.
     public static let flow = ProviderFlow.challenge
     /// `POST /auth/phone/otp` takes `phone`.
     public static let targetField = "phone"
 
     private let allowedCountries: Set<String>?
-    /// Numbers are given to other people, so 365 days at most unless configured.
+    /// 365 days unless configured, because operators give numbers to other people.
     public let idleLimit: Duration?
 
-    /// - Throws: `SettingsError` for what is no country's code.
+    /// Creates the provider.
+    /// - Throws: `SettingsError` for a malformed country code.
     public init(settings: Settings, context: ProviderContext) throws {
         let countries = settings.allowedCountries?.map { $0.uppercased() }
         guard countries?.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (65...90).contains($0) } }) ?? true
@@ -43,7 +44,7 @@ public struct PhoneProvider: ChallengeProvider {
         idleLimit = .seconds(settings.idleLimit ?? 365 * 86_400)
     }
 
-    /// The number, if it can receive text messages and its country is one of those that are allowed.
+    /// Parses a number, which must be mobile and of an allowed country.
     public func target(typed: String) throws -> ChallengeTarget {
         guard let number = PhoneNumber(typed) else {
             throw ProviderError.malformed(field: "phone", reason: "is not a phone number in international form")

@@ -1,8 +1,8 @@
-/// What can be wrong with the settings, the stored hashes or the function itself.
+/// Errors of the settings, of stored hashes and of libargon2.
 package enum PasswordsError: Error, Sendable, Equatable {
-    /// - `field` is named as in the configuration, as in `argon2.memoryKiB`.
+    /// `field` is the name in the configuration, such as `argon2.memoryKiB`.
     case invalidSetting(field: String, reason: String)
-    /// A stored hash that isn't a PHC string of argon2id, or asks for more work than this server does.
+    /// The stored hash is not a PHC string of argon2id, or exceeds the limits of `Argon2Parameters`.
     case unreadableHash
     case outOfMemory
     /// One of libargon2's `Argon2_ErrorCodes`.

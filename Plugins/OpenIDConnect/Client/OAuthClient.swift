@@ -1,10 +1,10 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Our registration with a service, and what is done with it at the service's own endpoints.
+/// A client's registration with a service, and the calls to the service that need it.
 struct OAuthClient: Sendable {
     let id: String
-    /// A public client has none.
+    /// `nil` for a public client.
     let secret: String?
     let http: any HTTPFetching
 
@@ -20,16 +20,14 @@ struct OAuthClient: Sendable {
         return try TokenResponse(response.document())
     }
 
-    /// Gives a token back (RFC 7009, 2.1).
-    ///
-    /// A token that the service does not know any more is as good as given back.
-    /// - Throws: `ProviderError.unavailable`: to be tried again.
+    /// Revokes a token (RFC 7009, 2.1); a token that the service no longer knows counts as revoked.
+    /// - Throws: `ProviderError.unavailable` if the server should try again later.
     func revoke(
         _ token: String, kind: String, at endpoint: String, by authentication: ClientAuthentication
     ) async throws {
         let form = ["token": token, "token_type_hint": kind]
         let response = try await http.fetch(request(form, to: endpoint, by: authentication))
-        // 401 is about us, not the token.
+        // 401 concerns the client, not the token.
         guard response.isSuccess || (response.isRefusal && response.status != 401) else {
             throw ProviderError.unavailable
         }
@@ -53,10 +51,22 @@ struct OAuthClient: Sendable {
     }
 }
 
-/// How a client with a secret shows it (RFC 6749, 2.3.1).
+/// How a client sends its secret (RFC 6749, 2.3.1).
 enum ClientAuthentication: String, Sendable, CaseIterable {
-    /// In the `Authorization` header, each part encoded as in a form.
+    /// In the `Authorization` header, with each part encoded as in a form.
     case basic
     /// In the form.
     case post
+}
+
+extension String {
+    /// Adds the flow's proof key (RFC 7636, 4.3), unless the service refuses it.
+    func addingProofKey(of flow: RedirectFlow, if isUsed: Bool) -> String {
+        isUsed ? addingQuery(["code_challenge": flow.codeChallenge, "code_challenge_method": "S256"]) : self
+    }
+
+    /// Requires a new authentication (OpenID Connect Core, 3.1.2.1), if the flow does.
+    func addingFreshLogin(of flow: RedirectFlow) -> String {
+        flow.requiresFreshLogin ? addingQuery(["prompt": "login", "max_age": "0"]) : self
+    }
 }

@@ -1,11 +1,11 @@
 internal import ProviderKit
 
 extension FetchResponse {
-    /// The service understood and says no; being asked too often or too slowly is no answer.
+    /// Whether the service refused the request, apart from rate limits and timeouts.
     var isRefusal: Bool { (400...499).contains(status) && status != 408 && status != 429 }
 
-    /// The object that was asked for.
-    /// - Throws: `ProviderError`; a success without such an object is `unavailable`, as no answer is.
+    /// The JSON object in the body.
+    /// - Throws: `ProviderError.refused` for a refusal, `.unavailable` for anything else than an object.
     func document() throws -> JSONValue {
         guard !isRefusal else { throw ProviderError.refused }
         guard isSuccess, let json, json.object != nil else { throw ProviderError.unavailable }
@@ -14,16 +14,45 @@ extension FetchResponse {
 }
 
 extension HTTPFetching {
-    /// What the service shows to the holder of an access token; `nil` if it refuses.
-    /// - Throws: `ProviderError.unavailable`, also for an answer that is not JSON: evidence without what stands there
-    ///   could open a second account.
+    /// Reads a profile with an access token; `nil` if the service refuses.
+    /// - Throws: `ProviderError.unavailable`, also for a response that is not JSON: incomplete evidence could open a second
+    ///   account.
     func profile(at endpoint: String, with accessToken: String) async throws -> JSONValue? {
         var request = FetchRequest.get(endpoint, bearer: accessToken)
-        // GitHub refuses requests without it.
+        // GitHub requires it.
         request.headers["User-Agent"] = "Gatehouse"
         let response = try await fetch(request)
         guard !response.isRefusal else { return nil }
         guard response.isSuccess, let json = response.json else { throw ProviderError.unavailable }
         return json
     }
+}
+
+/// The response of a token endpoint (RFC 6749, 5.1; OpenID Connect Core, 3.1.3.3).
+struct TokenResponse: Sendable {
+    let idToken: String?
+    let accessToken: String?
+    let refreshToken: String?
+
+    /// - Throws: `ProviderError.refused` for an error with status 200, as GitHub sends, and for other types than bearer.
+    init(_ answer: JSONValue) throws {
+        guard answer["error"].isNull,
+            answer["token_type"].string.map({ $0.hasSameBytes(ignoringCaseAs: "bearer") }) ?? true
+        else { throw ProviderError.refused }
+        idToken = answer["id_token"].nonEmpty
+        accessToken = answer["access_token"].nonEmpty
+        refreshToken = answer["refresh_token"].nonEmpty
+    }
+
+    /// The token to keep for revocation; `nil` if the service has no endpoint for that.
+    func kept(for revocationEndpoint: String?) -> ProviderTokens? {
+        guard revocationEndpoint != nil else { return nil }
+        if let refreshToken { return ProviderTokens(refreshToken: refreshToken) }
+        return accessToken.map { ProviderTokens(accessToken: $0) }
+    }
+}
+
+extension JSONValue {
+    /// The text, unless it is empty.
+    var nonEmpty: String? { string.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -1,19 +1,19 @@
 internal import ProviderKit
 
-/// For which addresses an issuer may speak.
+/// The addresses that an issuer has authority over.
 enum EmailAuthority: Sendable {
-    /// For those that an admin takes its word for.
+    /// Verified addresses, if `trustEmail` is set.
     case word
-    /// Besides, for gmail.com, and for the domain that the person's organisation hosts there.
+    /// As `word`, and always gmail.com and the domain that Google hosts for the person's organisation.
     case google
-    /// For those alone whose domain's owner it knows (`xms_edov`), whatever an admin says: any tenant's admin may write
-    /// anybody's address into `email`.
+    /// Only addresses whose domain's owner Microsoft verified (`xms_edov`), regardless of `trustEmail`: the administrator
+    /// of any tenant can set `email` to any address.
     case microsoft
 
-    /// A claim to the address, if the text is one; `saidVerified` is what stands beside it in the same document.
+    /// The claim to an address; `saidVerified` is `email_verified` of the same document.
     ///
-    /// The special rules are about the issuer's own claims: where others are mapped, only its word is left, and
-    /// Microsoft has none.
+    /// The special rules apply to the issuer's standard claims only. With mapped claims Google's addresses count as by
+    /// `word`, and Microsoft's never.
     func claim(
         _ text: String, saidVerified: Bool, in document: JSONValue, isMapped: Bool, trustsEmail: Bool
     ) -> AddressClaim? {
@@ -37,13 +37,13 @@ enum EmailAuthority: Sendable {
 
     private static func isGoogles(_ email: EmailAddress, hostedDomain: String?) -> Bool {
         if email.domain == "gmail.com" || email.domain == "googlemail.com" { return true }
-        // The claim goes through the same normalisation as the address.
+        // The claim must be normalised like the address.
         return hostedDomain.flatMap { EmailAddress("x@\($0)") }?.domain == email.domain
     }
 }
 
 extension JSONValue {
-    /// Microsoft sends a truth value, or one written as a text or a number.
+    /// Microsoft sends a boolean, or one written as a string or a number.
     fileprivate var isMicrosoftTrue: Bool {
         switch self {
         case .bool(let value): value

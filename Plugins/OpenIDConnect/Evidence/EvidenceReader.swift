@@ -1,17 +1,16 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Makes evidence of what a service says about a person.
+/// Builds evidence from the documents of a service: an ID token, userinfo, a profile.
 ///
-/// Where there are several documents, each claim is taken from the first that has it; an address and the word that it is
-/// verified always come from the same one.
+/// Each claim comes from the first document that has it. An address and its `email_verified` come from the same one.
 struct EvidenceReader: Sendable {
     let claims: ClaimMap
     let authority: EmailAuthority
     let trustsEmail: Bool
-    /// Further claims that are kept under the service's own names.
+    /// Further claims to store, under the service's names.
     let profile: [String]
-    /// Claims of the profile that must not be missing only because the first document lacks them.
+    /// Claims of the profile that are looked up in userinfo if the ID token lacks them.
     var exposed: [String] = []
 
     static let standardProfile = [
@@ -19,17 +18,17 @@ struct EvidenceReader: Sendable {
         "birthdate", "zoneinfo", "locale", "hd", "tid",
     ]
 
-    /// What is looked for elsewhere, where the first document lacks it.
+    /// The claims that are looked up in further documents.
     var wanted: [ClaimMap.Name] = [.providerUid, .email, .displayName]
 
-    /// Something that another document may have is missing in these.
+    /// Whether claims are missing that another document may have.
     func isIncomplete(_ documents: [JSONValue]) -> Bool {
         wanted.contains { claims.has($0) && first($0, in: documents).isNull }
             || (claims.further.values + exposed.filter { claims.further[$0] == nil })
                 .contains { path in documents.allSatisfy { $0[claim: path].isNull } }
     }
 
-    /// - Throws: `ProviderError.refused` where nobody is named.
+    /// - Throws: `ProviderError.refused` if the documents identify no one.
     func identity(in documents: [JSONValue]) throws -> VerifiedIdentity {
         VerifiedIdentity(
             providerUid: try providerUid(in: documents),
@@ -58,7 +57,7 @@ struct EvidenceReader: Sendable {
         return nil
     }
 
-    /// Nobody here owns a number: `trustEmail` is about e-mail, and a number changes hands too easily.
+    /// Never authoritative: `trustEmail` covers e-mail only, because phone numbers change owners.
     private func phone(in documents: [JSONValue]) -> AddressClaim? {
         for document in documents {
             guard let phone = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { continue }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Reads an issuer's discovery document when it is first needed, and keeps it.
+/// Fetches an issuer's discovery document when it is first needed, and caches it.
 ///
-/// It is kept for an hour, or as long as the issuer says up to a day; an old one serves while the issuer is down. Of
-/// several who need it at once, one asks. A failure is not repeated within two seconds.
+/// It is cached for an hour, or as long as the issuer states, up to a day. While the issuer is down the old document stays
+/// in use. Concurrent callers share one request, and a failed one is not repeated within two seconds.
 actor Discovery {
     private let url: String
     private let accepted: [String]
@@ -13,7 +13,7 @@ actor Discovery {
     private var retryAt = Date.distantPast
     private var reading: Task<IssuerDocument, any Error>?
 
-    /// The document must name one of `accepted` as its issuer, so that no issuer can stand in for another.
+    /// The document's issuer must be one of `accepted`, so that no issuer can impersonate another.
     init(issuer: String, accepted: [String], ports: ProviderPorts) {
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         url = base + "/.well-known/openid-configuration"
@@ -26,7 +26,7 @@ actor Discovery {
         let now = ports.now()
         if let kept, now < kept.until { return kept.document }
         guard now >= retryAt else { return try old() }
-        // A task of its own: others wait for it too, so it must not be cancelled with the request that began it.
+        // Not part of the request's task: other requests wait for it too.
         let reading = self.reading ?? Task { try await read() }
         self.reading = reading
         do {

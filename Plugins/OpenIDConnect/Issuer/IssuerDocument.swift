@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// What an issuer says about itself (OpenID Connect Discovery, 3).
+/// An issuer's discovery document (OpenID Connect Discovery, 3).
 struct IssuerDocument: Sendable, Equatable {
     let issuer: String
     let authorizationEndpoint: String
@@ -8,14 +8,14 @@ struct IssuerDocument: Sendable, Equatable {
     let keysURL: String
     let userInfoEndpoint: String?
     let revocationEndpoint: String?
-    /// As the issuer prefers it.
+    /// How the client authenticates at the token endpoint.
     let authentication: ClientAuthentication
-    /// The asymmetric ones that its ID tokens may be signed with.
+    /// The supported asymmetric algorithms of ID tokens.
     let algorithms: Set<TokenRules.Algorithm>
-    /// It names itself whenever it sends somebody back (RFC 9207, 3).
+    /// Whether callbacks always contain `iss` (RFC 9207, 3).
     let namesItself: Bool
 
-    /// - Throws: `ProviderError.unavailable` where this is no document of one of these issuers, or nothing works by it.
+    /// - Throws: `ProviderError.unavailable` if the document is of another issuer or lacks something required.
     init(_ json: JSONValue, from accepted: [String]) throws {
         guard let issuer = json["issuer"].string, accepted.containsBytes(of: issuer),
             let authorizationEndpoint = json["authorization_endpoint"].endpoint(of: issuer),
@@ -30,7 +30,7 @@ struct IssuerDocument: Sendable, Equatable {
         revocationEndpoint = json["revocation_endpoint"].endpoint(of: issuer)
         namesItself = json["authorization_response_iss_parameter_supported"].bool ?? false
 
-        // Without a word it is the header (Discovery, 3).
+        // The default is the header (Discovery, 3).
         let methods = json["token_endpoint_auth_methods_supported"].array?.compactMap(\.string) ?? []
         authentication =
             methods.containsBytes(of: "client_secret_post") && !methods.containsBytes(of: "client_secret_basic")
@@ -40,9 +40,9 @@ struct IssuerDocument: Sendable, Equatable {
         guard !algorithms.isEmpty else { throw ProviderError.unavailable }
     }
 
-    /// Whether the callback's `iss` names this issuer (RFC 9207); it may be absent unless the issuer says that it sends it.
+    /// Whether the callback's `iss` is this issuer (RFC 9207), so that its code is not sent to another issuer.
     ///
-    /// Without this check a code of this issuer could be sent to another issuer's token endpoint.
+    /// It may be absent unless the issuer states that it always sends it.
     func isNamed(in callback: RedirectCallback, aliases: [String]) -> Bool {
         guard let named = callback["iss"] else { return !namesItself }
         return named.hasSameBytes(as: issuer) || aliases.containsBytes(of: named) || isTemplate(of: named)
@@ -60,7 +60,7 @@ struct IssuerDocument: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// Where a request, or even a browser, may be sent: in the clear only where the issuer itself is, as in tests.
+    /// The URL of an endpoint; `http` only if the issuer itself uses it, as in tests.
     fileprivate func endpoint(of issuer: String) -> String? {
         guard let url = string, url.utf8.count <= 2048 else { return nil }
         return url.hasPrefix("https://") || issuer.hasPrefix("http://") && url.hasPrefix("http://") ? url : nil

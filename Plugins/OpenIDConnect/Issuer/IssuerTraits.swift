@@ -1,17 +1,17 @@
 internal import ProviderKit
 
-/// In what an issuer differs from others: whose addresses it may speak for, and where it departs from the standard.
+/// How a known issuer differs from the standard, and its authority over addresses.
 ///
-/// They hang on the issuer, not on how it was configured: `kind: oidc` with Google's issuer is Google.
+/// They depend on the issuer, not on the configured kind: `kind: oidc` with Google's issuer is Google.
 struct IssuerTraits: Sendable {
     var authority = EmailAuthority.word
-    /// What it calls itself beside its issuer, in tokens or in its document.
+    /// Other names of the issuer in tokens or in its document.
     var aliases: [String] = []
     var nonce = NonceRule.optional
     var usesProofKey = true
-    /// Where its document keeps silent about it, or is wrong.
+    /// Overrides the discovery document.
     var authentication: ClientAuthentication?
-    /// Claims that have to be asked for one by one (OpenID Connect Core, 5.5).
+    /// The `claims` parameter for issuers that need one (OpenID Connect Core, 5.5).
     var claimsRequest: String?
 
     static func of(issuer: String) -> IssuerTraits {
@@ -28,20 +28,20 @@ struct IssuerTraits: Sendable {
         "login.partner.microsoftonline.cn": microsoft,
         "login.windows.net": microsoft,
         "sts.windows.net": microsoft,
-        // Its ID tokens leave the nonce out, and its token endpoint refuses a verifier.
+        // Its ID tokens have no nonce, and its token endpoint refuses a verifier.
         "www.linkedin.com": IssuerTraits(
             aliases: ["https://www.linkedin.com"], nonce: .off, usesProofKey: false, authentication: .post),
         "id.twitch.tv": IssuerTraits(
             authentication: .post,
             claimsRequest:
                 #"{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}"#),
-        // The document is on another host than the issuer that it names.
+        // The document is on another host than its issuer.
         "api.orange.com": IssuerTraits(aliases: ["https://openid.orange.fr", "https://openid.orange.fr/"]),
     ]
 
-    /// Whom the discovery document of this issuer may name.
+    /// The issuers that the discovery document may name.
     ///
-    /// Microsoft's for people of any tenant name a template, or the one tenant of all private accounts.
+    /// Microsoft's documents for several tenants name a template, or the tenant of all private accounts.
     func issuers(of issuer: String) -> [String] {
         guard authority == .microsoft else { return [issuer] + aliases }
         let tenants = ["common": "{tenantid}", "organizations": "{tenantid}", "consumers": Self.privateAccounts]

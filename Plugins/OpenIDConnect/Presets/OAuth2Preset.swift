@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// An OAuth 2.0 service that everybody knows, ready but for id and secret.
+/// A known OAuth 2.0 service that needs only an id and a secret.
 struct OAuth2Preset: Sendable {
     let kind: String
     let displayName: String
@@ -10,7 +10,7 @@ struct OAuth2Preset: Sendable {
     var emailsEndpoint: String?
     var clientAuthentication = ClientAuthentication.basic
     let scopes: [String]
-    /// What is not there the service doesn't say, or not reliably.
+    /// Paths of claims in the profile; claims that the service does not state reliably are absent.
     let claims: [String: String]
 
     var schema: SettingsSchema {
@@ -25,7 +25,7 @@ struct OAuth2Preset: Sendable {
         ])
     }
 
-    /// The settings of a plain provider for this service.
+    /// The settings of an `OAuth2Provider` for this service.
     func settings(_ settings: OAuth2PresetSettings) -> OAuth2Provider.Settings {
         let base = settings.baseURL?.withoutTrailingSlash
         return OAuth2Provider.Settings(
@@ -38,7 +38,7 @@ struct OAuth2Preset: Sendable {
     }
 }
 
-/// The settings of every preset.
+/// The settings of all presets.
 struct OAuth2PresetSettings: Decodable, Sendable {
     var clientID: String
     var clientSecret: String
@@ -48,12 +48,12 @@ struct OAuth2PresetSettings: Decodable, Sendable {
     var baseURL: String?
 }
 
-/// A type of its own for each preset, since a kind of provider is a type.
+/// A type for each preset, because each kind of provider is a type.
 protocol OAuth2Service: Sendable {
     static var preset: OAuth2Preset { get }
 }
 
-/// The plain provider under a preset's name.
+/// An `OAuth2Provider` with the settings of a preset.
 struct ReadyOAuth2<Service: OAuth2Service>: RedirectProvider {
     struct Settings: ProviderSettings {
         let values: OAuth2PresetSettings
@@ -86,7 +86,7 @@ struct ReadyOAuth2<Service: OAuth2Service>: RedirectProvider {
 extension String {
     var withoutTrailingSlash: String { hasSuffix("/") ? String(dropLast()) : self }
 
-    /// This URL's path and query at another place.
+    /// The URL with another scheme and host.
     fileprivate func moved(to base: String?) -> String {
         guard let base, let scheme = firstRange(of: "://") else { return self }
         return base + self[scheme.upperBound...].drop { $0 != "/" }

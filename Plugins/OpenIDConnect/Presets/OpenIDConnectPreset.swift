@@ -1,17 +1,17 @@
 internal import ProviderKit
 
-/// An OpenID Connect service that everybody knows, ready but for id and secret.
+/// A known OpenID Connect service that needs only an id and a secret.
 struct OpenIDConnectPreset: Sendable {
     let kind: String
     let displayName: String
-    /// Where the service is, without a trailing slash.
+    /// The service's base URL without a trailing slash.
     let baseURL: String
-    /// Where under that its issuer is; `{tenant}` is the one tenant that may sign in, or `common`.
+    /// The issuer's path; `{tenant}` becomes the only tenant that may sign in, or `common`.
     var path = ""
     var scopes = ["email", "profile"]
-    /// Where it departs from the standard's names.
+    /// Claims whose names differ from the standard.
     var claims: [String: String?] = [:]
-    /// Settings that mean something to this service alone.
+    /// Settings for this service only.
     var furtherSettings: [SettingField] = []
 
     var schema: SettingsSchema {
@@ -24,7 +24,7 @@ struct OpenIDConnectPreset: Sendable {
             ] + furtherSettings)
     }
 
-    /// The settings of a plain provider for this service.
+    /// The settings of an `OpenIDConnectProvider` for this service.
     func settings(_ settings: OpenIDConnectPresetSettings) -> OpenIDConnectProvider.Settings {
         let tenant = settings.tenants.flatMap { $0.count == 1 ? $0.first?.lowercased() : nil } ?? "common"
         let base = settings.baseURL?.withoutTrailingSlash ?? baseURL
@@ -35,11 +35,11 @@ struct OpenIDConnectPreset: Sendable {
             claims: claims.merging(settings.claims ?? [:]) { $1 }, nonce: settings.nonce)
     }
 
-    /// They are the service's own, wherever `baseURL` has it.
+    /// The service's traits, independent of a configured `baseURL`.
     var traits: IssuerTraits { .of(issuer: baseURL) }
 }
 
-/// What the settings of every preset come down to; which of them one takes is its schema's business.
+/// The settings of all presets; each preset's schema allows some of them.
 struct OpenIDConnectPresetSettings: Decodable, Sendable {
     var clientID: String
     var clientSecret: String?
@@ -53,12 +53,12 @@ struct OpenIDConnectPresetSettings: Decodable, Sendable {
     var baseURL: String?
 }
 
-/// A type of its own for each preset, since a kind of provider is a type.
+/// A type for each preset, because each kind of provider is a type.
 protocol OpenIDConnectService: Sendable {
     static var preset: OpenIDConnectPreset { get }
 }
 
-/// The plain provider under a preset's name.
+/// An `OpenIDConnectProvider` with the settings of a preset.
 struct ReadyOpenIDConnect<Service: OpenIDConnectService>: RedirectProvider, NativeTokenProvider, RevokingProvider {
     struct Settings: ProviderSettings {
         let values: OpenIDConnectPresetSettings

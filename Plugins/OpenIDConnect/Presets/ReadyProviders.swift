@@ -1,6 +1,6 @@
 public import ProviderKit
 
-/// The services that are ready to use: their kind, an id and a secret are all there is to configure.
+/// Services that need only an id and a secret.
 public enum ReadyProviders {
     /// Kinds to install beside `oidc` and `oauth2`.
     public static let all: [any Provider.Type] = [
@@ -26,7 +26,7 @@ enum Google: OpenIDConnectService {
         furtherSettings: [.hostedDomains])
 }
 
-/// Work, school and private accounts; `xms_edov` and `email` have to be switched on as optional claims there.
+/// Work, school and private accounts; enable `xms_edov` and `email` as optional claims of the app registration.
 enum Microsoft: OpenIDConnectService {
     static let preset = OpenIDConnectPreset(
         kind: "microsoft", displayName: "Microsoft", baseURL: "https://login.microsoftonline.com",
@@ -47,7 +47,7 @@ enum GitLab: OpenIDConnectService {
     static let preset = OpenIDConnectPreset(kind: "gitlab", displayName: "GitLab", baseURL: "https://gitlab.com")
 }
 
-/// Its addresses are not said to be verified; without a version in the path it takes the app's own.
+/// Facebook does not state whether addresses are verified; without a version in the path the app's own applies.
 enum Facebook: OAuth2Service {
     static let preset = OAuth2Preset(
         kind: "facebook", displayName: "Facebook",
@@ -85,7 +85,7 @@ enum Twitch: OpenIDConnectService {
         scopes: ["user:read:email"], claims: ["displayName": "preferred_username"])
 }
 
-/// Its addresses are said not to be verified.
+/// Spotify states that addresses are not verified.
 enum Spotify: OAuth2Service {
     static let preset = OAuth2Preset(
         kind: "spotify", displayName: "Spotify",
@@ -95,7 +95,7 @@ enum Spotify: OAuth2Service {
         claims: ["providerUid": "id", "email": "email", "displayName": "display_name"])
 }
 
-/// Orange in France, which says of a person nothing but `sub`.
+/// Orange in France, which states only `sub`.
 enum Orange: OpenIDConnectService {
     static let preset = OpenIDConnectPreset(
         kind: "orange", displayName: "Orange", baseURL: "https://api.orange.com", path: "/openidconnect/fr/v1",
@@ -106,7 +106,7 @@ enum Yahoo: OpenIDConnectService {
     static let preset = OpenIDConnectPreset(kind: "yahoo", displayName: "Yahoo", baseURL: "https://api.login.yahoo.com")
 }
 
-/// Its addresses are not said to be verified.
+/// Amazon does not state whether addresses are verified.
 enum Amazon: OAuth2Service {
     static let preset = OAuth2Preset(
         kind: "amazon", displayName: "Amazon",

@@ -3,10 +3,10 @@ internal import Foundation
 internal import GatehouseServer
 internal import ProviderKit
 
-/// Makes a provider the way a server does: from a configuration file.
+/// Makes a provider as a server does, from a configuration file.
 enum ConfiguredSubject {
     struct Problem {
-        /// The setting that it names; `nil` where it names something else.
+        /// The setting that the problem names; `nil` if it names something else.
         let setting: String?
         let line: String
     }
@@ -29,7 +29,7 @@ enum ConfiguredSubject {
         }
     }
 
-    /// JSON, which is YAML too.
+    /// A configuration file in JSON, which YAML includes.
     private static func file(_ kind: String, _ settings: [String: JSONValue]) -> String {
         let given = settings.filter { !$1.isNull }
         let provider = given.merging(["kind": .string(kind), "mode": "open"]) { $1 }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import ProviderKit
 
 extension Examination {
-    /// Every text of every good proof, replaced by what no client should send: nothing may trap, nobody else may be
-    /// proven, and a signed token that was touched is worth nothing.
+    /// Replaces each text in each good proof by garbage.
+    ///
+    /// The provider must not trap or prove another person, and must refuse a changed signed token.
     mutating func examineGarbage() async {
         fixtures.service.condition = .working
         guard let provider = provider() else { return }
@@ -25,12 +26,12 @@ extension Examination {
     }
 }
 
-/// A proof that was tampered with.
+/// A good proof with one change.
 struct ProofVariant {
     let proof: ProviderProof
-    /// For the report.
+    /// The change, for the report.
     let change: String
-    /// It can't be taken, whatever the provider does with the text that was touched.
+    /// Whether the provider must refuse the variant.
     let isWorthless: Bool
 }
 

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import ProviderKit
 
-/// One run over one provider.
+/// One run of the conformance kit over one provider.
 struct Examination<P: Provider> {
-    /// Longer than any answer takes here, where nothing goes through a network.
+    /// The longest that a call may take; there is no network here.
     static var patience: Duration { .seconds(10) }
 
     let fixtures: ProviderFixtures
@@ -17,7 +17,7 @@ struct Examination<P: Provider> {
         if !isRight { failures.append("\(P.kind): \(failure())") }
     }
 
-    /// The provider as a server would have it; what is wrong with the settings is reported.
+    /// Makes the provider as a server does, and reports problems of the settings.
     mutating func provider() -> P? {
         let (provider, problems) = ConfiguredSubject.provider(P.self, settings: fixtures.settings, fixtures)
         for problem in problems { expect(false, "good settings are refused: \(problem.line)") }
@@ -26,11 +26,11 @@ struct Examination<P: Provider> {
 
     // MARK: - Calls
 
-    /// What became of a proof.
+    /// The result of presenting a proof.
     enum Outcome {
         case identity(VerifiedIdentity)
         case error(any Error)
-        /// The body isn't even one of this provider: the server refuses it by itself.
+        /// The body does not decode, so the server refuses it before the provider sees it.
         case undecodable
     }
 
@@ -62,7 +62,7 @@ struct Examination<P: Provider> {
         return .identity(try await provider.verify(credential, from: origin))
     }
 
-    /// Whether an error is one that a provider may have, and tells nothing that must not be told.
+    /// Checks that an error is a `ProviderError` and contains no secret.
     mutating func examine(_ error: any Error, _ what: String) {
         guard error is ProviderError else {
             expect(false, "\(what) gives \(Swift.type(of: error)), which is no ProviderError")
@@ -72,7 +72,7 @@ struct Examination<P: Provider> {
         expect(!secrets.contains { text.contains($0) }, "\(what) gives an error that repeats a secret")
     }
 
-    /// Everything in the good settings that must never be shown, line by line.
+    /// The lines of all secrets in the good settings.
     var secrets: [String] {
         P.Settings.schema.fields.filter { $0.form == .secret }
             .compactMap { fixtures.settings[$0.name]?.string }
@@ -81,7 +81,7 @@ struct Examination<P: Provider> {
     }
 }
 
-/// A fixture that its provider has no use for.
+/// A fixture that does not fit its provider.
 enum Misfit: Error {
     case proof
 }

@@ -1,10 +1,8 @@
 internal import ProviderKit
 
-/// Texts that no client should send.
-///
-/// The same ones each time, so that a failure can be met again.
+/// Texts that no client should send, the same in each run.
 enum Garbage {
-    /// Whatever stands there, this may take its place.
+    /// Replacements for any text.
     private static let texts: [(text: String, name: String)] =
         [
             ("", "nothing"), (" ", "a space"), ("null", "null"), ("...", "dots"), ("..", "two dots"), (".", "a dot"),
@@ -16,7 +14,7 @@ enum Garbage {
             ("${HOME}", "a variable"), ("' OR 1=1 --", "a piece of SQL"), ("https://stranger.example/", "a URL"),
         ] + (1...16).map { (noise(seed: $0), "noise \($0)") }
 
-    /// Each text in these members, at any depth, replaced by garbage, and by itself with a slip.
+    /// Replaces each text in these members, at any depth, by garbage and by slightly changed copies.
     static func variants(
         of members: [String: JSONValue], _ proof: ([String: JSONValue]) -> ProviderProof
     ) -> [ProofVariant] {
@@ -28,7 +26,7 @@ enum Garbage {
         }
     }
 
-    /// What may take the place of an event's payload.
+    /// Replacements for an event's payload.
     static func variants(ofPayload payload: String) -> [(payload: String, change: String)] {
         replacements(of: .string(payload), at: "payload").compactMap { value, change, _ in
             value.string.map { ($0, change) }
@@ -65,25 +63,24 @@ enum Garbage {
         }
         return changed.map(String.init) + [
             String(text.prefix(text.count / 2)), String(text.dropLast()), text + text, text + ".", "." + text,
-            text + "=",
-            " " + text, text + "\n",
+            text + "=", " " + text, text + "\n",
         ]
     }
 
-    /// Random bytes as far as they are text.
+    /// Random bytes, decoded with repair.
     private static func noise(seed: Int) -> String {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
         let bytes = (0..<(seed * 37)).map { _ in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return UInt8(truncatingIfNeeded: state >> 33)
         }
-        // A request's body never holds U+0000: the server has refused it by then.
+        // Without U+0000, which the server refuses itself.
         return String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self)
     }
 }
 
 extension String {
-    /// Three parts of base64url, the first of them a JSON object.
+    /// Whether the text has three parts and begins with an encoded JSON object.
     fileprivate var isCompactJWS: Bool {
         hasPrefix("eyJ") && split(separator: ".").count == 3
     }

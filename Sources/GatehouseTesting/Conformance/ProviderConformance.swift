@@ -1,24 +1,24 @@
 public import ProviderKit
 
-/// One call tests any provider.
+/// Tests any provider in one call.
 ///
-/// Settings are read as the server reads them, proofs are checked with the server's own checks of signatures, and the
-/// service behind the provider is a script that can fail. What comes out is a list of lines for a person; a test has
-/// only to call `check`.
+/// The server's own code reads the settings and verifies signatures. The service behind the provider is a script that can
+/// fail.
 public enum ProviderConformance {
-    /// The flow that callbacks in fixtures belong to; tokens of it carry this nonce.
+    /// The flow of callbacks in fixtures; its tokens contain this nonce.
     public static let flow = RedirectFlow(
         state: "conformance-state", nonce: "conformance-nonce",
         codeVerifier: "conformance-verifier-conformance-verifier-conformance",
         callbackURL: "https://id.example/api/v1/auth/oauth/subject/callback")
 
-    /// - Throws: `ConformanceFailure` with everything that is wrong.
+    /// Tests a provider with its fixtures.
+    /// - Throws: `ConformanceFailure` with all failures.
     public static func check<P: Provider>(_ type: P.Type, _ fixtures: ProviderFixtures) async throws {
         let failures = await failures(of: type, fixtures)
         guard failures.isEmpty else { throw ConformanceFailure(lines: failures) }
     }
 
-    /// Everything that is wrong with a provider; empty for one that conforms.
+    /// All failures of a provider; empty if it conforms.
     public static func failures<P: Provider>(of type: P.Type, _ fixtures: ProviderFixtures) async -> [String] {
         var examination = Examination(type, fixtures)
         examination.examineDeclaration()
@@ -31,11 +31,11 @@ public enum ProviderConformance {
     }
 }
 
-/// A provider does not conform.
+/// The error for a provider that does not conform.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-    /// One for each thing that is wrong.
+    /// The failures, one a line.
     public let lines: [String]
 
-    /// The lines below each other.
+    /// All lines.
     public var description: String { "the provider does not conform:\n" + lines.joined(separator: "\n") }
 }

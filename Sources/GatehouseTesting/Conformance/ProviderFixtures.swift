@@ -1,28 +1,28 @@
 public import Foundation
 public import ProviderKit
 
-/// What the conformance kit has to know of a provider: settings and proofs, good ones and bad ones.
+/// The input of the conformance kit: good and bad settings, proofs and events.
 public struct ProviderFixtures: Sendable {
-    /// Settings that work, as they stand in configuration.
+    /// Settings that work, as in a configuration file.
     public var settings: [String: JSONValue]
-    /// Settings that don't.
+    /// Settings that must be refused.
     public var brokenSettings: [BrokenSettings] = []
     /// The service behind the provider, if there is one.
     public var service: ScriptedService
-    /// What the provider's clock shows, so that tokens can be minted beforehand.
+    /// The time of the provider's clock, fixed so that tokens can be signed beforehand.
     public var now: Date
-    /// Proofs of somebody.
+    /// Proofs that must be accepted.
     public var proofs: [GoodProof] = []
-    /// Proofs of nobody, by a name for the report.
+    /// Proofs that must be refused, with a name for the report.
     public var badProofs: [(name: String, proof: ProviderProof)] = []
-    /// Signed events that a `NotifyingProvider` takes.
+    /// Signed events that a `NotifyingProvider` must accept.
     public var events: [GoodEvent] = []
-    /// Payloads that are no events, by a name for the report.
+    /// Payloads that must be refused, with a name for the report.
     public var badEvents: [(name: String, payload: String)] = []
-    /// What a `RevokingProvider` gives back.
+    /// Tokens that a `RevokingProvider` must revoke.
     public var tokens: ProviderTokens?
 
-    /// Fixtures with one moment for everything: 2027-01-15 08:00 UTC, unless another is given.
+    /// Creates fixtures; the default time is 2027-01-15 08:00 UTC.
     public init(
         settings: [String: JSONValue] = [:], service: ScriptedService = ScriptedService(),
         now: Date = Date(timeIntervalSince1970: 1_800_000_000)
@@ -35,12 +35,12 @@ public struct ProviderFixtures: Sendable {
 
 /// Settings that must be refused.
 public struct BrokenSettings: Sendable {
-    /// What is different from the good settings; `.null` removes.
+    /// The changes to the good settings; `.null` removes one.
     public let changes: [String: JSONValue]
-    /// The setting that must be named.
+    /// The setting that the error must name.
     public let blamed: String
 
-    /// A change that is one setting's fault.
+    /// Creates a change whose error names one setting.
     public init(_ changes: [String: JSONValue], blames blamed: String) {
         self.changes = changes
         self.blamed = blamed
@@ -51,30 +51,30 @@ public struct BrokenSettings: Sendable {
 public enum ProviderProof: Sendable {
     /// The body of a `DirectProvider`'s route.
     case credential(JSONValue, from: RequestOrigin = RequestOrigin(peer: "192.0.2.1"))
-    /// For a `NativeTokenProvider`.
+    /// A token for a `NativeTokenProvider`.
     case native(NativeToken)
-    /// What comes back to a `RedirectProvider`; the flow is `ProviderConformance.flow`.
+    /// The callback of a `RedirectProvider`; the flow is `ProviderConformance.flow`.
     case callback([String: String])
 }
 
-/// A proof that must be taken.
+/// A proof that must be accepted.
 public struct GoodProof: Sendable {
-    /// What a provider without its service can do with the proof, before it has ever reached it.
+    /// The result if the provider never reached its service.
     public enum Offline: Sendable {
-        /// Nothing: `ProviderError.unavailable`.
+        /// `ProviderError.unavailable`.
         case unavailable
-        /// As much as with it.
+        /// The same as with the service.
         case works
     }
 
     /// The proof.
     public let proof: ProviderProof
-    /// Whom it proves; `nil` where that is somebody new each time.
+    /// The person that it proves; `nil` if each use proves a new person.
     public let providerUid: String?
-    /// What happens when the service can't be reached.
+    /// The result if the service cannot be reached.
     public let offline: Offline
 
-    /// A proof of that subject.
+    /// Creates a proof of one person.
     public init(_ proof: ProviderProof, of providerUid: String?, offline: Offline) {
         self.proof = proof
         self.providerUid = providerUid
@@ -82,16 +82,16 @@ public struct GoodProof: Sendable {
     }
 }
 
-/// An event that must be taken.
+/// An event that must be accepted.
 public struct GoodEvent: Sendable {
-    /// What arrives.
+    /// The signed payload.
     public let payload: String
-    /// What it says; `nil` for one that means nothing here.
+    /// The change; `nil` if the provider must ignore the event.
     public let change: ProviderEvent.Change?
-    /// Whom it is about.
+    /// The person that the event is about.
     public let providerUid: String
 
-    /// An event about that subject.
+    /// Creates an event about one person.
     public init(_ payload: String, says change: ProviderEvent.Change?, of providerUid: String) {
         self.payload = payload
         self.change = change

@@ -3,24 +3,24 @@ public import ProviderKit
 internal import Foundation
 internal import Synchronization
 
-/// A service behind a provider that answers from a script, remembers what it was asked, and fails on demand.
+/// A service behind a provider that answers from a script, records requests, and fails on demand.
 public final class ScriptedService: HTTPFetching {
-    /// What a service says to a request.
+    /// Makes the response to a request.
     public typealias Answer = @Sendable (FetchRequest) -> FetchResponse
 
-    /// How the service is.
+    /// The condition of the service.
     public enum Condition: String, Sendable, CaseIterable {
-        /// It answers by its script.
+        /// It answers from its script.
         case working
-        /// Nobody is there.
+        /// It cannot be reached.
         case down
-        /// Every answer is a 503.
+        /// Each response is a 503.
         case failing
-        /// Every answer is a 200 whose body is a page.
+        /// Each response is a 200 with an HTML page.
         case talkingHTML
-        /// Every answer is a 200 whose body is `{}`.
+        /// Each response is a 200 with `{}`.
         case sayingNothing
-        /// Every answer is a 200 whose body is deeply nested.
+        /// Each response is a 200 with deeply nested JSON.
         case sayingTooMuch
     }
 
@@ -32,26 +32,26 @@ public final class ScriptedService: HTTPFetching {
 
     private let state: Mutex<State>
 
-    /// Answers by URL, without its query; any other URL is a 404.
+    /// Creates a service with answers by URL without query; other URLs are a 404.
     public init(_ answers: [String: Answer] = [:]) {
         state = Mutex(State(answers: answers))
     }
 
-    /// How the service is.
+    /// The condition of the service.
     public var condition: Condition {
         get { state.withLock { $0.condition } }
         set { state.withLock { $0.condition = newValue } }
     }
 
-    /// What it was asked, oldest first.
+    /// The requests so far, oldest first.
     public var requests: [FetchRequest] { state.withLock { $0.requests } }
 
-    /// Changes what it says at a URL.
+    /// Sets the answer for a URL.
     public func answer(_ url: String, with answer: @escaping Answer) {
         state.withLock { $0.answers[url] = answer }
     }
 
-    /// Answers as its script and its condition say.
+    /// Answers according to the script and the condition.
     public func fetch(_ request: FetchRequest) async throws -> FetchResponse {
         let (condition, answer) = state.withLock { state in
             state.requests.append(request)
@@ -69,7 +69,7 @@ public final class ScriptedService: HTTPFetching {
 }
 
 extension FetchResponse {
-    /// An answer of JSON.
+    /// Creates a response with a JSON body.
     public static func json(_ value: JSONValue, status: Int = 200) -> FetchResponse {
         let body = (try? JSONEncoder().encode(value)).map(Array.init) ?? []
         return FetchResponse(status: status, headers: ["content-type": "application/json"], body: body)

@@ -3,9 +3,9 @@ public import ProviderKit
 
 internal import Tokens
 
-/// The ways out that a provider is tested with: the server's own checks of signatures, and a service of the test's.
+/// Ports for testing a provider: the server's own verification of tokens, and a service of the test.
 public enum ConformancePorts {
-    /// Ports over this network, at this time.
+    /// Creates ports with a service and a clock.
     public static func make(
         http: any HTTPFetching, now: @escaping @Sendable () -> Date = { Date() }
     ) -> ProviderPorts {

@@ -2,6 +2,7 @@ public import ProviderKit
 
 internal import Crypto
 public import Foundation
+internal import Tokens
 
 /// A way to forge or misuse a signed token (RFC 8725, 2).
 public enum TokenAttack: String, Sendable, CaseIterable {
@@ -9,15 +10,15 @@ public enum TokenAttack: String, Sendable, CaseIterable {
     case unsigned
     /// The signature is an HMAC under the public key.
     case keyConfusion
-    /// Somebody else has signed, and names the same key.
+    /// Another key signed the token, under the same `kid`.
     case foreignKey
-    /// Somebody else has signed, and sends the key along.
+    /// Another key signed the token, which contains the key.
     case embeddedKey
-    /// The claims are others than those that were signed.
+    /// The claims were changed after signing.
     case changedClaims
     /// A part of the signature is missing.
     case cutSignature
-    /// The header demands an extension that nobody knows (RFC 7515, 4.1.11).
+    /// The header requires an unknown extension (RFC 7515, 4.1.11).
     case unknownExtension
     /// `exp` was yesterday.
     case expired
@@ -32,7 +33,7 @@ public enum TokenAttack: String, Sendable, CaseIterable {
 }
 
 extension TestAuthority {
-    /// A token with these good claims that must be refused nevertheless.
+    /// A token with good claims that must be refused.
     public func token(_ claims: [String: JSONValue], under attack: TokenAttack, now: Date) throws -> String {
         let now = Int64(now.timeIntervalSince1970)
         switch attack {
@@ -42,7 +43,7 @@ extension TestAuthority {
             let message = Self.part(["alg": "HS256", "kid": .string(keyID)]) + "." + Self.part(claims)
             let secret = SymmetricKey(data: Data((publicKeyPEM.isEmpty ? keySetText : publicKeyPEM).utf8))
             let code = HMAC<SHA256>.authenticationCode(for: Data(message.utf8), using: secret)
-            return message + "." + Base64Text.encode(Data(code))
+            return message + "." + Base64URL.encode(Data(code))
         case .foreignKey:
             return try TestAuthority(algorithm, keyID: keyID).token(claims)
         case .embeddedKey:
@@ -61,7 +62,7 @@ extension TestAuthority {
         }
     }
 
-    /// One token for each attack, by the attack's name.
+    /// One token for each attack, with the attack's name.
     public func attacks(
         on claims: [String: JSONValue], now: Date, except spared: Set<TokenAttack> = []
     ) throws -> [(name: String, token: String)] {

@@ -3,8 +3,9 @@ public import ProviderKit
 internal import Crypto
 internal import CryptoExtras
 public import Foundation
+internal import Tokens
 
-/// Somebody who signs tokens: makes a key, publishes it, and mints what a test asks for.
+/// An issuer of signed tokens for tests, with a key of its own.
 public struct TestAuthority: Sendable {
     private enum Key: Sendable {
         case rsa(_RSA.Signing.PrivateKey)
@@ -12,14 +13,14 @@ public struct TestAuthority: Sendable {
         case ed25519(Curve25519.Signing.PrivateKey)
     }
 
-    /// `kid` of the key.
+    /// The key's `kid`.
     public let keyID: String
-    /// What tokens are signed with.
+    /// The algorithm of signatures.
     public let algorithm: TokenRules.Algorithm
     private let key: Key
 
-    /// A new key; without an algorithm, of ES256, which is quickly made.
-    /// - Throws: `UnreadableKeys` for another algorithm than RS256, ES256 and EdDSA.
+    /// Creates an issuer with a new key.
+    /// - Throws: `UnreadableKeys` for other algorithms than RS256, ES256 and EdDSA.
     public init(_ algorithm: TokenRules.Algorithm = .es256, keyID: String = "test-key") throws {
         self.keyID = keyID
         self.algorithm = algorithm
@@ -31,7 +32,7 @@ public struct TestAuthority: Sendable {
         }
     }
 
-    /// The key as others see it (RFC 7517, 4).
+    /// The public key as a JWK (RFC 7517, 4).
     public var publicKey: JSONValue {
         var members: [String: JSONValue] = [
             "kid": .string(keyID), "alg": .string(algorithm.rawValue), "use": "sig",
@@ -40,29 +41,29 @@ public struct TestAuthority: Sendable {
         case .rsa(let key):
             let numbers = try? key.publicKey.getKeyPrimitives()
             members["kty"] = "RSA"
-            members["n"] = .string(Base64Text.encode(numbers?.modulus ?? Data()))
-            members["e"] = .string(Base64Text.encode(numbers?.publicExponent ?? Data()))
+            members["n"] = .string(Base64URL.encode(numbers?.modulus ?? Data()))
+            members["e"] = .string(Base64URL.encode(numbers?.publicExponent ?? Data()))
         case .p256(let key):
             let point = key.publicKey.rawRepresentation
             members["kty"] = "EC"
             members["crv"] = "P-256"
-            members["x"] = .string(Base64Text.encode(point.prefix(32)))
-            members["y"] = .string(Base64Text.encode(point.suffix(32)))
+            members["x"] = .string(Base64URL.encode(point.prefix(32)))
+            members["y"] = .string(Base64URL.encode(point.suffix(32)))
         case .ed25519(let key):
             members["kty"] = "OKP"
             members["crv"] = "Ed25519"
-            members["x"] = .string(Base64Text.encode(key.publicKey.rawRepresentation))
+            members["x"] = .string(Base64URL.encode(key.publicKey.rawRepresentation))
         }
         return .object(members)
     }
 
-    /// The key in a set of one (RFC 7517, 5).
+    /// A JWK Set with the public key (RFC 7517, 5).
     public var keySet: JSONValue { ["keys": [publicKey]] }
 
-    /// The set as a text, for settings.
+    /// The JWK Set as text, for settings.
     public var keySetText: String { keySet.text }
 
-    /// The public key in PEM; empty for EdDSA, which has none here.
+    /// The public key in PEM; empty for EdDSA.
     public var publicKeyPEM: String {
         switch key {
         case .rsa(let key): key.publicKey.pemRepresentation
@@ -80,7 +81,7 @@ public struct TestAuthority: Sendable {
         }
     }
 
-    /// A compact JWS (RFC 7515, 3.1); `header` is added to `alg`, `kid` and `typ`, and wins.
+    /// Signs claims as a compact JWS (RFC 7515, 3.1); `header` overrides `alg`, `kid` and `typ`.
     public func token(_ claims: [String: JSONValue], header: [String: JSONValue] = [:]) throws -> String {
         let standard: [String: JSONValue] = [
             "alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": "JWT",
@@ -88,18 +89,18 @@ public struct TestAuthority: Sendable {
         return try signed(header: standard.merging(header) { $1 }, payload: Data(JSONValue.object(claims).text.utf8))
     }
 
-    /// A compact JWS of a payload that may be anything, JSON or not.
+    /// Signs any payload as a compact JWS, JSON or not.
     public func token(payload: Data) throws -> String {
         try signed(header: ["alg": .string(algorithm.rawValue), "kid": .string(keyID)], payload: payload)
     }
 
     private func signed(header: [String: JSONValue], payload: Data) throws -> String {
-        let message = Self.part(header) + "." + Base64Text.encode(payload)
-        return message + "." + Base64Text.encode(try signature(of: Data(message.utf8)))
+        let message = Self.part(header) + "." + Base64URL.encode(payload)
+        return message + "." + Base64URL.encode(try signature(of: Data(message.utf8)))
     }
 
     static func part(_ members: [String: JSONValue]) -> String {
-        Base64Text.encode(Data(JSONValue.object(members).text.utf8))
+        Base64URL.encode(Data(JSONValue.object(members).text.utf8))
     }
 
     private func signature(of message: Data) throws -> Data {
@@ -112,18 +113,10 @@ public struct TestAuthority: Sendable {
 }
 
 extension JSONValue {
-    /// The value as JSON, members by name; slashes stay as they are, which YAML can read too.
+    /// The value as JSON with sorted members and without escaped slashes, which YAML can read too.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
-    }
-}
-
-/// Base64url without padding (RFC 7515, 2).
-enum Base64Text {
-    static func encode(_ data: some DataProtocol) -> String {
-        Data(data).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

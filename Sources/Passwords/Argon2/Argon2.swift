@@ -1,11 +1,11 @@
 import CArgon2
 
-/// Argon2id version 1.3 (RFC 9106) by libargon2, over memory that is reused.
+/// Argon2id version 1.3 (RFC 9106) by libargon2, with reused memory.
 enum Argon2 {
-    /// Blocks the calling thread for the whole run, and computes all lanes on it.
+    /// Computes the tag on the calling thread, all lanes included.
     ///
-    /// libargon2 wipes the memory before it hands it back (`FLAG_clear_internal_memory`, on by default), so a region
-    /// never carries one person's blocks into another's run.
+    /// libargon2 wipes the memory before it returns it (`FLAG_clear_internal_memory`, on by default), so no run sees the
+    /// blocks of another.
     ///
     /// - Throws: `PasswordsError.outOfMemory` or `.hashingFailed`.
     static func tag(of secret: PasswordSecret, under setup: PHCString.Setup) throws -> [UInt8] {
@@ -40,7 +40,7 @@ enum Argon2 {
         context.t_cost = parameters.iterations
         context.lanes = parameters.parallelism
         context.threads = 1
-        // libargon2 ignores the result of the first callback and looks for a null pointer.
+        // libargon2 ignores the result of this callback and checks for a null pointer.
         context.allocate_cbk = { memory, size in
             memory?.pointee = MemoryRegions.shared.take(size)?.assumingMemoryBound(to: UInt8.self)
             return 0

@@ -1,10 +1,8 @@
-/// The cost of one Argon2id run, bounded so that neither a typing error nor a changed row can exhaust the machine.
+/// The cost of one Argon2id run, limited so that neither a typing error nor a changed row can exhaust the machine.
 package struct Argon2Parameters: Sendable, Hashable {
     package let memoryKiB: UInt32
     package let iterations: UInt32
-    /// Lanes, which are part of the result.
-    ///
-    /// One thread computes them all, as `HashingPool` has a thread for every core.
+    /// The number of lanes, all computed by one thread because `HashingPool` has a thread for each core.
     package let parallelism: UInt32
 
     /// 64 MiB, two passes, four lanes.
@@ -14,11 +12,11 @@ package struct Argon2Parameters: Sendable, Hashable {
     static let tagLength = 32
 
     private static let maximumMemoryKiB: UInt32 = 1 << 20
-    /// Memory times passes: 4 GiB, some 30 times the standard cost and a few seconds.
+    /// The limit of memory times iterations: 4 GiB, about 30 times the standard cost and a few seconds.
     private static let maximumWorkKiB: UInt64 = 1 << 22
     private static let maximumParallelism: UInt32 = 64
 
-    /// - Throws: `PasswordsError.invalidSetting`, naming the field.
+    /// - Throws: `PasswordsError.invalidSetting` with the field.
     package init(memoryKiB: UInt32, iterations: UInt32, parallelism: UInt32) throws {
         guard (1...Self.maximumParallelism).contains(parallelism) else {
             throw PasswordsError.invalidSetting(

@@ -1,17 +1,12 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 import Synchronization
 
 /// Large blocks of memory in huge pages, kept for the next run instead of being unmapped.
 ///
-/// With malloc, half the time of a run goes into faulting in fresh 4 KiB pages. A region serves requests of its own
-/// size only, so a stored hash of other parameters doesn't leave an outsized one behind, and there are never more
-/// regions than were once in use at the same time: as many as threads that hash.
+/// With malloc, faulting in new 4 KiB pages takes half the time of a run. A region serves only requests of its own size,
+/// and there are never more regions than were once in use at the same time: one for each hashing thread.
 final class MemoryRegions: Sendable {
-    /// libargon2's allocation callbacks carry no context, so its memory must come from a place known to all.
+    /// Global, because libargon2's allocation callbacks have no context.
     static let shared = MemoryRegions()
 
     private struct Region {
@@ -21,7 +16,7 @@ final class MemoryRegions: Sendable {
     }
 
     private struct State {
-        /// The latest used is last, and taken first: what isn't needed grows old.
+        /// Ordered by last use; the last one is taken first, so that unneeded ones age.
         var idle: [Region] = []
         var inUse = 0
         var mostInUse = 0
@@ -36,10 +31,11 @@ final class MemoryRegions: Sendable {
         self.now = now
     }
 
-    /// How many regions wait to be used again.
+    /// The number of unused regions.
     var idleCount: Int { state.withLock(\.idle.count) }
 
-    /// - Returns: nil when the system has no memory to give. The contents are zeros, or what the last user left.
+    /// Returns a region with undefined contents.
+    /// - Returns: `nil` if the system has no memory.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard let size = Self.wholePages(size) else { return nil }
         let address: UInt? = state.withLock { state in
@@ -60,7 +56,7 @@ final class MemoryRegions: Sendable {
         return address.flatMap(UnsafeMutableRawPointer.init(bitPattern:))
     }
 
-    /// Takes back what `take` gave for this very size.
+    /// Returns a region that `take` gave for the same size.
     func giveBack(_ memory: UnsafeMutableRawPointer, size: Int) {
         guard let size = Self.wholePages(size) else { return }
         let region = Region(address: UInt(bitPattern: memory), size: size, usedAt: now())
@@ -73,9 +69,7 @@ final class MemoryRegions: Sendable {
     func release(unusedFor age: Duration) {
         let limit = now() - age
         state.withLock { state in
-            for region in state.idle where region.usedAt <= limit {
-                Self.unmap(region)
-            }
+            for region in state.idle where region.usedAt <= limit { Self.unmap(region) }
             state.idle.removeAll { $0.usedAt <= limit }
         }
     }
@@ -85,7 +79,7 @@ final class MemoryRegions: Sendable {
         return overflow || size <= 0 ? nil : padded & ~(hugePage - 1)
     }
 
-    /// Maps one huge page more than needed and trims both ends: only aligned memory gets huge pages.
+    /// Maps one huge page more than needed and trims both ends, because only aligned memory gets huge pages.
     private static func map(_ size: Int) -> UInt? {
         let (length, overflow) = size.addingReportingOverflow(hugePage)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
@@ -95,17 +89,11 @@ final class MemoryRegions: Sendable {
         let start = UInt(bitPattern: base)
         let aligned = (start + UInt(hugePage) - 1) & ~UInt(hugePage - 1)
         let head = Int(aligned - start)
-        if head > 0 {
-            munmap(base, head)
-        }
-        if hugePage > head {
-            munmap(base + head + size, hugePage - head)
-        }
-        #if os(Linux)
-            // Advice only: without huge pages the run is slower and as right. The region also stays out of core dumps.
-            madvise(base + head, size, MADV_HUGEPAGE)
-            madvise(base + head, size, MADV_DONTDUMP)
-        #endif
+        if head > 0 { munmap(base, head) }
+        if hugePage > head { munmap(base + head + size, hugePage - head) }
+        // Hints only: without huge pages a run is slower. The region also stays out of core dumps.
+        madvise(base + head, size, MADV_HUGEPAGE)
+        madvise(base + head, size, MADV_DONTDUMP)
         return aligned
     }
 

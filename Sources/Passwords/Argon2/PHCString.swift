@@ -3,10 +3,10 @@ import Foundation
 
 /// A stored Argon2id hash: `$argon2id$v=19$m=65536,t=2,p=4[,keyid=…]$salt$tag`, base64 without padding.
 ///
-/// The format is the PHC string format's (github.com/P-H-C/phc-string-format). `keyid` names the pepper that the
-/// password went through; other software would take it for the secret that Argon2 itself can mix in.
+/// The format is the PHC string format (github.com/P-H-C/phc-string-format). `keyid` names the pepper of the password;
+/// other software would interpret it as Argon2's own secret.
 struct PHCString: Sendable, Hashable {
-    /// What decides the tag of a given password: two hashes alike in this are checked by one run.
+    /// Everything that determines the tag of a password; hashes with the same setup are checked by one run.
     struct Setup: Sendable, Hashable {
         let parameters: Argon2Parameters
         let pepperID: PepperKeys.ID?
@@ -27,24 +27,20 @@ struct PHCString: Sendable, Hashable {
         self.tag = tag
     }
 
-    /// Accepts the one spelling that `encoded` gives, so no leading zeros, padding or reordered parameters.
+    /// Parses a hash in exactly the form that `encoded` returns: no leading zeros, padding or reordered parameters.
     ///
-    /// - Throws: `PasswordsError.unreadableHash`, also for parameters beyond the bounds of `Argon2Parameters`.
+    /// - Throws: `PasswordsError.unreadableHash`, also for parameters beyond the limits of `Argon2Parameters`.
     init(_ hash: PasswordHash) throws {
         guard hash.phc.utf8.count <= Self.maximumLength, let parsed = Self(parsing: hash.phc),
             parsed.encoded.phc.utf8.elementsEqual(hash.phc.utf8)
-        else {
-            throw PasswordsError.unreadableHash
-        }
+        else { throw PasswordsError.unreadableHash }
         self = parsed
     }
 
     var encoded: PasswordHash {
         let parameters = setup.parameters
         var costs = "m=\(parameters.memoryKiB),t=\(parameters.iterations),p=\(parameters.parallelism)"
-        if let id = setup.pepperID {
-            costs += ",keyid=" + Self.base64(Array(id.name.utf8))
-        }
+        if let id = setup.pepperID { costs += ",keyid=" + Self.base64(Array(id.name.utf8)) }
         let fields = Self.prefix + [costs, Self.base64(setup.salt), Self.base64(tag)]
         return PasswordHash(phc: fields.joined(separator: "$"))
     }
@@ -60,7 +56,7 @@ struct PHCString: Sendable, Hashable {
         self.tag = tag
     }
 
-    /// Of the field `m=…,t=…,p=…`, with or without the pepper's id.
+    /// Parses the field `m=…,t=…,p=…`, with or without the pepper's id.
     static func parameters(_ costs: String) -> Argon2Parameters? { self.costs(costs)?.0 }
 
     private static func costs(_ field: String) -> (Argon2Parameters, PepperKeys.ID?)? {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Measures what a job takes while every thread has one.
+/// Measures how long a job takes while every thread runs one.
 struct Calibration {
     let threads: Int
-    /// On each thread, in a row.
+    /// The number of runs on each thread.
     private let runs = 5
 
     init(threads: Int) {
         self.threads = threads
     }
 
-    /// - Returns: `nil` if all failed.
+    /// - Returns: `nil` if all runs failed.
     func median(of measure: @escaping @Sendable () throws -> Duration) async -> Duration? {
         let durations = await withTaskGroup(of: [Duration].self) { group in
             for _ in 0..<threads {
@@ -21,7 +21,7 @@ struct Calibration {
         return durations.isEmpty ? nil : durations[durations.count / 2]
     }
 
-    /// One of its own, of the priority that jobs have.
+    /// Runs the body on a new thread with the priority of hashing threads.
     private func inThread<Output: Sendable>(_ body: @escaping @Sendable () -> Output) async -> Output {
         await withCheckedContinuation { continuation in
             let thread = Thread {

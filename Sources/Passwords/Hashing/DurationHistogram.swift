@@ -1,11 +1,11 @@
-/// How often something took how long.
+/// A histogram of durations.
 package struct DurationHistogram: Sendable, Equatable {
-    /// Upper bounds in seconds, rising.
+    /// The upper bounds of the buckets in seconds, ascending.
     package let bounds: [Double]
-    /// For each bound, how many took at most so long and longer than the bound before.
+    /// The number of durations in each bucket.
     package private(set) var buckets: [Int]
     package private(set) var count = 0
-    /// Of all together.
+    /// The sum of all durations.
     package private(set) var seconds = 0.0
 
     package init(bounds: [Double]) {

@@ -1,19 +1,18 @@
 import Accounts
 
-/// Who may still join the queue: a pure decision over figures.
+/// Decides who may join the queue, as a pure function of counts.
 ///
-/// As many may wait as the threads get through in the longest wait that a caller can be asked to bear. Nobody may hold
-/// more of these places than are left to the others: no network, no block of networks more than twice as many, and no
-/// subject over all networks. That is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking
-/// 6(2), 1998). A flood from one network fills half of the queue, two a third each, one from all over a block two
-/// thirds, and there is a place for whoever comes anew; nobody who was let in is ever pushed out, so that a refusal is
-/// always immediate. A block has the larger share so that one network alone shuts no neighbour out.
+/// The queue is as long as the threads can work off within the longest acceptable wait. A network may hold at most as many
+/// places as are free, a block of networks twice as many, and a subject as many over all networks. This is the dynamic
+/// threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2), 1998): a flood from one network fills half
+/// of the queue, floods from two a third each, one from a whole block two thirds, and newcomers still find a place. Jobs
+/// that were admitted are never dropped, so a refusal is always immediate.
 ///
-/// A subject's threshold is for blocks from which somebody waits for it already. Otherwise a few requests from all over
-/// the world would have its owner refused.
+/// The threshold of a subject applies only to blocks that already have a job for it waiting. Otherwise a few requests from
+/// all over the world would lock its owner out.
 ///
-/// An attacker of many blocks at once is therefore not told from a crowd, whether they ask about one subject or many:
-/// of `n` such blocks, somebody honest is one among `n + 1`, still served in turn if there is a place.
+/// An attacker with many blocks cannot be distinguished from a crowd: among `n` such blocks an honest client is served as
+/// one of `n + 1`, if there is a place.
 struct HashingPlaces {
     var threads: Int
     var running: Int
@@ -21,31 +20,31 @@ struct HashingPlaces {
     var averageDuration: Duration
     let limits: HashingPool.Limits
 
-    /// What waits of somebody who must leave places to others.
+    /// The waiting jobs of a group that must leave places to others.
     struct Share {
-        /// Why the caller is refused who would take more.
+        /// The reason for refusing the group's next job.
         let reason: HashingRefusal
         let count: Int
-        /// How many times what is left it may come to.
+        /// How many times the number of free places the group may hold.
         var factor = 1
     }
 
     struct Refusal: Equatable {
         let reason: HashingRefusal
-        /// After which the queue that stands before the caller will be gone.
+        /// When the present queue will be worked off.
         let retryAfter: Duration
     }
 
-    /// How many jobs must end before another one starts.
+    /// The number of jobs that must end before another one starts.
     private var ahead: Int { max(0, waiting + running + 1 - threads) }
 
-    /// - Parameter shares: those of whom the caller is one.
-    /// - Returns: `nil` for whoever may join.
+    /// - Parameter shares: the groups that the caller belongs to.
+    /// - Returns: `nil` if the caller may join the queue.
     func refusal(holding shares: [Share]) -> Refusal? {
-        // A thread has nothing else to do.
+        // A thread is free.
         guard ahead > 0 else { return nil }
         let bearable = limits.wait / averageDuration * Double(threads)
-        // Written so that no time at all, which makes nonsense of the division, is taken for no bound.
+        // `Double.minimum` ignores NaN, which the division gives for durations of zero.
         let places = Int(Double.minimum(Double(limits.length), bearable))
         let free = places - (ahead - 1)
         let reason = free < 1 ? .full : shares.first { $0.count >= free * $0.factor }?.reason
@@ -55,22 +54,22 @@ struct HashingPlaces {
     }
 }
 
-/// Why somebody was not let in; the raw values are labels at `/metrics`.
+/// Why a job was refused; the raw values are labels at `/metrics`.
 package enum HashingRefusal: String, Sendable, CaseIterable {
-    /// Everybody would wait too long.
+    /// The wait would be too long.
     case full
-    /// The network holds as many places as are left to all others.
+    /// The network holds as many places as are free.
     case network
-    /// The networks around it hold twice as many.
+    /// The block of networks holds twice as many places as are free.
     case block
-    /// Those who ask about this subject hold as many as are left, and one of them is near.
+    /// Jobs for the subject hold as many places as are free, and one of them comes from the same block.
     case subject
-    /// The server is ending.
+    /// The server is shutting down.
     case closed
 }
 
 extension HashingQueue {
-    /// What waits of those whom the requester is one of; the server itself is one of nobody.
+    /// The groups that the requester belongs to; none for the server itself.
     func shares(of requester: HashingRequester?) -> [HashingPlaces.Share] {
         guard let requester else { return [] }
         var shares = [

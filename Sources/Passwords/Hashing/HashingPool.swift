@@ -3,16 +3,15 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads of their own for work that takes a core for tens of milliseconds, behind a queue bounded by waiting time.
+/// Low-priority threads for work that takes a core for tens of milliseconds, behind a queue limited by waiting time.
 ///
-/// A caller who would wait too long, or has too many waiting already, is refused at once, before anything is computed;
-/// the others take turns. The threads give way to whatever else the machine has to do. `shutdown` must be called for
-/// them to end.
+/// A job that would wait too long, or whose group has too many jobs waiting, is refused before anything is computed. The
+/// others take turns. Call `shutdown` to end the threads.
 package final class HashingPool: Sendable {
     package struct Limits: Sendable {
-        /// The longest that a caller may expect to wait for a thread, judged by the average duration of past jobs.
+        /// The longest expected wait for a thread, by the average duration of past jobs.
         package var wait: Duration
-        /// The most callers that may wait, whatever the average says.
+        /// The most jobs that may wait, regardless of the average.
         package var length: Int
 
         package init(wait: Duration = .seconds(2), length: Int = 512) {
@@ -31,7 +30,7 @@ package final class HashingPool: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Signalled once for every job that is queued, and once for every thread at shutdown.
+    /// Signalled once for each queued job, and once for each thread at shutdown.
     private let wakeUps = DispatchSemaphore(value: 0)
     private let limits: Limits
     private let idleTime: Duration
@@ -39,9 +38,9 @@ package final class HashingPool: Sendable {
 
     /// - Parameters:
     ///   - threads: at least one.
-    ///   - limits: beyond them a caller is refused.
-    ///   - expectedDuration: stands for the average until jobs were measured.
-    ///   - idleTime: after this long without use, memory goes back to the system.
+    ///   - limits: the limits of the queue.
+    ///   - expectedDuration: used as the average until jobs were measured.
+    ///   - idleTime: how long unused memory is kept.
     ///   - releaseMemory: called on a thread of the pool, after each job and after `idleTime` without one.
     package init(
         threads: Int = ProcessInfo.processInfo.activeProcessorCount,
@@ -76,7 +75,7 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Refuses whoever would be refused now, and keeps no place for the others.
+    /// Checks whether a job would be accepted now, without reserving a place.
     ///
     /// - Throws: `AccountsError.overloaded`.
     package func requireCapacity(for requester: HashingRequester?) throws {
@@ -85,9 +84,9 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// - Throws: `AccountsError.overloaded` at once when there is no place or the pool was shut down,
-    ///   `CancellationError` when the requester leaves, or the caller's task is cancelled, while the job waits, or what the
-    ///   job throws.
+    /// Runs a job on a thread of the pool.
+    /// - Throws: `AccountsError.overloaded` at once if there is no place or the pool was shut down, `CancellationError`
+    ///   if the requester disconnects or the task is cancelled while the job waits, and errors of the job.
     package func run<Output: Sendable>(
         for requester: HashingRequester? = nil, _ job: @escaping @Sendable () throws -> Output
     ) async throws -> Output {
@@ -109,10 +108,8 @@ package final class HashingPool: Sendable {
                         },
                         giveUp: { continuation.resume(throwing: $0) })
                     enqueue(job, isClosed: connection.isClosed || Task.isCancelled)
-                    // Or left between being asked and being there to be abandoned.
-                    if connection.isClosed || Task.isCancelled {
-                        abandon(id)
-                    }
+                    // The client may have left before the job was in the queue.
+                    if connection.isClosed || Task.isCancelled { abandon(id) }
                 }
             } onCancel: {
                 abandon(id)
@@ -120,10 +117,9 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Takes the median of what `measure` returns for the average duration, unless jobs were measured meanwhile.
+    /// Sets the average duration to the median of what `measure` returns, unless jobs were measured meanwhile.
     ///
-    /// It runs a few times in a row on as many threads at once as the pool has, but none of the pool's, and counts as no
-    /// job; the memory goes back at once.
+    /// `measure` runs several times on as many additional threads as the pool has. Memory is released afterwards.
     package func calibrate(_ measure: @escaping @Sendable () throws -> Duration) async {
         let median = await Calibration(threads: statistics.workers).median(of: measure)
         releaseMemory(.zero)
@@ -133,25 +129,21 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Refuses new jobs, finishes those that wait (which takes as long as the limit of the wait), and ends the threads.
+    /// Refuses new jobs, finishes those that wait (for at most `limits.wait`), and ends the threads.
     package func shutdown() async {
         let threads = state.withLock { state in
             guard state.isOpen else { return 0 }
             state.isOpen = false
             return state.liveThreads
         }
-        for _ in 0..<threads {
-            wakeUps.signal()
-        }
+        for _ in 0..<threads { wakeUps.signal() }
         await withCheckedContinuation { continuation in
             let ended = state.withLock { state in
                 guard state.liveThreads > 0 else { return true }
                 state.awaitingShutdown.append(continuation)
                 return false
             }
-            if ended {
-                continuation.resume()
-            }
+            if ended { continuation.resume() }
         }
     }
 }
@@ -174,7 +166,7 @@ extension HashingPool {
         }
     }
 
-    /// - Returns: `nil` for whoever may join the queue; what the server itself has to do is refused for its length alone.
+    /// - Returns: `nil` if the requester may join the queue. Jobs of the server itself are refused only if the queue is full.
     private func refuse(_ requester: HashingRequester?, _ state: inout State) -> AccountsError? {
         let places = HashingPlaces(
             threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
@@ -200,17 +192,14 @@ extension HashingPool {
     private func workUntilShutdown() {
         repeat {
             _ = wakeUps.wait(timeout: .now() + idleTime / .seconds(1))
-            if let job = nextJob() {
-                perform(job)
-            }
+            if let job = nextJob() { perform(job) }
             releaseMemory(idleTime)
         } while !hasEnded()
     }
 
     private func nextJob() -> HashingQueue.Job? {
         state.withLock { state in
-            let job = state.queue.removeFirst()
-            guard let job else { return nil }
+            guard let job = state.queue.removeFirst() else { return nil }
             state.statistics.running += 1
             state.statistics.waits.record(job.since.duration(to: .now))
             return job
@@ -219,26 +208,24 @@ extension HashingPool {
 
     private func perform(_ job: HashingQueue.Job) {
         let start = ContinuousClock.now
-        let answer = job.run()
+        let resume = job.run()
         let duration = start.duration(to: .now)
         state.withLock { state in
             state.statistics.running -= 1
             state.statistics.durations.record(duration)
             state.statistics.averageDuration += (duration - state.statistics.averageDuration) / 8
         }
-        answer()
+        resume()
     }
 
-    /// Whether this thread has nothing more to do, ever; the last one tells those who wait for the shutdown.
+    /// Whether this thread may end; the last one resumes those that wait for the shutdown.
     private func hasEnded() -> Bool {
         let (ended, waiting): (Bool, [CheckedContinuation<Void, Never>]) = state.withLock { state in
             guard !state.isOpen, state.queue.count == 0 else { return (false, []) }
             state.liveThreads -= 1
             return (true, state.liveThreads == 0 ? state.awaitingShutdown : [])
         }
-        for continuation in waiting {
-            continuation.resume()
-        }
+        for continuation in waiting { continuation.resume() }
         return ended
     }
 }

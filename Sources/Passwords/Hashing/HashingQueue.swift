@@ -2,27 +2,26 @@ import Accounts
 
 /// The jobs that wait for a thread.
 ///
-/// Blocks of networks take turns, in them networks, and within a network the subjects whose passwords are asked about;
-/// each subject's jobs come in their order. This is the round robin by source that RFC 970 (Nagle, 1985) gives to
-/// packets, without the weights of later schemes, since every job costs about the same. So whoever floods from one
-/// address, or from all over a block, waits behind themselves, and whoever shares an address with somebody who hammers
-/// at one account has a turn beside them. Every operation takes constant time, however long the queue.
+/// Blocks of networks take turns, within a block its networks, and within a network the subjects whose passwords are
+/// checked. Jobs of one subject keep their order. This is the round robin by source of RFC 970 (Nagle, 1985), without
+/// weights because all jobs cost about the same. A flood from one address or block therefore waits behind itself, and
+/// others at the same address still get turns. Every operation takes constant time.
 ///
-/// How long it may become is the business of `HashingPlaces`.
+/// `HashingPlaces` limits the length.
 struct HashingQueue {
     typealias ID = UInt64
 
     struct Job: Sendable {
         let id: ID
-        /// `nil` for the server's own.
+        /// `nil` for jobs of the server itself.
         let requester: HashingRequester?
         let since: ContinuousClock.Instant
-        /// Does the work and returns what answers the caller, which the pool calls once its statistics are right.
+        /// Does the work; the result resumes the caller; the pool calls it after it updated the statistics.
         let run: @Sendable () -> () -> Void
         let giveUp: @Sendable (any Error) -> Void
     }
 
-    /// Askers who have something in common.
+    /// Jobs that are counted together.
     enum Group: Hashable {
         case network(String)
         case block(String)
@@ -30,7 +29,7 @@ struct HashingQueue {
         case subjectFromBlock(AttemptKey, String)
     }
 
-    /// What jobs take turns by, the widest first.
+    /// The levels at which jobs take turns, the widest first.
     fileprivate enum Step: Hashable {
         case block(String)
         case network(String)
@@ -38,7 +37,7 @@ struct HashingQueue {
         case job(ID)
     }
 
-    /// Turns by one step, in each of which those of the next step have theirs.
+    /// The turns of one level, each with the turns of the next level.
     private struct Line {
         private var turns = Rotation<Step>()
         private var lines: [Step: Line] = [:]
@@ -73,7 +72,7 @@ struct HashingQueue {
 
     var count: Int { jobs.count }
 
-    /// How many of the group wait.
+    /// The number of waiting jobs in a group.
     func count(_ group: Group) -> Int { members[group] ?? 0 }
 
     mutating func append(_ job: Job) {
@@ -86,7 +85,7 @@ struct HashingQueue {
         line.removeFirst().flatMap { forget($0) }
     }
 
-    /// - Returns: `nil` when the job is no longer, or not yet, waiting.
+    /// - Returns: `nil` if the job does not wait.
     mutating func remove(_ id: ID) -> Job? {
         guard let job = forget(id) else { return nil }
         line.remove(job.path[...])
@@ -104,7 +103,7 @@ struct HashingQueue {
 }
 
 extension HashingQueue.Job {
-    /// No network is called nothing.
+    /// Jobs of the server itself have the empty network, which no client has.
     fileprivate var path: [HashingQueue.Step] {
         [.block(requester?.block ?? ""), .network(requester?.network ?? ""), .subject(requester?.subject), .job(id)]
     }

@@ -1,17 +1,17 @@
-/// What a `HashingPool` has done and is doing, for the metrics.
+/// The metrics of a `HashingPool`.
 package struct HashingStatistics: Sendable, Equatable {
     package var workers: Int
     package var queued = 0
     package var running = 0
-    /// Jobs refused, by the reason.
+    /// Refused jobs by reason.
     package var refusals: [HashingRefusal: Int] = [:]
-    /// Jobs whose caller left while they waited.
+    /// Jobs whose client disconnected while they waited.
     package var abandoned = 0
-    /// Moving average of the time that one job takes.
+    /// The moving average of the time for one job.
     package var averageDuration: Duration
-    /// How long jobs took that were run to their end, failed ones included.
+    /// How long jobs ran, failed ones included.
     package var durations = DurationHistogram(bounds: [0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2.5])
-    /// How long those jobs had waited for a thread.
+    /// How long those jobs waited for a thread.
     package var waits = DurationHistogram(bounds: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5])
 
     package var done: Int { durations.count }

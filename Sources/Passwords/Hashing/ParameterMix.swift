@@ -1,10 +1,10 @@
 package import Accounts
 internal import Synchronization
 
-/// The Argon2 parameters of the stored passwords, by application, as they were last read.
+/// The distribution of Argon2 parameters among the stored passwords of each application.
 ///
-/// A run without a stored hash draws its parameters from this mix. If it used the parameters in force, an unknown
-/// address would cost more than a known one for as long as older hashes remain after the parameters were raised.
+/// A run without a stored hash takes its parameters from this distribution. With the current parameters an unknown address
+/// would cost more than a known one for as long as older, cheaper hashes remain.
 package final class ParameterMix: Sendable {
     private struct Part {
         let parameters: Argon2Parameters
@@ -15,7 +15,7 @@ package final class ParameterMix: Sendable {
 
     package init() {}
 
-    /// `costs` is the field `m=…,t=…,p=…` of the stored hashes; one that this version can't read is left out.
+    /// Replaces the distribution; `costs` is the field `m=…,t=…,p=…` of stored hashes, ignored if unreadable.
     package func replace(with read: [(application: Application.ID, costs: String, count: Int)]) {
         var counts: [Application.ID: [Argon2Parameters: Int]] = [:]
         for (application, costs, count) in read where count > 0 {
@@ -30,11 +30,10 @@ package final class ParameterMix: Sendable {
         parts.withLock { $0 = sorted }
     }
 
-    /// The parameters of a run for a subject without a stored hash, in proportion to the mix; `nil` where nothing is
-    /// stored.
+    /// The parameters for a subject without a stored hash; `nil` if the application has no hashes.
     ///
-    /// The subject's pseudonym decides, so that a subject costs the same each time. A subject changes its parameters at
-    /// most once while the hashes of an application move from old parameters to new ones.
+    /// The subject's pseudonym selects them, so that each call costs the same. They change at most once while the hashes
+    /// of an application move from old parameters to new ones.
     func parameters(for requester: HashingRequester) -> Argon2Parameters? {
         guard let application = requester.application, let subject = requester.subject else { return nil }
         let parts = parts.withLock { $0[application] } ?? []

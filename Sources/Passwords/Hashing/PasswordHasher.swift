@@ -1,17 +1,17 @@
 package import Accounts
 internal import ProviderKit
 
-/// Argon2id over normalised, optionally peppered passwords, one run for each call, in a `HashingPool`.
+/// Hashes normalised, optionally peppered passwords with Argon2id, one run for each call, in a `HashingPool`.
 package struct PasswordHasher: PasswordHashing {
     private let parameters: Argon2Parameters
     private let pepper: PepperKeys
     private let mix: ParameterMix
     private let pool: HashingPool
     private let randomBytes: @Sendable (Int) -> [UInt8]
-    /// The salt of runs without a stored hash.
+    /// The salt for runs without a stored hash.
     private let dummySalt: [UInt8]
 
-    /// `randomBytes` must be cryptographically secure; Swift's own generator reads `getrandom`.
+    /// `randomBytes` must be cryptographically secure, as Swift's own generator is.
     package init(
         parameters: Argon2Parameters = .standard,
         pepper: PepperKeys = .none,
@@ -58,15 +58,15 @@ package struct PasswordHasher: PasswordHashing {
         let tag = try await tag(of: password, under: setup, for: requester)
         guard knowsPepper(of: setup) else { return nil }
 
-        // All are compared, so that the time doesn't tell which one it was.
+        // All are compared, so that the time does not reveal which one matched.
         let matching = stored.filter { $0.setup == setup && ConstantTime.areEqual($0.tag, tag) }
         return matching.first.map { PasswordMatch(hash: $0.encoded, isOutdated: isOutdated(setup)) }
     }
 
-    /// Finds out how long a run takes before anybody asks for one, so that already the first flood is bounded rightly.
+    /// Measures how long a run takes, so that the queue is limited correctly from the first request on.
     ///
-    /// Over an eighth of the memory: time grows with memory evenly enough, and a server that nobody has asked for a hash
-    /// yet stays small. All threads run at once, as they do in a flood, for they share the way to the memory.
+    /// It uses an eighth of the memory, with which the time scales, so that an idle server stays small. All threads run at
+    /// once, because they share the memory's bandwidth.
     package func calibrate() async {
         let share = max(parameters.memoryKiB / 8, 8 * parameters.parallelism)
         guard
@@ -81,9 +81,7 @@ package struct PasswordHasher: PasswordHashing {
         }
     }
 
-    /// The one place that starts a run for somebody.
-    ///
-    /// A setup whose pepper is unknown runs too, over the bare password.
+    /// Runs Argon2id for a requester; with an unknown pepper, over the bare password.
     private func tag(
         of password: String, under setup: PHCString.Setup, for requester: HashingRequester
     ) async throws -> [UInt8] {
@@ -95,7 +93,7 @@ package struct PasswordHasher: PasswordHashing {
         }
     }
 
-    /// What a run costs that has no stored hash, so that an unknown subject costs what the known ones cost.
+    /// The parameters for a run without a stored hash, which costs as much as one with a stored hash.
     private func unknownParameters(for requester: HashingRequester) -> Argon2Parameters {
         mix.parameters(for: requester) ?? parameters
     }

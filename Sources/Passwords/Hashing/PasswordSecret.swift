@@ -2,14 +2,14 @@ import Accounts
 import Crypto
 import Foundation
 
-/// The bytes that Argon2id runs over, in memory that is wiped when let go.
+/// The input of Argon2id, in memory that is zeroed when it is released.
 ///
-/// The string it was typed as, and the request's body, can't be wiped in Swift: this bounds what outlives them.
+/// Swift cannot zero the string and the request's body that the password came from.
 struct PasswordSecret: Sendable {
-    /// `SymmetricKey` is here for its storage: zeroed on release and never printed.
+    /// A `SymmetricKey`, because it zeroes its storage and is never printed.
     private let bytes: SymmetricKey
 
-    /// With a pepper, a key that the database doesn't hold, its hashes alone can't be guessed at.
+    /// With a pepper, a key outside the database, a stolen hash cannot be attacked by guessing.
     init(_ password: String, pepper: SymmetricKey?) {
         var normalised = password.normalisedPassword
         bytes = normalised.withUTF8 { utf8 in
@@ -24,15 +24,14 @@ struct PasswordSecret: Sendable {
 }
 
 extension String {
-    /// The longest password, counted in code points of its normalised form.
+    /// The longest password in code points of its normalised form.
     static let maximumPasswordLength = PasswordRules.lengths.upperBound
 
-    /// One form of what was typed, whichever keyboard it was typed on: Apple's systems give `é` as two code points
-    /// where others give one, and a no-break space is one slip of a finger from a space.
+    /// The normalised password, independent of the keyboard: some systems type `é` as two code points.
     ///
-    /// These are the mapping rules of the OpaqueString profile (RFC 8265 section 4.2.2): every space becomes U+0020,
-    /// then NFC. Nothing is refused, trimmed or folded. What is too long for the policy even after composition (at
-    /// most four code points into one) stays as typed, because NFC of a long run of combining marks is slow.
+    /// The rules are those of the OpaqueString profile (RFC 8265 section 4.2.2): each space becomes U+0020, then NFC.
+    /// Nothing is refused, trimmed or folded. A password that is too long even after composition (of at most four code
+    /// points into one) stays as it is, because NFC of long runs of combining marks is slow.
     var normalisedPassword: String {
         guard unicodeScalars.dropFirst(4 * Self.maximumPasswordLength).isEmpty else { return self }
         var spaced = UnicodeScalarView()

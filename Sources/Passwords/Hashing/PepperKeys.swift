@@ -1,11 +1,11 @@
 package import Crypto
 
-/// The keys that passwords go through before they are hashed, told apart by an id that is stored with each hash.
+/// The keys of an HMAC over passwords before they are hashed; each hash stores the id of its key.
 ///
-/// To rotate, make the new key `current` and keep the old one in `previous`: its hashes still match and are then
-/// outdated. A hash whose key is in neither list matches nothing.
+/// To rotate, make the new key `current` and keep the old one in `previous`: its hashes still match and count as outdated.
+/// A hash whose key is in neither matches nothing.
 package struct PepperKeys: Sendable {
-    /// One to eight bytes, the limit that the PHC string format sets for `keyid`.
+    /// An id of one to eight bytes, the limit of `keyid` in the PHC string format.
     package struct ID: Sendable, Hashable {
         package let name: String
 
@@ -31,10 +31,10 @@ package struct PepperKeys: Sendable {
         }
     }
 
-    /// New hashes go without a pepper, and so do the stored ones that match.
+    /// No pepper.
     package static let none = PepperKeys()
 
-    /// The key of new hashes; nil for none.
+    /// The id of the key for new hashes; `nil` for no pepper.
     let current: ID?
     private let secrets: [ID: SymmetricKey]
 
@@ -53,7 +53,5 @@ package struct PepperKeys: Sendable {
         secrets = [:]
     }
 
-    func secret(of id: ID) -> SymmetricKey? {
-        secrets[id]
-    }
+    func secret(of id: ID) -> SymmetricKey? { secrets[id] }
 }

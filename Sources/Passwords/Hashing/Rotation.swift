@@ -1,6 +1,6 @@
-/// Elements in the order in which they came, each at most once.
+/// A queue of unique elements in the order of their arrival.
 ///
-/// A doubly linked list in a dictionary: every operation takes constant time, taking one out of the middle too.
+/// It is a doubly linked list in a dictionary, so that every operation takes constant time, also removing from the middle.
 struct Rotation<Element: Hashable> {
     private struct Links {
         var previous: Element?
@@ -14,7 +14,7 @@ struct Rotation<Element: Hashable> {
     var isEmpty: Bool { links.isEmpty }
     var count: Int { links.count }
 
-    /// Does nothing for one that is there.
+    /// Adds an element at the end, unless it is in the queue already.
     mutating func append(_ element: Element) {
         guard links[element] == nil else { return }
         links[element] = Links(previous: last)

@@ -1,11 +1,11 @@
-/// What an attacker who knows the person tries first.
+/// The words that an attacker who knows the person tries first.
 enum PersonalWords {
-    /// zxcvbn compares each at every place of the password, so there is a limit.
+    /// Limited because zxcvbn compares each word at every position of the password.
     private static let maximumCount = 64
-    /// In UTF-8: shorter ones match by chance, but one Chinese character is a name.
+    /// In UTF-8, so that shorter words do not match by chance but one Chinese character counts.
     private static let minimumBytes = 3
 
-    /// Each text whole, then the two sides of an address, then its words.
+    /// Each text itself, then the two sides of addresses, then all words.
     static func dictionary(of texts: [String]) -> [String] {
         let texts = texts.map(\.normalisedPassword)
         let sides = texts.flatMap { $0.split(separator: "@") }.map(String.init)

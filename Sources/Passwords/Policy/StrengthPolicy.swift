@@ -2,13 +2,13 @@ package import Accounts
 import Dispatch
 import Foundation
 
-/// A length in code points, and zxcvbn's judgement; no rules about kinds of characters (NIST SP 800-63B).
+/// Checks length and guessability (zxcvbn) of new passwords, without rules about kinds of characters (NIST SP 800-63B).
 package struct StrengthPolicy: PasswordPolicy {
-    /// zxcvbn's score is 2 ("somewhat guessable") from a million guesses on.
+    /// From a million guesses on, zxcvbn's score is 2 ("somewhat guessable").
     private static let minimumGuesses = 1e6
 
     private let minimumLength: Int
-    /// zxcvbn takes up to milliseconds, which belong on no thread that others wait for.
+    /// zxcvbn takes up to milliseconds, so it does not run on the cooperative pool.
     private let queue = DispatchQueue(label: "password-strength")
 
     /// - Parameter minimumLength: in code points of the normalised password, at least 8.
@@ -24,12 +24,8 @@ package struct StrengthPolicy: PasswordPolicy {
         let password = password.normalisedPassword
         let length = password.unicodeScalars.count
         var weaknesses: [PasswordWeakness] = []
-        if length < minimumLength {
-            weaknesses.append(.tooShort)
-        }
-        if length > String.maximumPasswordLength {
-            weaknesses.append(.tooLong)
-        }
+        if length < minimumLength { weaknesses.append(.tooShort) }
+        if length > String.maximumPasswordLength { weaknesses.append(.tooLong) }
         if Set(password.unicodeScalars).count < PasswordRules.differentCharacters {
             weaknesses.append(.tooGuessable)
         } else if await isGuessable(password, words: PersonalWords.dictionary(of: personalWords)) {

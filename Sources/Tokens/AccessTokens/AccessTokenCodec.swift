@@ -1,18 +1,18 @@
 package import Accounts
 import Foundation
 
-/// Signs access tokens, and believes those that this installation has signed for the same application.
+/// Signs access tokens, and verifies those that this installation signed for the same application.
 package struct AccessTokenCodec: AccessTokens {
-    /// Far above any token of ours: nothing longer is signed, or looked at.
+    /// Far above the length of any real token; longer ones are neither signed nor parsed.
     private static let lengthLimit = 8192
-    /// How far another replica's clock may be ahead when it issues a token.
+    /// How far another replica's clock may be ahead when it signs a token, in seconds.
     private static let leeway = 60
 
     private let keys: KeyRing
     private let time: any TimeSource
     private let cache: VerifiedTokenCache
 
-    /// Remembers at least the last `cacheCapacity` verified tokens, and at most twice as many.
+    /// Caches at least the last `cacheCapacity` verified tokens, and at most twice as many.
     package init(keys: KeyRing, time: any TimeSource, cacheCapacity: Int = 10_000) {
         self.keys = keys
         self.time = time
@@ -22,7 +22,7 @@ package struct AccessTokenCodec: AccessTokens {
     /// - Throws: `TokensError.noSigningKey`, `TokensError.oversizedToken`.
     package func sign(_ claims: AccessTokenClaims, for application: Application) async throws -> String {
         let key = try await keys.signingKey(of: application.id)
-        let payload = Base64URL.encode(AccessTokenPayload(claims).json)
+        let payload = Base64URL.encode(claims.payload)
         let input = key.header + [UInt8(ascii: ".")] + payload.utf8
         let signature = Base64URL.encode(try key.sign(input))
         let token = "\(String(decoding: input, as: UTF8.self)).\(signature)"
@@ -43,10 +43,8 @@ package struct AccessTokenCodec: AccessTokens {
         return entry.claims
     }
 
-    /// Who made the token, without regard to what it says.
-    private func authenticate(
-        _ token: String, for application: Application
-    ) async throws -> VerifiedTokenCache.Entry {
+    /// Verifies the signature and decodes the claims.
+    private func authenticate(_ token: String, for application: Application) async throws -> VerifiedTokenCache.Entry {
         guard let jws = CompactJWS(token) else { throw AccountsError.invalidToken }
         let key = try await keys.key(withHeader: jws.header, of: application.id)
         guard key.isValid(jws.signature, for: jws.signingInput),
@@ -56,7 +54,7 @@ package struct AccessTokenCodec: AccessTokens {
         return VerifiedTokenCache.Entry(kid: key.kid, claims: claims)
     }
 
-    /// What changes while a token is out: the time, and the application's configuration.
+    /// Checks what can change after a token was cached: the time and the application's configuration.
     private func check(_ claims: AccessTokenClaims, for application: Application) throws {
         let now = Int(time.now().timeIntervalSince1970)
         guard claims.issuer == application.issuer, claims.audience == application.audience,

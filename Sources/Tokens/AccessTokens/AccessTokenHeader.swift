@@ -1,16 +1,16 @@
 import Accounts
 import ProviderKit
 
-/// The first part of our access tokens: `alg`, `kid` and `typ`, in this order and nothing else.
+/// The header of access tokens: exactly `alg`, `kid` and `typ`, in this order.
 ///
-/// A token is recognised by having it byte for byte. So there is no `alg` to choose, no `jku`, `jwk` or `x5u` to
-/// follow and no `crit` to understand (RFC 8725 sections 3.1 and 3.2): a header with any of them is no key's header.
+/// A token's header must equal that of a key byte for byte. So a token cannot choose `alg`, cannot point to keys with
+/// `jku`, `jwk` or `x5u`, and cannot demand extensions with `crit` (RFC 8725 sections 3.1 and 3.2).
 enum AccessTokenHeader {
     static func encode(_ algorithm: SigningAlgorithm, kid: String) -> String {
         Base64URL.encode(Array(#"{"alg":"\#(algorithm.rawValue)","kid":"\#(kid)","typ":"JWT"}"#.utf8))
     }
 
-    /// The `kid` of a header that `encode` could have made.
+    /// The `kid` of a header that `encode` made; `nil` for any other header.
     static func kid(of header: some Collection<UInt8>) -> String? {
         guard let json = Base64URL.decode(header) else { return nil }
         let parts = json.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)

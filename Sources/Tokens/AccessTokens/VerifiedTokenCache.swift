@@ -2,13 +2,12 @@ import Accounts
 import Crypto
 import Synchronization
 
-/// Tokens whose signature was found right, by their SHA-256; nothing about them is true for ever, so whoever takes one
-/// from here checks times and key anew.
+/// Tokens whose signature was verified, by their SHA-256; callers check times and key of each entry again.
 ///
-/// Two generations bound it: when the young one is full it becomes the old one, which is dropped. What is used in time
-/// moves back to the young one.
+/// Two generations limit its size: when the young generation is full it replaces the old one. An entry that is used
+/// moves back to the young generation.
 final class VerifiedTokenCache: Sendable {
-    /// An application's token is no other's, though the bytes were the same.
+    /// Includes the application, because a token is valid for one application only.
     struct Key: Hashable {
         let application: Application.ID
         let digest: SHA256Digest
@@ -33,7 +32,7 @@ final class VerifiedTokenCache: Sendable {
     private let generations = Mutex(Generations())
     private let capacity: Int
 
-    /// - Parameter capacity: tokens in one generation; 0 remembers none.
+    /// - Parameter capacity: the size of one generation; 0 disables the cache.
     init(capacity: Int) {
         self.capacity = capacity
     }

@@ -2,7 +2,7 @@ package import Accounts
 import Foundation
 import ProviderKit
 
-/// Signs certificates of erasure: a JWS of `typ: erasure+jwt`, under a key that signs nothing else.
+/// Signs certificates of erasure: a JWS with `typ: erasure+jwt`, with a key that signs nothing else.
 package struct ErasureCertifier: ErasureCertification {
     private let keys: KeyRing
 
@@ -21,18 +21,16 @@ package struct ErasureCertifier: ErasureCertification {
         let iat: Int
         let receipt: String
         let uid: String
-        /// Accounts that it had absorbed.
+        /// The uids of accounts that were merged into this one.
         let aliases: [String]
         let requestedAt: String
         let erasedAt: String
-        /// How many of each kind.
+        /// The number of erased rows by kind.
         let erased: [String: Int]
         let processors: [Processor]
     }
 
-    package func signer(
-        for application: Application
-    ) async throws -> @Sendable (ErasureCertificate) throws -> String {
+    package func signer(for application: Application) async throws -> @Sendable (ErasureCertificate) throws -> String {
         let key = try await keys.certifyingKey(of: application.id)
         let issuer = application.issuer
         return { certificate in

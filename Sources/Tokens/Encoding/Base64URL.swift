@@ -1,17 +1,15 @@
-/// Base64url without padding (RFC 4648 section 5, RFC 7515 section 2).
-///
-/// Every value has exactly one text.
-enum Base64URL {
+/// Base64url without padding (RFC 4648 section 5, RFC 7515 section 2), where each value has exactly one encoding.
+package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The 6 bits that each character stands for, 255 for characters outside the alphabet.
+    /// The 6-bit value of each character, 255 for characters outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
         return values
     }()
 
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
         let alphabet = alphabet
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
@@ -31,8 +29,8 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: `nil` for padding, a foreign character, a length that no value has, and bits set behind the last byte
-    ///   (RFC 4648 section 3.5), with which one value would have several texts.
+    /// - Returns: `nil` for padding, other characters, an impossible length, and unused bits that are set
+    ///   (RFC 4648 section 3.5), which would allow several encodings of one value.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         let values = values
         var bytes: [UInt8] = []

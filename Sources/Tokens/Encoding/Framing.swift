@@ -1,6 +1,6 @@
-/// Texts put together for a MAC, so that no two lists of them give the same bytes.
+/// Joins texts for a MAC so that different lists give different bytes.
 enum Framing {
-    /// Each text in UTF-8 behind its length in eight bytes.
+    /// Each text in UTF-8, preceded by its length in eight bytes.
     static func encode(_ texts: [String]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(texts.reduce(0) { $0 + 8 + $1.utf8.count })

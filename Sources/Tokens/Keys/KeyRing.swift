@@ -2,24 +2,24 @@ package import Accounts
 import Foundation
 import Synchronization
 
-/// Every application's signing keys, in memory.
+/// The signing keys of all applications, cached in memory.
 ///
-/// Readers take an immutable `KeySet` from under a lock held for one look-up. Loads replace it whole; at most one a
-/// second is made for unknown `kid`s, whose callers all wait for that one.
+/// Readers get an immutable `KeySet`, which each load replaces as a whole. Unknown `kid`s cause at most one load a second,
+/// which all callers share.
 package final class KeyRing: Sendable {
-    /// How long a `kid` that nobody knows keeps the next one from asking the database again.
+    /// The minimum time between loads for unknown `kid`s.
     static let coolDown: TimeInterval = 1
-    /// Added to the life of a token to tell how long a retired key stays published.
+    /// How much longer than an access token a retired key stays published.
     ///
-    /// A replica that missed the rotation goes on signing with it until its next `reloadAll`.
+    /// A replica that missed the rotation signs with the retired key until its next `reloadAll`.
     static let overlapMargin: Duration = .seconds(600)
 
     private struct Ring {
         var keys: KeySet?
-        /// The latest load, finished or not.
+        /// The load that began last, finished or not.
         var load: (startedAt: Date, task: Task<KeySet, any Error>)?
         var begunLoads = 0
-        /// Which load `keys` come from.
+        /// The number of the load that `keys` come from.
         var shownLoad = 0
     }
 
@@ -38,9 +38,9 @@ package final class KeyRing: Sendable {
 // MARK: - Changing keys
 
 extension KeyRing {
-    /// Loads the application's keys, and makes one when none signs or the policy asks for another algorithm or length.
+    /// Loads the application's keys, and makes one if none exists or the policy has another algorithm or length.
     ///
-    /// To be called before the application is served, and when its configuration has changed.
+    /// Call it before the application is served, and after its configuration changed.
     package func prepare(_ application: Application) async throws {
         let signing = try await load(application.id).signing
         let wanted = application.policy.tokens
@@ -49,16 +49,16 @@ extension KeyRing {
         try await replace(signing?.kid, in: application, overlap: nil)
     }
 
-    /// Signs with a new key from now on.
+    /// Replaces the signing key.
     ///
-    /// `overlap` is how long the old key stays published; by default until its last token has expired. Zero is for a
-    /// key that was stolen: its tokens are refused as soon as each replica has read the keys again.
+    /// `overlap` is how long the old key stays published; by default until its last token has expired. Use zero for a
+    /// stolen key: replicas refuse its tokens once they have reloaded the keys.
     package func rotate(_ application: Application, overlap: Duration? = nil) async throws {
         let signing = try await load(application.id).signing
         try await replace(signing?.kid, in: application, overlap: overlap)
     }
 
-    /// Where another replica was faster, its key is the one that is used, and ours is dropped.
+    /// Installs a new key in place of the expected one; if another replica was faster, its key is used.
     private func replace(_ expected: String?, in application: Application, overlap: Duration?) async throws {
         let policy = application.policy.tokens
         let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
@@ -68,7 +68,7 @@ extension KeyRing {
         try await reload(application.id)
     }
 
-    /// The key that signs the application's certificates of erasure; whoever asks first makes it.
+    /// The key that signs the application's certificates of erasure; the first call makes it.
     ///
     /// - Throws: `TokensError.noSigningKey`.
     func certifyingKey(of application: Application.ID) async throws -> SigningKey {
@@ -85,21 +85,16 @@ extension KeyRing {
     private func stored(
         _ key: SigningKey, for purpose: SigningPurpose, in application: Application.ID
     ) throws -> StoredSigningKey {
-        StoredSigningKey(
+        let place = Self.place(of: key.kid, for: purpose, in: application)
+        return StoredSigningKey(
             purpose: purpose, kid: key.kid, algorithm: key.algorithm, bits: key.bits,
-            sealedPrivateKey: try sealing.seal(
-                key.exported, at: Self.place(of: key.kid, for: purpose, in: application)),
-            createdAt: time.now())
+            sealedPrivateKey: try sealing.seal(key.exported, at: place), createdAt: time.now())
     }
 
     private static func place(of kid: String, for purpose: SigningPurpose, in application: Application.ID)
         -> SealingPlace
     {
-        let table =
-            switch purpose {
-            case .accessTokens: "signing_keys"
-            case .erasures: "erasure_keys"
-            }
+        let table = purpose == .accessTokens ? "signing_keys" : "erasure_keys"
         return SealingPlace(application: application, table: table, column: "sealed_private_key", row: kid)
     }
 }
@@ -107,14 +102,14 @@ extension KeyRing {
 // MARK: - Loading keys
 
 extension KeyRing {
-    /// Reads the keys anew; for when another replica says that it has changed them.
+    /// Loads the keys again, after another replica changed them.
     package func reload(_ application: Application.ID) async throws {
         _ = try await load(application)
     }
 
-    /// To be called every minute: a replica that hears nothing must stop signing with a key that another has retired.
+    /// Loads the keys of all applications again, also if one of them fails.
     ///
-    /// An application that fails doesn't keep the others from being read.
+    /// Call it every minute, so that a replica that missed a notification stops signing with a retired key.
     package func reloadAll() async throws {
         var failure: (any Error)?
         for application in rings.withLock({ Array($0.keys) }) {
@@ -123,7 +118,7 @@ extension KeyRing {
         if let failure { throw failure }
     }
 
-    /// The outcome, be it an error, of the load that began within the last `coolDown` seconds, or else of a new one.
+    /// Returns the result of the load that began within the last `coolDown` seconds, or of a new one.
     private func load(_ application: Application.ID, unlessWithin coolDown: TimeInterval = 0) async throws -> KeySet {
         let now = time.now()
         let task = rings.withLock { rings in
@@ -131,7 +126,7 @@ extension KeyRing {
             if let last = ring.load, abs(now.timeIntervalSince(last.startedAt)) < coolDown { return last.task }
             ring.begunLoads += 1
             let number = ring.begunLoads
-            // A task of its own: others wait for it too, so it must not be cancelled with the request that began it.
+            // Not part of the request's task: other requests wait for it too.
             let task = Task { try await self.fetch(application, number: number) }
             ring.load = (now, task)
             rings[application] = ring
@@ -140,18 +135,18 @@ extension KeyRing {
         return try await task.value
     }
 
-    /// Shows what it read, unless a load that began later has done so already.
+    /// Loads the keys and publishes them, unless a load that began later already did.
     private func fetch(_ application: Application.ID, number: Int) async throws -> KeySet {
         let stored = try await store.signingKeys(application: application)
         let keys = try stored.map { try open($0, of: application) }
-        let all = Array(zip(stored, keys))
-        func those(_ purpose: SigningPurpose) -> [(StoredSigningKey, SigningKey)] {
-            all.filter { $0.0.purpose == purpose }
+        let pairs = Array(zip(stored, keys))
+        func all(for purpose: SigningPurpose) -> [SigningKey] { pairs.filter { $0.0.purpose == purpose }.map(\.1) }
+        func current(_ purpose: SigningPurpose) -> SigningKey? {
+            pairs.first { $0.0.purpose == purpose && $0.0.retiredAt == nil }?.1
         }
-        func current(_ purpose: SigningPurpose) -> SigningKey? { those(purpose).first { $0.0.retiredAt == nil }?.1 }
         let set = KeySet(
-            signing: current(.accessTokens), published: those(.accessTokens).map(\.1),
-            certifying: current(.erasures), certified: those(.erasures).map(\.1))
+            signing: current(.accessTokens), published: all(for: .accessTokens),
+            certifying: current(.erasures), certified: all(for: .erasures))
         rings.withLock { rings in
             guard let ring = rings[application], ring.shownLoad < number else { return }
             rings[application]?.keys = set
@@ -164,7 +159,7 @@ extension KeyRing {
         let bytes = try sealing.open(
             stored.sealedPrivateKey, at: Self.place(of: stored.kid, for: stored.purpose, in: application))
         let key = try SigningKey(stored.algorithm, privateKey: bytes)
-        // 32 bytes are a key for either curve: a changed `algorithm` shows in the thumbprint alone.
+        // 32 bytes are a valid key for either curve, so only the thumbprint reveals a changed `algorithm`.
         guard key.kid == stored.kid else { throw TokensError.malformedSigningKey(stored.algorithm) }
         return key
     }
@@ -177,7 +172,7 @@ extension KeyRing: PublishedKeys {
         try await keys(of: application.id).document
     }
 
-    /// Without a look at the database, but for an application that was never loaded.
+    /// The cached keys; they are loaded only if the application never was.
     func keys(of application: Application.ID) async throws -> KeySet {
         if let keys = rings.withLock({ $0[application]?.keys }) { return keys }
         return try await load(application, unlessWithin: Self.coolDown)
@@ -191,11 +186,10 @@ extension KeyRing: PublishedKeys {
         return key
     }
 
-    /// The key that signed a token, by the token's first part.
+    /// The key that signed a token with this header.
     ///
-    /// A `kid` that is not known may be that of a replica which rotated first: the keys are read again, at most once
-    /// a second.
-    /// - Throws: `AccountsError.invalidToken` for a header that none of the keys has.
+    /// An unknown `kid` may come from a replica that rotated first, so the keys are loaded again, at most once a second.
+    /// - Throws: `AccountsError.invalidToken` for a header of no key.
     func key(withHeader header: ArraySlice<UInt8>, of application: Application.ID) async throws -> SigningKey {
         let keys = try await keys(of: application)
         if let key = keys.key(withHeader: header) { return key }

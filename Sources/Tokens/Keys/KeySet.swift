@@ -1,14 +1,12 @@
-/// What one application signs with and publishes, at one moment.
+/// The keys of one application at one moment.
 struct KeySet: Sendable {
-    /// `nil` only before the application's first start.
+    /// The key that signs access tokens; `nil` only before the application's first start.
     let signing: SigningKey?
-    /// What signs certificates of erasure; none until the first of those.
+    /// The key that signs certificates of erasure; `nil` until the first certificate.
     let certifying: SigningKey?
-    /// The JWK Set document (RFC 7517 section 5), with every key that ever signed a certificate.
+    /// The JWK Set document (RFC 7517 section 5), with all keys that ever signed a certificate.
     let document: [UInt8]
-    /// The signing one and the retired ones: hardly ever more than two, so looking through them beats hashing.
-    ///
-    /// Not those of certificates: what they have signed is no access token.
+    /// The signing key and retired keys of access tokens; there are rarely more than two, so a linear search is fast.
     private let published: [SigningKey]
 
     init(signing: SigningKey?, published: [SigningKey], certifying: SigningKey?, certified: [SigningKey]) {

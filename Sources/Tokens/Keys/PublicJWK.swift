@@ -2,9 +2,9 @@ import Accounts
 import Crypto
 import Foundation
 
-/// A public key as others read it (RFC 7517, RFC 7518 section 6, RFC 8037 section 2).
+/// A public key as a JWK (RFC 7517, RFC 7518 section 6, RFC 8037 section 2).
 package struct PublicJWK: Sendable {
-    /// SHA-256 of the key's required members (RFC 7638), in base64url: the key's `kid`.
+    /// The thumbprint (RFC 7638) with SHA-256, in base64url; it is the key's `kid`.
     package let thumbprint: String
     package let json: String
 
@@ -14,7 +14,7 @@ package struct PublicJWK: Sendable {
             algorithm: .rs256)
     }
 
-    /// `point` is both coordinates, 32 bytes each (RFC 7518 section 6.2.1).
+    /// `point` is both coordinates, of 32 bytes each (RFC 7518 section 6.2.1).
     static func p256(point: Data) -> PublicJWK {
         let x = Base64URL.encode(point.prefix(32))
         let y = Base64URL.encode(point.suffix(32))
@@ -25,7 +25,7 @@ package struct PublicJWK: Sendable {
         PublicJWK(required: #""crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode(point))""#, algorithm: .edDSA)
     }
 
-    /// `required` has exactly the members, in the order, that RFC 7638 section 3.2 hashes.
+    /// `required` has exactly the members that RFC 7638 section 3.2 hashes, in its order.
     private init(required: String, algorithm: SigningAlgorithm) {
         let digest = SHA256.hash(data: Array("{\(required)}".utf8))
         thumbprint = Base64URL.encode(Array(digest))

@@ -4,9 +4,9 @@ import CryptoExtras
 import Dispatch
 import Foundation
 
-/// A private key, its public half, and what is the same in all that it signs.
+/// A private key with its public key and the header of its tokens.
 ///
-/// It calls swift-crypto itself: a JWT library on top costs from 20 % (RS256) to 70 % (EdDSA) of each signature.
+/// It calls swift-crypto directly: a JWT library would add 20 % (RS256) to 70 % (EdDSA) to each signature.
 package struct SigningKey: Sendable {
     private enum Pair: Sendable {
         case rsa(_RSA.Signing.PrivateKey, _RSA.Signing.PublicKey)
@@ -15,10 +15,10 @@ package struct SigningKey: Sendable {
     }
 
     package let algorithm: SigningAlgorithm
-    /// Modulus length for RS256, else 0.
+    /// The modulus length for RS256, else 0.
     package let bits: Int
     package let publicKey: PublicJWK
-    /// The first part of every access token that it signs, in base64url.
+    /// The header of the access tokens that it signs, in base64url.
     let header: [UInt8]
     private let pair: Pair
 
@@ -48,10 +48,10 @@ package struct SigningKey: Sendable {
 // MARK: - Making and keeping
 
 extension SigningKey {
-    /// Draws a key; RS256 takes 2048, 3072 or 4096 `bits`, which mean nothing to the others.
+    /// Generates a key; `bits` is 2048, 3072 or 4096 for RS256; other algorithms ignore it.
     ///
-    /// RSA takes up to seconds, so this runs on a thread of its own, one key at a time, and holds up nobody else.
-    /// Anything else throws `TokensError.unsupportedKeySize`.
+    /// RSA takes up to seconds, so keys are generated one at a time on a queue of their own.
+    /// - Throws: `TokensError.unsupportedKeySize`.
     package static func generate(_ algorithm: SigningAlgorithm, bits: Int) async throws -> SigningKey {
         try await withCheckedThrowingContinuation { continuation in
             generation.async {
@@ -77,7 +77,7 @@ extension SigningKey {
         }
     }
 
-    /// Reads what `exported` wrote.
+    /// Reads the form that `exported` returns.
     ///
     /// - Throws: `TokensError.malformedSigningKey`.
     package init(_ algorithm: SigningAlgorithm, privateKey: [UInt8]) throws {
@@ -98,9 +98,7 @@ extension SigningKey {
         }
     }
 
-    /// The private key: PKCS #1 in DER for RSA, 32 bytes for the others.
-    ///
-    /// To be sealed before it goes anywhere.
+    /// The private key, to be encrypted before it is stored: PKCS #1 in DER for RSA, 32 bytes for the others.
     package var exported: [UInt8] {
         switch pair {
         case .rsa(let key, _): Array(key.derRepresentation)
@@ -113,11 +111,11 @@ extension SigningKey {
 // MARK: - Signatures
 
 extension SigningKey {
-    /// A signature in the form that JWS wants (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1).
+    /// Signs in the form of JWS (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1).
     package func sign(_ message: [UInt8]) throws -> [UInt8] {
         switch pair {
         case .rsa(let key, _):
-            // The name is a warning about encryption with this padding; RS256 is defined with it.
+            // RS256 is defined with this padding; it is insecure for encryption only.
             try Array(key.signature(for: message, padding: .insecurePKCS1v1_5).rawRepresentation)
         case .p256(let key, _): try Array(key.signature(for: message).rawRepresentation)
         case .ed25519(let key, _): try Array(key.signature(for: message))

@@ -2,7 +2,7 @@ package import Accounts
 import Crypto
 internal import ProviderKit
 
-/// Vouches for the audit under a key derived from the root key.
+/// Authenticates batches of the audit with a key derived from the root key.
 package struct AuditMAC: AuditAuthentication {
     private let key: SymmetricKey
 
@@ -24,7 +24,7 @@ package struct AuditMAC: AuditAuthentication {
         HMAC<SHA256>.isValidAuthenticationCode(mac, authenticating: Self.encode(batch), using: key)
     }
 
-    /// As many texts for each event, so that no two lists of events give the same bytes; none is not an empty one.
+    /// Encodes each event as the same number of texts, and an absent value differently from an empty one.
     private static func encode(_ event: AuditEvent) -> [UInt8] {
         Framing.encode([
             String(event.application.rawValue), event.id.text, String(event.at), event.event,
@@ -32,7 +32,7 @@ package struct AuditMAC: AuditAuthentication {
         ])
     }
 
-    /// A batch without its time of sealing as the version before it did, one text less than others have.
+    /// Encodes a batch; one without its sealing time, from an earlier version, has one text less.
     private static func encode(_ batch: AuditBatch) -> [UInt8] {
         Framing.encode(
             [

@@ -1,7 +1,7 @@
 package import Accounts
 import Crypto
 
-/// Opaque tokens whose successors derive from themselves under a key that the database doesn't hold.
+/// Opaque tokens, whose successors are derived with a key that is not in the database.
 package struct DerivedTokens: OpaqueTokens {
     private static let length = 32
 
@@ -9,7 +9,7 @@ package struct DerivedTokens: OpaqueTokens {
     private let pseudonyms: SymmetricKey
     private let random: @Sendable (Int) -> [UInt8]
 
-    /// `random` gives as many unpredictable bytes as it is asked for.
+    /// `random` returns the requested number of unpredictable bytes.
     package init(rootKey: RootKey, random: @escaping @Sendable (Int) -> [UInt8] = SystemRandom.bytes) {
         succession = rootKey.key(for: .refreshSuccession)
         pseudonyms = rootKey.key(for: .pseudonyms)
@@ -23,18 +23,18 @@ package struct DerivedTokens: OpaqueTokens {
     }
 
     package func parse(_ text: String) -> OpaqueToken? {
-        // The length comes first: a text of megabytes is not decoded.
+        // The length is checked first, so that a long text is not decoded.
         guard text.utf8.count == 43, let bytes = Base64URL.decode(text.utf8) else { return nil }
         return Self.token(bytes)
     }
 
     package func successor(of token: OpaqueToken) -> OpaqueToken {
-        // The text stands for the bytes one to one, so `token` needn't be decoded, which could fail.
+        // Each value has one encoding, so the text can be hashed without decoding it.
         Self.token(Array(HMAC<SHA256>.authenticationCode(for: Array(token.text.utf8), using: succession)))
     }
 
     package func derived(from token: OpaqueToken, for purpose: DerivedPurpose) -> OpaqueToken {
-        // Framed, and so no token's text by itself: nothing derived here is ever a successor.
+        // The framed text is never a token's text, so the result is never a successor.
         let framed = Framing.encode([purpose.rawValue, token.text])
         return Self.token(Array(HMAC<SHA256>.authenticationCode(for: framed, using: succession)))
     }

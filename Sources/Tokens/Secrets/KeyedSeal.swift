@@ -2,22 +2,19 @@ import Accounts
 import Crypto
 import Foundation
 
-/// AES-256-GCM whose result names the format and the key.
+/// Encrypts with AES-256-GCM.
 ///
-/// One byte of version, 8 of key id, 12 of nonce, the ciphertext, 16 of tag. Nonces are random, which is safe for
-/// 2³² messages under one key (NIST SP 800-38D section 8.3).
+/// The result is 1 byte of version, 8 of key id, 12 of nonce, the ciphertext, and 16 of tag. Nonces are random, which is
+/// safe for 2³² messages under one key (NIST SP 800-38D section 8.3).
 struct KeyedSeal: Sendable {
     private static let version: UInt8 = 1
     private static let idLength = 8
 
     private let key: SymmetricKey
-    /// Authenticated too, so that neither version nor key id can be exchanged.
+    /// Version and key id, which are authenticated too.
     private let header: [UInt8]
 
-    /// `label` says what the key is for.
-    ///
-    /// The id derives from the secret under a label of its own: it tells nothing about the key, and the secret itself
-    /// encrypts nothing.
+    /// Derives the key and its id from a secret, each under a label of its own.
     init(secret: SymmetricKey, label: String) {
         key = secret.derived(for: label)
         let id = secret.derived(for: "\(label) id").withUnsafeBytes { SHA256.hash(data: $0) }
@@ -40,7 +37,7 @@ struct KeyedSeal: Sendable {
 }
 
 extension SymmetricKey {
-    /// A key for one purpose (HKDF-SHA256, RFC 5869): no two purposes share one.
+    /// Derives the key for one purpose (HKDF-SHA256, RFC 5869).
     func derived(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: self, info: Array("gatehouse v1 \(purpose)".utf8), outputByteCount: 32)

@@ -1,12 +1,9 @@
 import Crypto
 import Foundation
 
-/// The keys from the configuration.
+/// The keys from the configuration, which encrypt the root key and nothing else.
 ///
-/// They wrap the root key and nothing else, so that changing them rewrites one row.
-///
-/// To change the master key under several replicas: give every replica the new one as a previous key, then exchange the
-/// two, then drop the old one.
+/// Changing the master key therefore rewrites one row; `docs/operations.md` has the steps.
 package struct MasterKeys: Sendable {
     private static let length = 32
 
@@ -14,8 +11,8 @@ package struct MasterKeys: Sendable {
     private let previous: [KeyedSeal]
 
     /// - Parameters:
-    ///   - current: 32 bytes in base64, as are the previous ones; white space around them is ignored.
-    ///   - previous: keys that open what the current one does not.
+    ///   - current: 32 bytes in base64; surrounding white space is ignored.
+    ///   - previous: keys in the same form, tried after the current one.
     /// - Throws: `TokensError.malformedMasterKey`.
     package init(current: String, previous: [String] = []) throws {
         self.current = try Self.parse(current, setting: "secrets.masterKey")
@@ -36,7 +33,7 @@ package struct MasterKeys: Sendable {
         try current.seal(rootKey, authenticating: [])
     }
 
-    /// - Returns: the root key, and whether it should be wrapped anew because a previous key opened it.
+    /// - Returns: the root key, and whether to wrap it again because a previous key opened it.
     /// - Throws: `TokensError.unreadableRootKey`.
     func unwrap(_ wrapped: [UInt8]) throws -> (rootKey: [UInt8], isOutdated: Bool) {
         if let rootKey = try? current.open(wrapped, authenticating: []) { return (rootKey, false) }

@@ -1,9 +1,9 @@
 package import Accounts
 import Crypto
 
-/// The random key that all keys of an installation are derived from, one for each purpose.
+/// The random key from which an installation derives a key for each purpose.
 ///
-/// Its only copy stands in the database, wrapped under the master key.
+/// Its only copy is in the database, encrypted with the master key.
 package struct RootKey: Sendable {
     private let key: SymmetricKey
 
@@ -11,10 +11,10 @@ package struct RootKey: Sendable {
         key = SymmetricKey(data: bytes)
     }
 
-    /// Draws the key at the very first start; replicas that start together end with the same one.
+    /// Reads the key, or generates it at the first start; replicas that start together get the same one.
     ///
-    /// A key that a previous master key wrapped is wrapped under the current one.
-    /// - Throws: `TokensError.unreadableRootKey` when no master key opens it.
+    /// If a previous master key encrypts it, it is encrypted again with the current one.
+    /// - Throws: `TokensError.unreadableRootKey` if no master key opens it.
     package static func open(_ store: any RootKeyStore, with masterKeys: MasterKeys) async throws -> RootKey {
         let stored = try await store.wrappedRootKey()
         let wrapped =
@@ -38,9 +38,7 @@ package struct RootKey: Sendable {
         KeyedSeal(secret: key, label: purpose.rawValue)
     }
 
-    /// What a key is derived for.
-    ///
-    /// A raw value never changes: what was made under it would be lost.
+    /// The purposes of derived keys; raw values never change, because existing data depends on them.
     enum Purpose: String {
         case refreshSuccession = "refresh succession"
         case pseudonyms

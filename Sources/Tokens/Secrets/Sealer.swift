@@ -1,7 +1,7 @@
 package import Accounts
 import Crypto
 
-/// Seals values under a key derived from the root key, bound to the place where they stand.
+/// Encrypts values with a key derived from the root key, bound to the table, column and row that contain them.
 package struct Sealer: Sealing {
     private let key: KeyedSeal
     private let marks: SymmetricKey

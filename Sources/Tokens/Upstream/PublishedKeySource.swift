@@ -1,24 +1,24 @@
 internal import Foundation
 internal import ProviderKit
 
-/// What is known of the keys at one URL, and when they may be fetched.
+/// The keys that were fetched from one URL, and the rules for fetching them again.
 ///
-/// A value without a clock, so that its decisions can be tested one by one.
+/// The clock is a parameter, so that each decision can be tested by itself.
 struct PublishedKeySource {
     enum Step {
-        /// These keys count; `fetching` says that the caller has to order a fetch, which nobody waits for.
+        /// Use these keys; if `fetching`, also start a fetch in the background.
         case use(UpstreamKeySet, fetching: Bool)
-        /// A fetch will tell; `fetching` says that the caller has to order it.
+        /// Wait for a fetch; if `fetching`, start it.
         case wait(fetching: Bool)
-        /// Nothing that is known, or that may be asked now, has a key for the token.
+        /// No key fits the token, and it is too early to fetch again.
         case refuse
-        /// The source doesn't answer.
+        /// The source does not answer.
         case fail
     }
 
-    /// How long keys are used after they went stale, while the source is down.
+    /// How long stale keys are used while the source is down.
     private static let grace: TimeInterval = 86400
-    /// How long a source that failed is left alone.
+    /// The minimum time between a failed fetch and the next one.
     private static let pause: TimeInterval = 2
 
     private let coolDown: TimeInterval
@@ -26,7 +26,7 @@ struct PublishedKeySource {
     private(set) var freshUntil = Date.distantPast
     private(set) var isFetching = false
     private var fetchBegan = Date.distantPast
-    /// When a token with an unknown key last led to a fetch.
+    /// When a token with an unknown key last caused a fetch.
     private var lastForced = Date.distantPast
     private var lastFailed: Date?
 
@@ -34,7 +34,7 @@ struct PublishedKeySource {
         self.coolDown = coolDown
     }
 
-    /// What a token leads to; `isFound` looks for its key in a set.
+    /// The next step for a token; `isFound` looks for its key in a set.
     mutating func step(at now: Date, isFound: (UpstreamKeySet) -> Bool) -> Step {
         let isPaused = lastFailed.map { Self.isWithin(Self.pause, after: $0, now) } ?? false
         guard let keys, now < freshUntil.addingTimeInterval(Self.grace) else {
@@ -51,9 +51,7 @@ struct PublishedKeySource {
         return .wait(fetching: begin(at: now))
     }
 
-    /// Takes over what a fetch brought.
-    ///
-    /// `nil` is a failure, after which the keys that were there go on being used.
+    /// Stores the result of a fetch; after a failure (`nil`) the old keys stay in use.
     mutating func finish(_ fetched: (keys: UpstreamKeySet, lifetime: TimeInterval)?, at now: Date) {
         isFetching = false
         guard let fetched else {
@@ -65,7 +63,7 @@ struct PublishedKeySource {
         freshUntil = now.addingTimeInterval(fetched.lifetime)
     }
 
-    /// The fetch that a token waited for had no key for it, so that it counts as that token's own.
+    /// Counts the last fetch as caused by a token with an unknown key, because it brought no key for a waiting token.
     mutating func missed() {
         lastForced = max(lastForced, fetchBegan)
     }
@@ -77,7 +75,7 @@ struct PublishedKeySource {
         return true
     }
 
-    /// A clock that was set back ends every wait.
+    /// Also `false` if the clock was set back.
     private static func isWithin(_ span: TimeInterval, after start: Date, _ now: Date) -> Bool {
         start <= now && now < start.addingTimeInterval(span)
     }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import ProviderKit
 
 extension TokenRules {
-    /// How far another's clock may be ahead of ours.
+    /// How far the signer's clock may be ahead, in seconds.
     private static let leeway: TimeInterval = 5
 
-    /// Whether whom the token comes from, whom it is meant for and when it counts are all right; signatures aside.
+    /// Checks issuer, audience and times of a token, but not its signature.
     func accept(_ claims: TokenClaims, at now: Date) -> Bool {
         acceptsIssuer(of: claims) && acceptsAudience(of: claims) && acceptsTimes(of: claims, at: now)
     }
@@ -23,25 +23,23 @@ extension TokenRules {
         claims.audiences.contains { audiences.containsBytes(of: $0) }
     }
 
-    /// A time that is there must be one, whether it is asked for or not.
+    /// Refuses malformed times even if they are not required.
     private func acceptsTimes(of claims: TokenClaims, at now: Date) -> Bool {
-        guard let expiry = time("exp", of: claims), let start = time("nbf", of: claims),
-            let issue = time("iat", of: claims)
+        guard let expiry = time("exp", of: claims), let notBefore = time("nbf", of: claims),
+            let issuedAt = time("iat", of: claims)
         else { return false }
         let latest = now.addingTimeInterval(Self.leeway)
-        guard expiry.map({ $0 > now }) ?? !requiresExpiry, start ?? .distantPast <= latest,
-            issue ?? .distantPast <= latest
+        guard expiry.map({ $0 > now }) ?? !requiresExpiry, notBefore ?? .distantPast <= latest,
+            issuedAt ?? .distantPast <= latest
         else { return false }
         guard maximumAge != nil || longestLifetime != nil else { return true }
-        guard let issue else { return false }
-        if let maximumAge, now.timeIntervalSince(issue) > maximumAge / .seconds(1) { return false }
-        if let longestLifetime, let expiry {
-            return expiry.timeIntervalSince(issue) <= longestLifetime / .seconds(1)
-        }
-        return true
+        guard let issuedAt else { return false }
+        if let maximumAge, now.timeIntervalSince(issuedAt) > maximumAge / .seconds(1) { return false }
+        guard let longestLifetime, let expiry else { return true }
+        return expiry.timeIntervalSince(issuedAt) <= longestLifetime / .seconds(1)
     }
 
-    /// `.some(nil)` where there is no such claim, `nil` where it is no time.
+    /// `.some(nil)` for an absent claim, `nil` for a malformed one.
     private func time(_ name: String, of claims: TokenClaims) -> Date?? {
         guard let value = claims.all[name] else { return .some(nil) }
         return value.date.map { .some($0) }
@@ -49,14 +47,12 @@ extension TokenRules {
 
     private static let tenant = "{tenantid}"
 
-    /// What is put into a URL must not change where the URL leads.
+    /// Only ASCII letters, digits and hyphens, so that a tenant cannot change where an issuer's URL leads.
     private static func isPlain(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
+            && text.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "-": true
                 default: false
                 }
             }

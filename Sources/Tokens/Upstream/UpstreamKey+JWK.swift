@@ -5,14 +5,13 @@ internal import JWTKit
 internal import ProviderKit
 
 extension UpstreamKey {
-    /// A public key from its JWK (RFC 7517, RFC 7518, 6), `nil` for symmetric ones, those that are not for signatures,
-    /// and those that no signature should be believed by.
+    /// Reads a public key from its JWK (RFC 7517, RFC 7518, 6); `nil` if it is symmetric, not for signatures, or too weak.
     init?(jwk: JSONValue) {
         guard let members = jwk.object, members["use"] == nil || members["use"] == .string("sig"),
             members["key_ops"] == nil || members["key_ops"]?.array?.contains(.string("verify")) == true,
             let material = Self.material(of: jwk)
         else { return nil }
-        // A member of another type is no reason to read the key as if it had none.
+        // A `kid` or `alg` that is not a string makes the key unusable, instead of counting as absent.
         switch (members["kid"], members["alg"]) {
         case (nil, nil): self.init(material)
         case (.string(let kid), nil): self.init(material, kid: kid)
@@ -46,12 +45,12 @@ extension UpstreamKey {
         }
     }
 
-    /// A name of a type or curve; `nil` for what is longer than any.
+    /// The name of a key type or curve; `nil` if it is longer than any known name.
     private static func word(_ name: String, of jwk: JSONValue) -> String? {
         jwk[name].string.flatMap { $0.utf8.count <= 32 ? $0 : nil }
     }
 
-    /// Both coordinates in their full length (RFC 7518, 6.2.1.2).
+    /// Both coordinates, each in its full length (RFC 7518, 6.2.1.2).
     private static func point(of jwk: JSONValue, length: Int) -> [UInt8]? {
         guard let x = bytes("x", of: jwk), let y = bytes("y", of: jwk), x.count == length, y.count == length else {
             return nil

@@ -4,7 +4,7 @@ internal import Foundation
 internal import JWTKit
 internal import ProviderKit
 
-/// A public key of somebody else's that signatures can be checked with.
+/// A public key for verifying the signatures of others.
 struct UpstreamKey: Sendable {
     enum Material: Sendable {
         case rsa(JWTKit.Insecure.RSA.PublicKey)
@@ -16,7 +16,7 @@ struct UpstreamKey: Sendable {
 
     let material: Material
     let kid: String?
-    /// The one algorithm that the key names for itself.
+    /// The only algorithm that the key may be used with, if its JWK names one.
     let algorithm: String?
 
     init(_ material: Material, kid: String? = nil, algorithm: String? = nil) {
@@ -25,7 +25,7 @@ struct UpstreamKey: Sendable {
         self.algorithm = algorithm
     }
 
-    /// By kind of key and curve (RFC 7518, 3.1; RFC 8037, 3.1), and by the key's own word.
+    /// Whether type, curve and `alg` of the key allow an algorithm (RFC 7518, 3.1; RFC 8037, 3.1).
     func fits(_ algorithm: TokenRules.Algorithm) -> Bool {
         guard self.algorithm?.hasSameBytes(as: algorithm.rawValue) ?? true else { return false }
         return switch (material, algorithm) {
@@ -36,10 +36,10 @@ struct UpstreamKey: Sendable {
         }
     }
 
-    /// Whether the token is signed by this key, by the algorithm of its header.
+    /// Whether this key signed the token, with the algorithm of its header.
     func signed(_ token: UpstreamToken) async -> Bool {
         guard fits(token.algorithm) else { return false }
-        // It falls back to another key where it has several; it gets this one alone.
+        // A collection of several keys would fall back to another key.
         let keys = JWTKeyCollection()
         switch (material, token.algorithm) {
         case (.rsa(let key), .rs256): await keys.add(rsa: key, digestAlgorithm: .sha256)
@@ -58,7 +58,7 @@ struct UpstreamKey: Sendable {
         return (try? verifier.verify(token.signature, signs: token.signingInput)) ?? false
     }
 
-    /// Up to this size, so that nobody's key makes a check expensive.
+    /// The upper bound keeps verification cheap.
     static let rsaBits = 2048...8192
 
     static func rsa(_ key: _RSA.Signing.PublicKey) -> Material? {

@@ -2,16 +2,15 @@ internal import Foundation
 internal import ProviderKit
 internal import Synchronization
 
-/// Keys that others publish, fetched when needed and kept.
+/// Fetches the keys that others publish, and caches them.
 ///
-/// Fetches run in a task of this object, one at a time for a URL: whoever waits for one may go away without taking it
-/// from the others.
+/// Fetches run in a task of this object, one at a time for each URL, so that cancelling one request does not affect
+/// others that wait for the same fetch.
 final class UpstreamKeyCache: Sendable {
     private typealias Waiter = CheckedContinuation<Answer, Never>
 
     private enum Answer {
-        case known(UpstreamKeySet)
-        case fetched(UpstreamKeySet)
+        case keys(UpstreamKeySet)
         case refused
         case unavailable
     }
@@ -26,7 +25,7 @@ final class UpstreamKeyCache: Sendable {
         var lastID: UInt64 = 0
     }
 
-    /// Far more than one provider has.
+    /// The most URLs; far more than one provider has.
     private static let capacity = 64
 
     private let now: @Sendable () -> Date
@@ -39,7 +38,7 @@ final class UpstreamKeyCache: Sendable {
         self.coolDown = coolDown / .seconds(1)
         let (urls, orders) = AsyncStream.makeStream(of: String.self)
         self.orders = orders
-        // Detached from the request or the reload that happens to make this object; ends with it.
+        // Detached from the request or reload that makes this object. It ends with the object.
         Task.detached { [weak self] in
             await withDiscardingTaskGroup { group in
                 for await url in urls {
@@ -56,14 +55,11 @@ final class UpstreamKeyCache: Sendable {
         orders.finish()
     }
 
-    /// The key that a token is signed with, if it is.
-    /// - Throws: `ProviderError.refused` where the source has none; `ProviderError.unavailable` where it doesn't answer.
+    /// The published key that fits a token.
+    /// - Throws: `ProviderError.refused` if there is none; `ProviderError.unavailable` if the source does not answer.
     func key(for token: UpstreamToken, at url: String) async throws -> UpstreamKey {
         switch await answer(for: token, at: url) {
-        case .known(let keys):
-            guard let key = keys.key(for: token) else { throw ProviderError.refused }
-            return key
-        case .fetched(let keys):
+        case .keys(let keys):
             guard let key = keys.key(for: token) else { throw ProviderError.refused }
             return key
         case .refused: throw ProviderError.refused
@@ -85,7 +81,7 @@ final class UpstreamKeyCache: Sendable {
         }
     }
 
-    /// `nil` where a fetch will answer the waiter.
+    /// The immediate answer; `nil` if a fetch will resume the waiter.
     private func step(for token: UpstreamToken, at url: String, _ waiter: Waiter, _ id: UInt64) -> Answer? {
         let now = now()
         return state.withLock { state in
@@ -95,10 +91,10 @@ final class UpstreamKeyCache: Sendable {
             switch entry.source.step(at: now, isFound: { $0.key(for: token) != nil }) {
             case .use(let keys, let isFetching):
                 if isFetching { orders.yield(url) }
-                return .known(keys)
+                return .keys(keys)
             case .wait(let isFetching):
                 if isFetching { orders.yield(url) }
-                // Its cancellation handler has run, and will not again.
+                // The cancellation handler has already run.
                 guard !Task.isCancelled else { return .unavailable }
                 entry.waiters[id] = (token, waiter)
                 return nil
@@ -120,7 +116,7 @@ final class UpstreamKeyCache: Sendable {
         let waiters: [Waiter] = state.withLock { state in
             guard var entry = state.entries[url] else { return [] }
             entry.source.finish(fetched, at: now)
-            // At once: a token that arrives in between must not cause another fetch.
+            // Under the same lock, so that a token that arrives now does not cause another fetch.
             if let keys = fetched?.keys, entry.waiters.values.contains(where: { keys.key(for: $0.token) == nil }) {
                 entry.source.missed()
             }
@@ -130,9 +126,7 @@ final class UpstreamKeyCache: Sendable {
             }
             return entry.waiters.values.map(\.waiter)
         }
-        for waiter in waiters {
-            waiter.resume(returning: fetched.map { .fetched($0.keys) } ?? .unavailable)
-        }
+        for waiter in waiters { waiter.resume(returning: fetched.map { .keys($0.keys) } ?? .unavailable) }
     }
 
     private static func fetch(
@@ -141,7 +135,7 @@ final class UpstreamKeyCache: Sendable {
         guard let response = try? await http.fetch(.get(url)), response.status == 200,
             let keys = UpstreamKeySet(published: response.body)
         else { return nil }
-        // Neither a fetch for every token, nor old keys for ever.
+        // Bounded below, so that not every token causes a fetch, and above, so that old keys do not stay.
         return (keys, TimeInterval(response.lifetime(in: 300...86_400, standard: 3600).components.seconds))
     }
 }

@@ -4,16 +4,16 @@ internal import Foundation
 internal import JWTKit
 internal import ProviderKit
 
-/// Somebody else's keys, from wherever they came.
+/// The keys of another signer, published or configured.
 struct UpstreamKeySet: Sendable {
-    /// More keys of one set are not looked at.
+    /// The most keys of one set that are read.
     private static let limit = 100
 
     private let keys: [UpstreamKey]
-    /// The one key of a PEM has no id and is meant for every token.
+    /// Set for a PEM, whose only key has no id and serves all tokens.
     private let ignoresIDs: Bool
 
-    /// The one key that the token can be signed with: by its `kid`, or where it has none, the only one that fits.
+    /// The key with the token's `kid`, or the only key that fits a token without one.
     func key(for token: UpstreamToken) -> UpstreamKey? {
         let fitting = keys.filter { $0.fits(token.algorithm) }
         let chosen = fitting.filter { key in
@@ -23,15 +23,15 @@ struct UpstreamKeySet: Sendable {
         return chosen.count == 1 ? chosen.first : nil
     }
 
-    /// A JWK Set as it is published; keys that can't be used are left out.
-    /// - Returns: `nil` where it is none.
+    /// Reads a published JWK Set, without keys that cannot be used.
+    /// - Returns: `nil` if the text is not a JWK Set.
     init?(published json: [UInt8]) {
         guard let list = JSONValue(json: json)?["keys"].array else { return nil }
         keys = list.prefix(Self.limit).compactMap { UpstreamKey(jwk: $0) }
         ignoresIDs = false
     }
 
-    /// The text of a JWK Set or of one JWK, from settings.
+    /// Reads a JWK Set or a single JWK from settings.
     /// - Throws: `UnreadableKeys`.
     init(set text: String) throws {
         guard let json = JSONValue(json: Array(text.utf8)), json.object != nil else {
@@ -51,7 +51,7 @@ struct UpstreamKeySet: Sendable {
             reason: "have none for signatures: RSA from 2048 bits, P-256, P-384, P-521 or Ed25519 is expected")
     }
 
-    /// A public key in PEM (RFC 7468, 13), from settings.
+    /// Reads a public key in PEM (RFC 7468, 13) from settings.
     /// - Throws: `UnreadableKeys`.
     init(pem text: String) throws {
         let label = text.firstMatch(of: /-----BEGIN ([A-Z0-9 ]+)-----/).map { String($0.1) }

@@ -1,22 +1,22 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Somebody else's token, read strictly and not yet believed.
+/// A token of another signer, parsed strictly but not verified.
 struct UpstreamToken {
     let algorithm: TokenRules.Algorithm
     let kid: String?
     let claims: TokenClaims
-    /// The first two parts with their dot (RFC 7515, 5.2).
+    /// The first two parts and their dot (RFC 7515, 5.2).
     let signingInput: [UInt8]
     let signature: [UInt8]
 
-    /// Far above any token that a header could carry.
+    /// Far above the length of any real token.
     private static let lengthLimit = 32 * 1024
 
-    /// `nil` for anything but three parts with a header that can be obeyed: one of our algorithms, nothing critical
-    /// (RFC 7515, 4.1.11) and an encoded payload (RFC 7797).
+    /// `nil` unless the header has a supported algorithm, no critical extension (RFC 7515, 4.1.11) and an encoded payload
+    /// (RFC 7797).
     ///
-    /// Names that occur twice are refused (RFC 8725, 2.4): readers don't agree on which of them counts.
+    /// Repeated names are refused (RFC 8725, 2.4), because parsers disagree on which one counts.
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit, let jws = CompactJWS(text),
             let header = Base64URL.decode(jws.header),

@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 package import ProviderKit
 
-/// Signs by ES256 with keys from providers' settings.
+/// Signs with ES256 and keys from providers' settings.
 package struct UpstreamTokenSigner: TokenSigning {
     private struct Header: Encodable {
         let alg = "ES256"
@@ -13,7 +13,7 @@ package struct UpstreamTokenSigner: TokenSigning {
     package init() {}
 
     package func sign(_ claims: [String: JSONValue], key: String, keyID: String) throws -> String {
-        // The library would also take SEC 1's "EC PRIVATE KEY", which no service hands out.
+        // The library also accepts SEC 1's "EC PRIVATE KEY", which no service issues.
         guard key.contains("-----BEGIN PRIVATE KEY-----"),
             let signingKey = try? P256.Signing.PrivateKey(pemRepresentation: key)
         else { throw UnreadableKeys(reason: "are not a P-256 private key in PEM (PKCS #8)") }

@@ -2,19 +2,18 @@ package import Foundation
 package import ProviderKit
 internal import Synchronization
 
-/// Believes others' tokens by their keys and a provider's rules.
+/// Verifies the tokens of others by their keys and a provider's rules.
 ///
-/// What a token says for itself is judged first, and the keys are asked for only when everything but the signature is
-/// right: a token that is malformed, expired or meant for somebody else never makes the server fetch anything.
+/// The signature is checked last, so that a malformed, expired or misdirected token never makes the server fetch keys.
 package final class UpstreamTokenVerifier: TokenVerifying {
-    /// Settings change now and then; what they were is not kept for ever.
+    /// Limits the key sets of settings that are no longer in force.
     private static let capacity = 64
 
     private let now: @Sendable () -> Date
     private let published: UpstreamKeyCache
     private let configured = Mutex<[TokenKeys: UpstreamKeySet]>([:])
 
-    /// `coolDown` is the least time between two fetches that tokens with unknown keys can cause.
+    /// `coolDown` is the minimum time between two fetches that tokens with unknown keys cause.
     package init(
         http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration = .seconds(30)
     ) {
@@ -27,7 +26,7 @@ package final class UpstreamTokenVerifier: TokenVerifying {
             rules.accept(token.claims, at: now())
         else { throw ProviderError.refused }
         let key = try await key(for: token, of: rules.keys)
-        // Once more: fetching takes its time.
+        // Checked again, because time passed while the keys were fetched.
         guard await key.signed(token), rules.accept(token.claims, at: now()) else { throw ProviderError.refused }
         return token.claims
     }
