@@ -111,6 +111,6 @@ struct OneTimeCodeRulesTests {
             _ = try await app.codes.begin(
                 address, with: app.provider("email"), by: nil, from: TestApplication.client, in: app.application)
         }
-        #expect(app.rows.messages.map(\.isForNobody) == [false, true])
+        #expect(app.rows.messages.map(\.hasNoRecipient) == [false, true])
     }
 }

@@ -73,7 +73,9 @@ extension MemoryStore: ProofStore, MergeTicketStore {
         _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
     ) async throws -> Proof? {
         try await run(application) { rows in
-            guard let ticket = rows.proof(.mergeTicket, hash), rows.mayFinish(session, ticket.session) else { return nil }
+            guard let ticket = rows.proof(.mergeTicket, hash), rows.mayFinish(session, ticket.session) else {
+                return nil
+            }
             if usingUp { rows.proofs[hash] = nil }
             return ticket.proof
         }
