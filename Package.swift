@@ -80,22 +80,7 @@ let package = Package(
             ]),
         room("Passwords", imports: ["Accounts", "ProviderKit", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
-        .target(
-            name: "Migrations", dependencies: ["Postgres"], path: "migrations",
-            resources: [
-                .embedInCode("0001_foundation.sql"), .embedInCode("0002_delegated_sign_in.sql"),
-                .embedInCode("0003_rate_limits.sql"), .embedInCode("0004_one_time_codes.sql"),
-                .embedInCode("0005_text_messages.sql"), .embedInCode("0006_webhooks.sql"),
-                .embedInCode("0007_linking.sql"), .embedInCode("0008_erasure.sql"), .embedInCode("0009_audit.sql"),
-                .embedInCode("0010_traces.sql"), .embedInCode("0011_distribution.sql"),
-                .embedInCode("0012_erasure_queue.sql"), .embedInCode("0013_audit_clock.sql"),
-                .embedInCode("0014_fresh_flows.sql"),
-                .embedInCode("0015_quarantine.sql"),
-                .embedInCode("0016_limits.sql"),
-                .embedInCode("0017_leaving.sql"),
-                .embedInCode("0018_session_renewal.sql"),
-            ],
-            swiftSettings: house),
+        room("Migrations", path: "migrations", imports: ["Postgres"], plugins: ["EmbedFiles"]),
         room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
         room(
             "Delivery",
