@@ -117,15 +117,15 @@ let package = Package(
                 "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Tokens", .crypto, .cryptoExtras, .logging,
             ]),
 
+        // A measuring tool, no part of the product.
         .executableTarget(
             name: "GatehouseBench",
             dependencies: [
-                "Accounts", "GatehouseTesting", "Migrations", "Passwords", "Postgres", "ProviderKit", "Storage",
-                "Tokens",
-                "CArgon2", .crypto, .cryptoExtras, .httpClient, .httpTypes, .hummingbird, .logging, .nioCore,
-                .nioHTTP1,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+                "Accounts", "GatehouseServer", "GatehouseTesting", "Migrations", "Passwords", "Postgres", "ProviderKit",
+                "Storage", "Tokens", "CArgon2", .crypto, .cryptoExtras, .httpClient, .httpTypes, .hummingbird, .logging,
+                .nioCore, .nioHTTP1, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ] + plugins.map { .target(name: "\($0)Provider") },
+            path: "Tests/GatehouseBench",
             swiftSettings: house),
 
         .executableTarget(name: "EmbedFilesTool", path: "Sources/EmbedFiles/Tool", swiftSettings: house),
@@ -144,7 +144,7 @@ let package = Package(
     ] + plugins.map(plugin) + [
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
-        tests("PostgresTests", of: ["Postgres", "GatehouseTesting", .logging]),
+        tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
         tests("StorageTests", of: ["Storage", "Postgres"]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests(
@@ -167,13 +167,10 @@ let package = Package(
         tests(
             "GatehouseServerTests",
             of: [
-                "GatehouseServer", "GatehouseTesting", "AnonymousProvider", "AppleProvider", "CustomTokenProvider",
-                "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider", "PhoneProvider", "Accounts",
-                "Delivery", "HTTPAPI",
-                "Migrations", "Outbound", "Passwords", "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird,
-                .httpTypes,
-                .logging, .lifecycle,
-                .nioCore,
+                "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
+                "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
+                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "Outbound", "Passwords", "Postgres",
+                "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle, .nioCore,
                 .nioHTTP1, .httpClient, .crypto,
             ]),
     ],

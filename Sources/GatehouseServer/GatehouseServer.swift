@@ -13,22 +13,20 @@ public enum GatehouseServer {
     public static func run(providers: [any Provider.Type]) async -> Never {
         // A client or a log reader that goes away is an error of that write, not the end of the server.
         signal(SIGPIPE, SIG_IGN)
-        await Installation.$providers.withValue(InstalledProviders(providers, ports: UpstreamPorts())) {
-            do {
-                var command = try RootCommand.parseAsRoot()
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
-                }
-            } catch {
-                end(with: error)
+        do {
+            var command = try RootCommand.parseAsRoot()
+            if let command = command as? any ServerCommand {
+                try await command.run(installed: InstalledProviders(providers, ports: UpstreamPorts()))
+            } else {
+                try command.run()
             }
+        } catch {
+            end(with: error)
         }
         exit(0)
     }
 
-    /// Help and versions are errors to the argument parser, but not to anybody else.
+    /// The argument parser throws requests for help, which are no failures.
     private static func end(with error: any Error) -> Never {
         guard RootCommand.exitCode(for: error) != .success else {
             print(RootCommand.fullMessage(for: error))
@@ -37,10 +35,4 @@ public enum GatehouseServer {
         FileHandle.standardError.write(Data("gatehouse: \(RootCommand.message(for: error))\n".utf8))
         exit(1)
     }
-}
-
-/// The kinds of provider that this process was built with; the argument parser makes commands from types alone, so that
-/// they can't be handed over.
-enum Installation {
-    @TaskLocal static var providers = InstalledProviders([])
 }

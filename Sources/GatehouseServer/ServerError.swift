@@ -19,8 +19,6 @@ enum ServerError: Error, CustomStringConvertible {
     case unacknowledged(UUID, by: [String], isErased: Bool)
     case auditBroken(AuditFault)
     case development(String)
-    case noPasswords(application: String)
-    case applicationInUse(String)
     case interrupted
 
     var description: String {
@@ -45,10 +43,6 @@ enum ServerError: Error, CustomStringConvertible {
         case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
         case .development(let reason): reason
         case .interrupted: "stopped by a signal; run the command again to go on"
-        case .noPasswords(let application):
-            "application \(application) has no provider with passwords, by which seeded people could sign in"
-        case .applicationInUse(let application):
-            "application \(application) has accounts that were not seeded: choose one of its own, or say --among-others"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// An asynchronous client of PostgreSQL on libpq, its migrator, and a server of one's own for development and tests.
+/// An asynchronous client of PostgreSQL on libpq, and the migrator.
 ///
 /// A `Database` has one thread, the `Reactor`, which owns every `Connection` and waits in `poll()`. A caller of
 /// `execute` encodes its binds, leaves a `Request` in the `Inbox` and suspends; the reactor hands the request to libpq
@@ -27,8 +27,5 @@
 ///   in an id from the system's random numbers and in printing an address; without those it is 124.
 /// - A prepared statement keeps a plan that was made when its tables were empty, until they are analysed; autovacuum comes
 ///   once a minute. `Storage/PlannerStatistics` doesn't wait for it: 200 refreshes a second became 2,500.
-/// - COPY has no place in a pipeline: its transaction's connection leaves pipeline mode for it, as for a script. Rows go
-///   out piece by piece, so that a batch of megabytes holds up nobody. An error of the server shows only after the end
-///   of the rows, and libpq has a result at hand whenever it is asked before.
 /// - A statement whose result type a migration changes is prepared anew, but inside a transaction it fails first: name
 ///   the columns instead of selecting `*`.

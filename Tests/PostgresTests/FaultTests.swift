@@ -1,3 +1,4 @@
+import GatehouseServer
 import GatehouseTesting
 import Postgres
 import Synchronization

@@ -21,10 +21,6 @@ package enum DerivedPurpose: String, Sendable {
     case flowNonce
     /// The code verifier towards a provider (RFC 7636), from the flow's state.
     case flowProofKey
-    /// The refresh token of a seeded session, derived from its account's uid.
-    case seededSession
-    /// The password of all people seeded in an application, from its name.
-    case seededPassword
 }
 
 package struct OpaqueToken: Sendable, Hashable {

@@ -1,23 +1,23 @@
 internal import Accounts
 internal import Delivery
 internal import Foundation
-internal import Logging
+package import Logging
 internal import Migrations
 internal import Outbound
-internal import Postgres
+package import Postgres
 internal import ProviderKit
 internal import Storage
-internal import Tokens
+package import Tokens
 
 /// The database, the keys, the stores over them and the way to webhooks and the SMS gateway: what every command uses.
-struct Backend {
-    let configuration: Configuration
+package struct Backend {
+    package let configuration: Configuration
     let logger: Logger
-    let database: Database
+    package let database: Database
     let channel: ReplicaChannel
     let revocations: RevocationList
     let sealer: Sealer
-    let opaque: DerivedTokens
+    package let opaque: DerivedTokens
     let keys: KeyRing
     let access: AccessTokenCodec
     let store: SQLStore
@@ -30,7 +30,7 @@ struct Backend {
     /// Apart from the providers' network, so that neither delays the other.
     let posting: any HTTPPosting
 
-    enum Schema {
+    package enum Schema {
         /// Brought up to date first.
         case migrated
         /// Must be up to date.
@@ -40,7 +40,7 @@ struct Backend {
     /// Runs the body with an open backend and closes that whatever happens.
     ///
     /// `connections` stand in for the configured ones, for work that is not a server's.
-    static func with<Result>(
+    package static func with<Result>(
         _ configuration: Configuration, logger: Logger, schema: Schema,
         connections: Database.Configuration? = nil, _ body: (Backend) async throws -> Result
     ) async throws -> Result {

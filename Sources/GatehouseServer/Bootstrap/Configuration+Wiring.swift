@@ -8,11 +8,11 @@ internal import HummingbirdHTTP2
 internal import HummingbirdTLS
 internal import NIOCore
 internal import NIOSSL
-internal import Passwords
+package import Passwords
 internal import ProviderKit
 
 extension PasswordHasher {
-    init(
+    package init(
         _ configuration: Configuration.Passwords, mix: ParameterMix = ParameterMix(), pool: HashingPool
     ) throws {
         self.init(

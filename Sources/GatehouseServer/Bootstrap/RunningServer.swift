@@ -30,7 +30,7 @@ struct RunningServer {
     let api: HTTPAPI
 
     /// With an inbox, messages are kept there instead of being sent.
-    init(_ backend: Backend, inbox: DevelopmentInbox?) async throws {
+    init(_ backend: Backend, installed: InstalledProviders, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         let hashing = HashingPool()
         let mix = ParameterMix()
@@ -58,7 +58,7 @@ struct RunningServer {
         let backlog = BacklogService(table: BacklogTable(database: backend.database), logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         try await backend.replayLedgers(of: scopes.all)
-        let ports = Installation.providers.ports
+        let ports = installed.ports
         ports.report(to: backend.logger)
         self.backend = backend
         self.useCases = useCases
@@ -75,7 +75,7 @@ struct RunningServer {
         self.site = site
         self.ports = ports
         api = HTTPAPI(
-            useCases: useCases, keys: backend.keys, installed: Installation.providers.kinds, site: site,
+            useCases: useCases, keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
                 database: backend.database, channel: backend.channel, hashing: hashing, worker: worker)

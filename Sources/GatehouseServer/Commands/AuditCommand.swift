@@ -6,12 +6,12 @@ internal import Logging
 internal import Storage
 
 /// `gatehouse audit`.
-struct AuditCommand: AsyncParsableCommand {
+struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Checks the audit, or reads it.", subcommands: [Verify.self, Export.self])
 
     /// `gatehouse audit verify`: follows the chain from its beginning, or from what retention has left of it.
-    struct Verify: AsyncParsableCommand {
+    struct Verify: ServerCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify", abstract: "Finds events that were edited, removed or inserted.",
             discussion: """
@@ -22,8 +22,8 @@ struct AuditCommand: AsyncParsableCommand {
         @Option(help: "SEQ:MAC, as a server has logged it.", transform: { try checkpoint($0) })
         var checkpoint: AuditCheckpoint?
 
-        func run() async throws {
-            let (_, configuration) = try options.load()
+        func run(installed: InstalledProviders) async throws {
+            let (_, configuration) = try options.load(installed: installed)
             try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
                 let verification = AuditVerification(
                     store: backend.audit, authentication: backend.auditMAC, time: SystemTime())
@@ -42,7 +42,7 @@ struct AuditCommand: AsyncParsableCommand {
     }
 
     /// `gatehouse audit export`: page by page, so that it takes no more memory for a year than for a day.
-    struct Export: AsyncParsableCommand {
+    struct Export: ServerCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Prints events as lines of JSON, those of each application by time.")
 
@@ -54,8 +54,8 @@ struct AuditCommand: AsyncParsableCommand {
 
         private static let page = 1000
 
-        func run() async throws {
-            let (_, configuration) = try options.load()
+        func run(installed: InstalledProviders) async throws {
+            let (_, configuration) = try options.load(installed: installed)
             try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
                 let applications = try await backend.audit.auditedApplications()
                     .filter { application == nil || $0.name == application }

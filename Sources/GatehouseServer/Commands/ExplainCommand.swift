@@ -4,7 +4,7 @@ internal import Foundation
 internal import ProviderKit
 
 /// `gatehouse explain`.
-struct ExplainCommand: AsyncParsableCommand {
+struct ExplainCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Tells what a proof would lead to, and by which rule, without changing anything.",
@@ -26,8 +26,8 @@ struct ExplainCommand: AsyncParsableCommand {
     @Option(help: "What a guest would want where the identity has an account: keep, switch or merge.")
     var onConflict: String = ConflictChoice.keep.rawValue
 
-    func run() async throws {
-        let (_, configuration) = try options.load()
+    func run(installed: InstalledProviders) async throws {
+        let (_, configuration) = try options.load(installed: installed)
         let evidence = try EvidenceFile(path: evidence).evidence
         guard let choice = ConflictChoice(rawValue: onConflict) else {
             throw ValidationError("--on-conflict takes keep, switch or merge")

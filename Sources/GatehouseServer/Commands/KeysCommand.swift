@@ -1,17 +1,17 @@
-internal import Accounts
+package import Accounts
 internal import ArgumentParser
 internal import Logging
 internal import Storage
 internal import Tokens
 
 /// `gatehouse keys`.
-struct KeysCommand: AsyncParsableCommand {
+struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Looks after the keys that sign access tokens.", subcommands: [Rotate.self])
 
     /// `gatehouse keys rotate`: running servers hear of the new key at once and sign with it; the old one stays
     /// published until the last token that it signed has expired.
-    struct Rotate: AsyncParsableCommand {
+    struct Rotate: ServerCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate", abstract: "Makes a new signing key for each application, or for one.")
 
@@ -19,8 +19,8 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "Only this application's.")
         var application: String?
 
-        func run() async throws {
-            let (_, configuration) = try options.load()
+        func run(installed: InstalledProviders) async throws {
+            let (_, configuration) = try options.load(installed: installed)
             try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
                 for application in try await backend.applications(named: application) {
                     try await backend.keys.rotate(application)
@@ -43,7 +43,7 @@ extension Backend {
     /// The named one, or all of them without a name.
     ///
     /// - Throws: `ServerError.unknownApplication`.
-    func applications(named name: String?) async throws -> [Accounts.Application] {
+    package func applications(named name: String?) async throws -> [Accounts.Application] {
         let all = try await applications(of: configuration)
         guard let name else { return all }
         guard let one = all.first(where: { $0.name == name }) else { throw ServerError.unknownApplication(name) }

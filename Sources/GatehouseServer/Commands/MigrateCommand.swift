@@ -4,14 +4,14 @@ internal import Migrations
 internal import Postgres
 
 /// `gatehouse migrate`: brings the database's schema up to date; nothing else.
-struct MigrateCommand: AsyncParsableCommand {
+struct MigrateCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Brings the database's schema up to date.")
 
     @OptionGroup var options: ConfigurationOptions
 
-    func run() async throws {
-        let (_, configuration) = try options.load()
+    func run(installed: InstalledProviders) async throws {
+        let (_, configuration) = try options.load(installed: installed)
         let database = Database(configuration.database.postgres, logger: .forCommands)
         database.start()
         do {

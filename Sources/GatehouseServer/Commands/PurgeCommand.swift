@@ -11,7 +11,7 @@ internal import UnixSignals
 ///
 /// It has workers of its own, so that it needs no running server; they take only events and tokens of the accounts that
 /// it erases, and finish what they have taken before the command ends.
-struct PurgeCommand: AsyncParsableCommand {
+struct PurgeCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
         abstract: "Erases accounts whose grace period is over, and tells again who has not acknowledged it.")
@@ -28,8 +28,8 @@ struct PurgeCommand: AsyncParsableCommand {
     private static let patience: Duration = .seconds(20)
     private static let look: Duration = .milliseconds(100)
 
-    func run() async throws {
-        let (_, configuration) = try options.load()
+    func run(installed: InstalledProviders) async throws {
+        let (_, configuration) = try options.load(installed: installed)
         try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
             let names = Set(try await backend.applications(named: application).map(\.name))
             let all = try await backend.scopes(of: configuration)
@@ -46,7 +46,7 @@ struct PurgeCommand: AsyncParsableCommand {
                     try await eraseAll(in: scopes, backend: backend, own: own)
                 }
             }
-            await Installation.providers.ports.shutdown()
+            await installed.ports.shutdown()
         }
     }
 

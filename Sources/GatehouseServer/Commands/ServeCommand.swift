@@ -3,24 +3,24 @@ internal import Foundation
 internal import Logging
 
 /// `gatehouse serve`: brings the schema up to date and serves until it is told to stop.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serves the configured applications.")
 
     @OptionGroup var options: ConfigurationOptions
 
-    func run() async throws {
-        try await SessionPriority.lowered { try await serve() }
+    func run(installed: InstalledProviders) async throws {
+        try await SessionPriority.lowered { try await serve(installed) }
     }
 
-    private func serve() async throws {
-        let (path, configuration) = try options.load()
+    private func serve(_ installed: InstalledProviders) async throws {
+        let (path, configuration) = try options.load(installed: installed)
         let logger = Logger(label: "gatehouse") { label in JSONLogHandler(label: label) }
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
-            let server = try await RunningServer(backend, inbox: nil)
+            let server = try await RunningServer(backend, installed: installed, inbox: nil)
             let reload = ConfigurationReload(
                 of: configuration, path: path, environment: ProcessInfo.processInfo.environment,
-                installed: Installation.providers, logger: logger, takeOver: server.take(over:sections:))
+                installed: installed, logger: logger, takeOver: server.take(over:sections:))
             let host = configuration.server.host
             try await server.run(reload: ConfigurationWatcher(reload)) { port in
                 logger.notice("serving", metadata: ["host": "\(host)", "port": "\(port)"])

@@ -5,7 +5,7 @@ internal import Logging
 internal import Postgres
 
 /// `gatehouse dev`: a whole server with nothing configured, its database in a directory of its own.
-struct DevelopmentCommand: AsyncParsableCommand {
+struct DevelopmentCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "dev", abstract: "Runs a demo application on a private PostgreSQL, with an inbox instead of mail.")
 
@@ -20,7 +20,7 @@ struct DevelopmentCommand: AsyncParsableCommand {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535") }
     }
 
-    func run() async throws {
+    func run(installed: InstalledProviders) async throws {
         let level: Logger.Level = verbose ? .debug : .notice
         let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }
         let home = try await DevelopmentHome(directory: directory)
@@ -28,7 +28,7 @@ struct DevelopmentCommand: AsyncParsableCommand {
         try await cluster.start()
         do {
             try await SessionPriority.lowered {
-                try await serve(home: home, databaseURL: cluster.url, logger: logger)
+                try await serve(home: home, databaseURL: cluster.url, installed: installed, logger: logger)
             }
         } catch {
             await cluster.stop()
@@ -37,10 +37,12 @@ struct DevelopmentCommand: AsyncParsableCommand {
         await cluster.stop()
     }
 
-    private func serve(home: DevelopmentHome, databaseURL: String, logger: Logger) async throws {
-        let configuration = try home.configuration(port: port, databaseURL: databaseURL)
+    private func serve(
+        home: DevelopmentHome, databaseURL: String, installed: InstalledProviders, logger: Logger
+    ) async throws {
+        let configuration = try home.configuration(port: port, databaseURL: databaseURL, installed: installed)
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
-            let server = try await RunningServer(backend, inbox: DevelopmentInbox())
+            let server = try await RunningServer(backend, installed: installed, inbox: DevelopmentInbox())
             try await server.run(reload: nil) { port in
                 let banner = Banner(port: port, directory: home.directory, tokenKey: home.tokenKey.path)
                 FileHandle.standardOutput.write(Data(banner.text.utf8))

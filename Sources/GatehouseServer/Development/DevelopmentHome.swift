@@ -22,14 +22,8 @@ struct DevelopmentHome {
         } catch let error as ServerError {
             throw error
         } catch {
-            throw ServerError.development("can't use the directory \(directory): \(Self.reason(error))")
+            throw ServerError.development("can't use the directory \(directory): \(error.operatingSystemReason)")
         }
-    }
-
-    /// The operating system's, where Foundation hides it behind a sentence of its own.
-    private static func reason(_ error: any Error) -> String {
-        let underlying = (error as? CocoaError)?.underlying as? POSIXError
-        return underlying.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
     }
 
     private static func masterKey(at file: URL) throws -> String {
@@ -47,7 +41,7 @@ struct DevelopmentHome {
     }
 
     /// The application `demo`, with every provider that works offline.
-    func configuration(port: Int, databaseURL: String) throws -> Configuration {
+    func configuration(port: Int, databaseURL: String, installed: InstalledProviders) throws -> Configuration {
         let yaml = """
             server: { host: 127.0.0.1, port: \(port), publicURL: "http://127.0.0.1:\(port)", development: true }
             database: { url: "${DATABASE_URL}" }
@@ -71,6 +65,14 @@ struct DevelopmentHome {
             yaml, file: "gatehouse dev",
             environment: [
                 "GATEHOUSE_MASTER_KEY": masterKey, "DATABASE_URL": databaseURL, "TOKEN_KEYS": tokenKey.keySet,
-            ], installed: Installation.providers)
+            ], installed: installed)
+    }
+}
+
+extension Error {
+    /// The operating system's text, which Foundation hides in an underlying error.
+    var operatingSystemReason: String {
+        let underlying = (self as? CocoaError)?.underlying as? POSIXError
+        return underlying.map { reason($0.code.rawValue) } ?? localizedDescription
     }
 }

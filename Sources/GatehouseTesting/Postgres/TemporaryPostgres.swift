@@ -1,3 +1,4 @@
+package import GatehouseServer
 import Logging
 package import Postgres
 

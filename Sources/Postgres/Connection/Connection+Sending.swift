@@ -17,7 +17,6 @@ extension Connection {
             case .commit: sendCommand("COMMIT", as: .work(request))
             case .rollback: sendCommand("ROLLBACK", as: .work(request))
             case .script(let sql): sendSimple(sql, as: .script(request))
-            case .copy(let statement, _): sendSimple("\(statement.text)", as: .copy(request))
             }
         if isSent { requestsInFlight += 1 }
         return isSent

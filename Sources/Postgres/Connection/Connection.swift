@@ -18,7 +18,6 @@ final class Connection {
         case begin
         case work(Request)
         case script(Request)
-        case copy(Request)
         case listen(isLast: Bool)
         case probe(sentAt: Nanoseconds)
         /// A heartbeat for that listening connection.
@@ -64,8 +63,6 @@ final class Connection {
     var isEnding = false
     var backlog = Queue<Request>()
     var interruptedSince: Nanoseconds?
-    /// Set while the server reads rows instead of answering.
-    var copy: CopyProgress?
 
     // Listening connections only.
     var nextBeat = Nanoseconds.never
@@ -84,19 +81,11 @@ final class Connection {
 
     var runsScript: Bool { if case .script = inFlight.first { true } else { false } }
 
-    /// Whether the pipeline is closed for what runs.
-    var runsSimple: Bool {
-        switch inFlight.first {
-        case .script, .copy: true
-        default: false
-        }
-    }
-
     /// Everything somebody waits for, sent or not.
     var requests: [Request] {
         inFlight.compactMap { entry in
             switch entry {
-            case .work(let request), .script(let request), .copy(let request): request
+            case .work(let request), .script(let request): request
             case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: nil
             }
         } + backlog
@@ -105,7 +94,7 @@ final class Connection {
     func hasInFlight(_ request: Request) -> Bool {
         inFlight.contains { entry in
             switch entry {
-            case .work(let other), .script(let other), .copy(let other): other === request
+            case .work(let other), .script(let other): other === request
             case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: false
             }
         }
@@ -146,7 +135,6 @@ final class Connection {
         hasBegun = false
         isEnding = false
         interruptedSince = nil
-        copy = nil
         isSuspect = false
         nextBeat = .never
     }

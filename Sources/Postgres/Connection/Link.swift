@@ -61,9 +61,11 @@ extension ServerError {
     }
 }
 
-extension Link {
-    /// Runs one statement on a connection of its own, blocking.
-    static func run(_ sql: String, url: String) throws(PostgresError) {
+extension Database {
+    /// Runs one statement outside any transaction, such as CREATE DATABASE, on a new connection.
+    ///
+    /// Blocks until the server has answered.
+    package static func runAlone(_ sql: String, url: String) throws(PostgresError) {
         guard let raw = PQconnectdb(url) else { throw .unavailable("out of memory") }
         let link = Link(owning: raw)
         guard PQstatus(raw) == CONNECTION_OK, let result = PQexec(raw, sql) else { throw .unavailable(link.complaint) }

@@ -34,27 +34,10 @@ struct OwnThread: Sendable {
         pthread_join(id, nil)
     }
 
-    /// Runs `body` on a thread nobody waits for; false when there is none.
+    /// Runs `body` on a thread that is never joined; false when the system has no thread left.
     static func detached(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = OwnThread(body) else { return false }
         pthread_detach(thread.id)
         return true
-    }
-
-    /// The value of `body`, run on a thread of its own.
-    static func value<Value: Sendable>(
-        of body: @escaping @Sendable () throws(PostgresError) -> Value
-    ) async throws(PostgresError) -> Value {
-        let result: Result<Value, PostgresError> = await withCheckedContinuation { continuation in
-            let isRunning = detached {
-                do throws(PostgresError) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-            if !isRunning { continuation.resume(returning: .failure(.overloaded)) }
-        }
-        return try result.get()
     }
 }

@@ -6,8 +6,6 @@ final class Request: @unchecked Sendable {
         case rollback
         /// Several statements in the simple protocol, without a deadline.
         case script(String)
-        /// COPY … FROM STDIN, and what comes in.
-        case copy(Statement, [UInt8])
     }
 
     let work: Work
@@ -40,17 +38,12 @@ final class Request: @unchecked Sendable {
     }
 
     /// In the simple protocol, for which the pipeline must be empty and closed.
-    var isSimple: Bool {
-        switch work {
-        case .script, .copy: true
-        case .statement, .commit, .rollback: false
-        }
-    }
+    var isScript: Bool { if case .script = work { true } else { false } }
 
     var endsLease: Bool {
         switch work {
         case .commit, .rollback: true
-        case .statement, .script, .copy: false
+        case .statement, .script: false
         }
     }
 
@@ -59,7 +52,7 @@ final class Request: @unchecked Sendable {
         switch work {
         case .commit: .connectionLost(maybeExecuted: true)
         case .statement: .connectionLost(maybeExecuted: lease == nil && !isRead)
-        case .rollback, .script, .copy: .connectionLost(maybeExecuted: false)
+        case .rollback, .script: .connectionLost(maybeExecuted: false)
         }
     }
 

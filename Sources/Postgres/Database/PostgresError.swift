@@ -27,8 +27,6 @@ package enum PostgresError: Error, Sendable, Equatable {
     case encoding(String)
     case invalidConfiguration(String)
     case migration(String)
-    /// The private cluster cannot be set up or started; one line which says what to do.
-    case cluster(String)
 
     /// The constraint's name is the schema's promise, so it is compared in full; nil means any.
     package func isUniqueViolation(constraint: String? = nil) -> Bool {
@@ -82,7 +80,6 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
         case .encoding(let fault): "value not fit for the database: \(fault)"
         case .invalidConfiguration(let fault): "invalid database URL: \(fault)"
         case .migration(let fault): "database migration: \(fault)"
-        case .cluster(let fault): "private database: \(fault)"
         }
     }
 

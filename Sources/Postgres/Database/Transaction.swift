@@ -21,15 +21,6 @@ package struct Transaction: Executor {
         _ = try await run(.script(sql), until: .never)
     }
 
-    /// Stores rows in bulk by `COPY … FROM STDIN (FORMAT binary)`: all of them, or none and an error.
-    ///
-    /// The time limits are a statement's, so a batch should be one of some megabytes. Cancelled, it ends at once, having
-    /// stored nothing.
-    /// - Returns: how many rows were stored.
-    package func copy(_ rows: CopyRows, by statement: Statement) async throws(PostgresError) -> Int {
-        try await run(.copy(statement, try rows.encoded()), until: .now + Nanoseconds(deadline)).affected
-    }
-
     private func run(_ work: Request.Work, until deadline: Nanoseconds) async throws(PostgresError) -> Rows {
         let request = Request(work, lease: lease, deadline: deadline)
         guard inbox.post(.submit(request)) else { throw .stopped }

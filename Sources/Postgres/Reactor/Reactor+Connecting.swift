@@ -91,7 +91,7 @@ extension Reactor {
         connection.reset()
         for entry in sent {
             switch entry {
-            case .work(let request), .script(let request), .copy(let request):
+            case .work(let request), .script(let request):
                 sendAgain(request, unless: !request.isRead || request.isRepeated) { $0.isRepeated = true }
             case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: break
             }

@@ -29,7 +29,7 @@ extension Reactor {
     /// BEGIN goes out with its first statement, in one batch: were BEGIN refused, the statement would be too.
     func pump(_ connection: Connection) {
         while let request = connection.backlog.first {
-            guard connection.interruptedSince == nil, !connection.runsSimple else { return }
+            guard connection.interruptedSince == nil, !connection.runsScript else { return }
             if request.endsLease, !connection.hasBegun {
                 connection.backlog.popFirst()
                 request.promise.settle(.success(Rows(nil)))
@@ -41,21 +41,21 @@ extension Reactor {
                 continue
             }
             guard begin(connection, for: request) else { return lose(connection, connection.link?.complaint) }
-            if request.isSimple, !connection.inFlight.isEmpty { return }
+            if request.isScript, !connection.inFlight.isEmpty { return }
             connection.backlog.popFirst()
             guard connection.send(request) else {
                 request.promise.fail(.connectionLost(maybeExecuted: false))
                 return lose(connection, connection.link?.complaint)
             }
             // the request is in flight by now, so that losing the connection settles it
-            guard request.isSimple || connection.sync() else { return lose(connection, connection.link?.complaint) }
+            guard request.isScript || connection.sync() else { return lose(connection, connection.link?.complaint) }
         }
     }
 
     private func begin(_ connection: Connection, for request: Request) -> Bool {
         guard !connection.hasBegun else { return true }
         connection.hasBegun = true
-        return connection.sendCommand("BEGIN", as: .begin) && (!request.isSimple || connection.sync())
+        return connection.sendCommand("BEGIN", as: .begin) && (!request.isScript || connection.sync())
     }
 
     /// Cancels a statement in flight.

@@ -117,7 +117,7 @@ extension Reactor {
     /// The server of the listening connection has stopped answering: what is idle is connected again before anybody
     /// needs it, and what runs has as long to answer as the probe had.
     private func suspectAll() {
-        for connection in connections where connection.link != nil && !connection.runsSimple {
+        for connection in connections where connection.link != nil && !connection.runsScript {
             if connection.inFlight.isEmpty {
                 lose(connection, "another connection's server does not answer")
             } else {

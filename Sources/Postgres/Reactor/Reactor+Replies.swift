@@ -7,8 +7,7 @@ extension Reactor {
         let wasAsked = !connection.inFlight.isEmpty
         // answers which arrived before the end of the stream still count
         let isOpen = PQconsumeInput(link.raw) == 1
-        // while the server reads rows, libpq makes up results which say so
-        while let entry = connection.inFlight.first, connection.copy == nil, PQisBusy(link.raw) == 0 {
+        while let entry = connection.inFlight.first, PQisBusy(link.raw) == 0 {
             guard let raw = PQgetResult(link.raw) else {
                 guard complete(entry, on: connection) else { return }
                 continue
@@ -21,13 +20,8 @@ extension Reactor {
                 // unlike a statement's answers, a sync is not followed by NULL
                 connection.inFlight.popFirst()
                 didSync(connection)
-            case PGRES_COPY_IN:
-                guard case .copy(let request) = entry, case .copy(_, let bytes) = request.work else {
-                    return lose(connection, "COPY takes rows of its own")
-                }
-                connection.copy = CopyProgress(request: request, bytes: bytes)
-            case PGRES_COPY_OUT, PGRES_COPY_BOTH:
-                return lose(connection, "COPY to the client is not supported")
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                return lose(connection, "COPY is not supported")
             case PGRES_FATAL_ERROR where ServerError(answer) == nil:
                 return lose(connection, answer.complaint)
             default:
@@ -54,7 +48,7 @@ extension Reactor {
         case .work(let request):
             connection.requestsInFlight -= 1
             settle(request, answer, error, on: connection)
-        case .script(let request), .copy(let request):
+        case .script(let request):
             connection.requestsInFlight -= 1
             request.promise.settle(error.map { .failure(.server($0)) } ?? .success(Rows(answer)))
             guard PQenterPipelineMode(link.raw) == 1 else { return closed(connection, link.complaint) }

@@ -45,7 +45,6 @@ final class Reactor {
             leasedConnections.forEach(pump)
             if now >= nextSweep { sweep() }
             runTimers()
-            leasedConnections.forEach(feed)
             for connection in connections where connection.hasUnsentBytes && !connection.flush() {
                 lose(connection, connection.link?.complaint)
             }
@@ -80,8 +79,7 @@ final class Reactor {
         let open = connections.filter { $0.link != nil }
         var polled = [pollfd(fd: inbox.wakeUp, events: Int16(POLLIN), revents: 0)]
         for connection in open {
-            let hasMore = connection.hasUnsentBytes || connection.copy != nil
-            let events = hasMore ? POLLIN | POLLOUT : POLLIN
+            let events = connection.hasUnsentBytes ? POLLIN | POLLOUT : POLLIN
             polled.append(pollfd(fd: PQsocket(connection.link?.raw), events: Int16(events), revents: 0))
         }
         let timeout = inbox.maySleep(statistics) ? millisecondsToNextTimer() : 0

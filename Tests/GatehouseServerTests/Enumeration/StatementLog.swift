@@ -2,7 +2,7 @@ import Foundation
 import GatehouseTesting
 import Migrations
 
-@testable import Postgres
+@testable import GatehouseServer
 
 /// A PostgreSQL of the test's own that writes down each statement before it runs it.
 struct StatementLog: Sendable {

@@ -4,7 +4,6 @@ import Migrations
 import Testing
 
 @testable import GatehouseServer
-@testable import Postgres
 
 /// Random concurrent changes to the same accounts cause no deadlock and no server error.
 struct ContentionTests {

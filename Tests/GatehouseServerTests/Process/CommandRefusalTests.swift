@@ -13,7 +13,7 @@ struct CommandRefusalTests {
     static let commands: [[String]] =
         ["show", "disable", "enable", "require-password-change", "delete", "export"].map { ["account", $0, uid] } + [
             ["purge"], ["purge", "--now", uid], ["purge", "--dry-run"], ["audit", "verify"], ["audit", "export"],
-            ["keys", "rotate"], ["migrate"], ["bench", "seed", "--accounts", "1"],
+            ["keys", "rotate"], ["migrate"],
             ["explain", "--provider", "email", "--evidence", "evidence.json"], ["serve"],
         ]
 
@@ -70,7 +70,7 @@ struct CommandRefusalTests {
         ["account", "show", "x"], ["account", "show"], ["account", "erase", uid], ["purge", "--now", "x"],
         ["purge", "--then"], ["audit", "verify", "--checkpoint", "x"], ["audit", "export", "--since", "noon"],
         ["nothing"],
-        ["bench", "seed"], ["explain"], ["account", "show", uid, "--application", "nope"],
+        ["explain"], ["account", "show", uid, "--application", "nope"],
         ["purge", "--application", "nope"], ["audit", "export", "--application", "nope"],
     ])
     func `an argument that is missing, unknown or wrong`(command: [String]) async throws {

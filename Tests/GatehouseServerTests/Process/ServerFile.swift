@@ -55,9 +55,12 @@ struct ServerFile {
     }
 
     /// Runs a command with this file as its configuration.
-    func run(_ arguments: [String], in directory: ProcessDirectory) async throws -> GatehouseProcess.Outcome {
+    func run(
+        _ arguments: [String], program: String = GatehouseProcess.executable, in directory: ProcessDirectory
+    ) async throws -> GatehouseProcess.Outcome {
         try directory.write(text, to: "gatehouse.yaml")
-        return try await GatehouseProcess.run(arguments + ["--config", "gatehouse.yaml"], in: directory)
+        return try await GatehouseProcess.run(
+            arguments + ["--config", "gatehouse.yaml"], program: program, in: directory)
     }
 }
 

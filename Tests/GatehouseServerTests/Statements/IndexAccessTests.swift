@@ -1,9 +1,8 @@
 import Accounts
 import Postgres
-import Storage
-import Tokens
 import Testing
 
+@testable import GatehouseBench
 @testable import GatehouseServer
 
 /// Costs stay flat however many accounts there are: what is asked for often finds its rows by an index.
@@ -60,15 +59,10 @@ struct IndexAccessTests {
 
     private func seed(_ server: TestServer) async throws {
         let application = try await server.application()
-        let opaque = server.backend.opaque
         let seeded = SeededAccounts(
-            database: server.backend.database,
-            terms: SeededAccounts.Terms(
-                application: application.id, providers: ("email", "google"), identitiesPerAccount: 2,
-                password: PasswordHash(phc: "none"), lifetimes: application.policy.tokens,
-                token: { person in
-                    opaque.derived(from: OpaqueToken(text: person.uid.text, hash: []), for: .seededSession)
-                }))
+            database: server.backend.database, application: application.id, lifetimes: application.policy.tokens,
+            providers: ("email", "google"), identitiesPerAccount: 2, password: PasswordHash(phc: "none"),
+            secrets: SeededSecrets(opaque: server.backend.opaque))
         #expect(try await seeded.add(1...Self.people) == Self.people)
         try await seeded.analyze()
     }

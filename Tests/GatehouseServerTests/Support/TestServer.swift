@@ -116,32 +116,31 @@ struct TestServer: Sendable {
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let providers = providers
-        return try await Installation.$providers.withValue(providers) {
-            let configuration = try Configuration.parse(
-                yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
-            return try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
-                let inbox = DevelopmentInbox()
-                let serving = Serving(
-                    server: try await RunningServer(backend, inbox: inbox), bodyDeadline: bodyDeadline)
-                let testing = Testing { port in
-                    try await body(
-                        TestServer(
-                            url: "http://127.0.0.1:\(port)", inbox: inbox, backend: backend, server: serving.server,
-                            databaseURL: database))
-                } ports: {
-                    serving.ports
-                }
-                let group = ServiceGroup(
-                    configuration: .init(
-                        services: [
-                            .init(service: serving, failureTerminationBehavior: .cancelGroup),
-                            .init(
-                                service: testing, successTerminationBehavior: .gracefullyShutdownGroup,
-                                failureTerminationBehavior: .gracefullyShutdownGroup),
-                        ], logger: logger))
-                try await group.run()
-                return try testing.result()
+        let configuration = try Configuration.parse(
+            yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
+        return try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
+            let inbox = DevelopmentInbox()
+            let serving = Serving(
+                server: try await RunningServer(backend, installed: providers, inbox: inbox), bodyDeadline: bodyDeadline
+            )
+            let testing = Testing { port in
+                try await body(
+                    TestServer(
+                        url: "http://127.0.0.1:\(port)", inbox: inbox, backend: backend, server: serving.server,
+                        databaseURL: database))
+            } ports: {
+                serving.ports
             }
+            let group = ServiceGroup(
+                configuration: .init(
+                    services: [
+                        .init(service: serving, failureTerminationBehavior: .cancelGroup),
+                        .init(
+                            service: testing, successTerminationBehavior: .gracefullyShutdownGroup,
+                            failureTerminationBehavior: .gracefullyShutdownGroup),
+                    ], logger: logger))
+            try await group.run()
+            return try testing.result()
         }
     }
 }

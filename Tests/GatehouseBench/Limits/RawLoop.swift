@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseServer
 
 extension Contender {
     /// Runs a piece of work on a thread for each core, each with a piece of its own from `makeWork`.
@@ -29,14 +30,5 @@ extension Contender {
             elapsed = (.now - start) / .seconds(1)
         } while elapsed < seconds
         return count / elapsed
-    }
-}
-
-/// For work that blocks, which the cooperative pool must never do.
-func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-            continuation.resume(with: Result { try body() })
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseServer
 
 /// A script of SQL that pgbench runs against the server's own database, a transaction for each statement.
 struct Pgbench: Sendable {
@@ -10,7 +11,7 @@ struct Pgbench: Sendable {
 
     /// `script` is its file's path.
     init(script: String, databaseURL: String) throws {
-        program = try Self.program("pgbench")
+        program = try PrivateCluster.programs(["pgbench"])[0]
         self.script = script
         self.databaseURL = databaseURL
     }
@@ -33,21 +34,6 @@ struct Pgbench: Sendable {
         parameters.sorted { $0.key > $1.key }.reduce(text) { sql, parameter in
             sql.replacing("$\(parameter.key)", with: parameter.value)
         }
-    }
-
-    /// A program that comes with PostgreSQL.
-    ///
-    /// Beside the server first: Debian's command in the path is a script around it.
-    static func program(_ name: String) throws -> String {
-        let root = "/usr/lib/postgresql"
-        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-        let installed = versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
-        let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-        let candidates = (installed + search).map { "\($0)/\(name)" }
-        guard let program = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
-            throw BenchError("\(name) is not installed")
-        }
-        return program
     }
 }
 

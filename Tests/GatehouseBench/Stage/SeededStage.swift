@@ -1,7 +1,6 @@
 import Foundation
-import Storage
 
-/// A stage whose application of ES256 has as many people as `gatehouse bench seed` was told, some of them known here.
+/// A stage whose ES256 application was filled by `gatehouse-bench seed`; the tokens of some people are known here.
 struct SeededStage: Sendable {
     let stage: Stage
     private let password: String

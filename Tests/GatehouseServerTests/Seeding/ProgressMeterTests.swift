@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GatehouseServer
+@testable import GatehouseBench
 
 struct ProgressMeterTests {
     private final class Screen {

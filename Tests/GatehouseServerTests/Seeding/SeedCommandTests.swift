@@ -3,13 +3,15 @@ import GatehouseTesting
 import Migrations
 import Postgres
 import ProviderKit
-import Storage
 import Testing
 
+@testable import GatehouseBench
 @testable import GatehouseServer
 
-/// `gatehouse bench seed` beside a running server on the same database.
+/// `gatehouse-bench seed` beside a running server on the same database.
 @Suite struct SeedCommandTests {
+    private static let bench = GatehouseProcess.executable + "-bench"
+
     private func withServerAndCommands(
         _ body: @Sendable @escaping (TestServer, ServerFile, ProcessDirectory) async throws -> Void
     ) async throws {
@@ -26,7 +28,7 @@ import Testing
         _ count: Int, _ more: String..., file: ServerFile, in directory: ProcessDirectory
     ) async throws -> (added: Int, password: String, tokens: [Substring], progress: [String]) {
         let outcome = try await file.run(
-            ["bench", "seed", "--accounts", "\(count)", "--provider", "scripted"] + more, in: directory)
+            ["seed", "--accounts", "\(count)", "--provider", "scripted"] + more, program: Self.bench, in: directory)
         try #require(outcome.status == 0, "\(outcome.errorLines)")
         let lines = outcome.output.split(separator: "\n")
         let added = try #require(lines.first?.split(separator: " ").first.flatMap { Int($0) })
@@ -101,11 +103,11 @@ import Testing
     @Test func `seeding refuses an application with other accounts`() async throws {
         try await withServerAndCommands { server, file, directory in
             _ = try await APIClient(server).guest()
-            let refused = try await file.run(["bench", "seed", "--accounts", "5"], in: directory)
+            let refused = try await file.run(["seed", "--accounts", "5"], program: Self.bench, in: directory)
             #expect((refused.status, refused.output) == (1, ""))
             #expect(refused.errorLines.count == 1)
             #expect(
-                refused.errorLines.first?.hasPrefix("gatehouse: application demo has accounts that were not") == true)
+                refused.errorLines.first?.hasPrefix("Error: application demo has accounts that were not") == true)
             #expect(try await server.count("SELECT count(*) FROM accounts") == 1)
             let seeded = try await seed(5, "--among-others", file: file, in: directory)
             #expect(seeded.added == 5)
@@ -120,8 +122,9 @@ import Testing
     func `a failure gives one line`(arguments: [String], words: String) async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await ProcessDirectory.with { directory in
-            let outcome = try await ServerFile(database: database).run(["bench", "seed"] + arguments, in: directory)
-            #expect(outcome.status == 1)
+            let outcome = try await ServerFile(database: database)
+                .run(["seed"] + arguments, program: Self.bench, in: directory)
+            #expect(outcome.status != 0)
             #expect(outcome.errorLines.first?.contains(words) == true, "\(outcome.errorLines)")
         }
     }

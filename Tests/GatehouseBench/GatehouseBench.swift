@@ -11,7 +11,8 @@ import ArgumentParser
 struct GatehouseBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse-bench", abstract: "Measures Gatehouse against the limits of this machine.",
-        subcommands: [RunCommand.self, ScaleCommand.self, EmptyRouteCommand.self], defaultSubcommand: RunCommand.self)
+        subcommands: [RunCommand.self, ScaleCommand.self, SeedCommand.self, EmptyRouteCommand.self],
+        defaultSubcommand: RunCommand.self)
 }
 
 /// `gatehouse-bench`: measures, prints a table and writes it to a file.

@@ -1,6 +1,6 @@
 import Accounts
 import Foundation
-import Postgres
+import GatehouseServer
 import Synchronization
 
 /// Where everything is measured: a private PostgreSQL that syncs its commits, people in two applications, `gatehouse
@@ -142,18 +142,18 @@ extension Stage {
 
     /// More people for the application of ES256, in a database that has settled since.
     ///
-    /// - Returns: what `gatehouse bench seed` printed.
+    /// - Returns: what `gatehouse-bench seed` printed.
     func seed(_ count: Int, printing printed: Int) async throws -> [Substring] {
         let output = "\(directory)/seed.out"
         _ = try await Child.output(
             of: [
-                "/bin/sh", "-c", #"exec "$@" > "$0""#, output, try Self.server(), "bench", "seed", "--config",
+                "/bin/sh", "-c", #"exec "$@" > "$0""#, output, try Self.program(), "seed", "--config",
                 configuration, "--application", es256.name, "--among-others", "--accounts", "\(count)",
                 "--print-tokens", "\(printed)",
             ], isShown: true)
         progress("vacuuming")
         _ = try await Child.output(
-            of: [try Pgbench.program("vacuumdb"), "--analyze", "--dbname", databaseURL])
+            of: [try PrivateCluster.programs(["vacuumdb"])[0], "--analyze", "--dbname", databaseURL])
         return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
     }
 

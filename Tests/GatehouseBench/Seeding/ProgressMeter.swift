@@ -1,6 +1,6 @@
-internal import Foundation
+import Foundation
 
-/// Tells on standard error how far a long piece of work is: a bar on a terminal, elsewhere a line for every tenth.
+/// Shows the progress of a long task on standard error: a bar on a terminal, a line for every tenth elsewhere.
 struct ProgressMeter {
     private let total: Int
     private let what: String
@@ -28,7 +28,7 @@ struct ProgressMeter {
             let now = ContinuousClock.now
             guard done == total || reportedAt.map({ now - $0 >= .milliseconds(100) }) ?? true else { return }
             reportedAt = now
-            // Whatever was there before is longer at most by what the rest of the line is cleared of.
+            // The escape sequence clears the rest of a longer line written before.
             write("\r\(state.bar)\u{1B}[K")
         } else {
             let tenths = done * 10 / total
@@ -38,13 +38,13 @@ struct ProgressMeter {
         }
     }
 
-    /// Leaves the bar's line.
+    /// Ends the bar's line.
     func end() {
         if isTerminal, reportedAt != nil { write("\n") }
     }
 }
 
-/// How far something is at a moment, in words.
+/// The progress of a task at one moment, as text.
 struct ProgressState {
     let done: Int
     let total: Int
@@ -59,7 +59,7 @@ struct ProgressState {
         return "\(bar) \(line)"
     }
 
-    /// The time left supposes that the rest goes as fast as what is done.
+    /// The estimate of the time left assumes a constant pace.
     var line: String {
         let share = "\(100 * done / total) %"
         let seconds = elapsed / .seconds(1)

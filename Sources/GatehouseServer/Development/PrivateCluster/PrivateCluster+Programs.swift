@@ -1,0 +1,67 @@
+internal import Foundation
+
+extension PrivateCluster {
+    /// The paths of programs that come with PostgreSQL, from the first directory that contains all of them.
+    ///
+    /// It looks where `pg_config` points, then in Debian's directories, then in `PATH`.
+    package static func programs(_ names: [String]) throws -> [String] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let directories = configured() + installed() + path.split(separator: ":").map(String.init)
+        let candidates = directories.lazy.map { directory in names.map { "\(directory)/\($0)" } }
+        guard let programs = candidates.first(where: { $0.allSatisfy { access($0, X_OK) == 0 } }) else {
+            throw failure("PostgreSQL's server is not installed; on Debian or Ubuntu: apt-get install postgresql")
+        }
+        return programs
+    }
+
+    private static func configured() -> [String] {
+        guard let pipe = popen("pg_config --bindir 2>/dev/null", "r") else { return [] }
+        defer { pclose(pipe) }
+        var line = [CChar](repeating: 0, count: 4096)
+        let text = line.withUnsafeMutableBufferPointer { buffer in
+            fgets(buffer.baseAddress, Int32(buffer.count), pipe).map { String(cString: $0) }
+        }
+        return text.map { [$0.filter { !$0.isNewline }] } ?? []
+    }
+
+    /// Debian installs every major version in a directory of its own; the newest comes first.
+    private static func installed() -> [String] {
+        let root = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        return versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
+    }
+
+    /// The user that the server runs as, because PostgreSQL refuses root.
+    struct User {
+        let id: uid_t
+        let group: gid_t
+        /// The prefix that runs a command as this user.
+        let command: [String]
+
+        /// This process's user, unless that is root: then the owner of `data`, `postgres` or `nobody`.
+        static func owning(_ data: String) throws -> Self {
+            guard geteuid() == 0 else { return Self(id: geteuid(), group: getegid(), command: []) }
+            if let attributes = try? FileManager.default.attributesOfItem(atPath: data),
+                let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value, owner != 0,
+                let group = (attributes[.groupOwnerAccountID] as? NSNumber)?.uint32Value
+            {
+                return Self(unprivileged: owner, group: group)
+            }
+            guard let entry = getpwnam("postgres") ?? getpwnam("nobody") else {
+                throw failure("PostgreSQL does not run as root, and there is no user postgres or nobody")
+            }
+            return Self(unprivileged: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
+        }
+
+        private init(id: uid_t, group: gid_t, command: [String]) {
+            self.id = id
+            self.group = group
+            self.command = command
+        }
+
+        private init(unprivileged id: uid_t, group: gid_t) {
+            let setpriv = ["/usr/bin/env", "setpriv", "--reuid=\(id)", "--regid=\(group)", "--clear-groups", "--"]
+            self.init(id: id, group: group, command: setpriv)
+        }
+    }
+}
