@@ -43,17 +43,16 @@ package struct UseCases: Sendable {
         codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)
         linking = IdentityLinking(
             store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
-        passwordLinking = PasswordLinking(
-            store: store, hasher: hasher, passwords: passwords, linking: linking, tokens: tokens,
-            limits: limits)
+        let requests = RegistrationRequest(
+            store: store, hasher: hasher, passwords: passwords, tokens: tokens, limits: limits)
+        passwordLinking = PasswordLinking(store: store, requests: requests, linking: linking, tokens: tokens)
         identities = Identities(store: store)
         addressChange = AddressChange(store: store, codes: codes, tokens: tokens)
         identityReview = IdentityReview(store: store, opaque: opaque)
         tickets = SignInTickets(store: store, opaque: opaque)
         merging = AccountMerging(store: store, tokens: tokens)
         registration = Registration(
-            store: store, hasher: hasher, passwords: passwords, tokens: tokens, codes: codes,
-            linking: passwordLinking, limits: limits)
+            store: store, hasher: hasher, requests: requests, tokens: tokens, codes: codes, linking: passwordLinking)
         passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
         let replacement = PasswordReplacement(signIn: signIn, tokens: tokens, quarantine: quarantine)
         passwordReset = PasswordReset(

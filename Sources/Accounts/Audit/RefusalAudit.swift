@@ -18,13 +18,8 @@ extension OpaqueTokens {
 
 /// Writes down refusals that no use case has recorded.
 package struct RefusalAudit: Sendable {
-    private let trail: any AuditTrail
-    private let opaque: any OpaqueTokens
-
-    package init(trail: any AuditTrail, opaque: any OpaqueTokens) {
-        self.trail = trail
-        self.opaque = opaque
-    }
+    let trail: any AuditTrail
+    let opaque: any OpaqueTokens
 
     package func record(_ entry: AuditEntry, from client: Client, in application: Application) async throws {
         var entry = entry

@@ -38,13 +38,6 @@ package struct RateKey: Sendable, Hashable {
     package let rate: Rate
     /// A pseudonym, so that no address is kept.
     package let subject: [UInt8]
-
-    package init(application: Application.ID, limit: RateLimit, rate: Rate, subject: [UInt8]) {
-        self.application = application
-        self.limit = limit
-        self.rate = rate
-        self.subject = subject
-    }
 }
 
 /// A key without calls left.

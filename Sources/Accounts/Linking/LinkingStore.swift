@@ -8,11 +8,6 @@ package import ProviderKit
 package struct PasswordPermission: Sendable {
     package let hash: PasswordHash
     package let attempts: AttemptKey
-
-    package init(hash: PasswordHash, attempts: AttemptKey) {
-        self.hash = hash
-        self.attempts = attempts
-    }
 }
 
 /// Reads the rows that the linking rules depend on.

@@ -26,20 +26,14 @@ package struct PasswordChange: Sendable {
                 throw AccountsError.identityNotFound
             }
             let provider = try principal.application.providers.passwordProvider().0.name
-            let attempts = tokens.opaque.attemptKey(provider: provider, subject: checked.subject)
-            let requester = HashingRequester(client, subject: attempts, in: principal.application.id)
-            if let current {
-                try await check(
-                    current, of: checked,
-                    with: PasswordCheck(
-                        store: store, hasher: hasher, subject: checked.subject, provider: provider,
-                        attempts: attempts, requester: requester, source: tokens.opaque.refusalSource(of: client),
-                        application: principal.application.id))
-            }
+            let check = PasswordCheck(
+                of: checked.subject, provider: provider, from: client, in: principal.application,
+                opaque: tokens.opaque, hasher: hasher, store: store)
+            if let current { try await check.require(current, matching: checked.hash) }
             let displayName = try await store.user(principal.uid, application: principal.application.id)?.displayName
             try await passwords.refuseWeak(
                 password, of: identities.map(\.subject.address), displayName: displayName)
-            let changes = try await changes(of: identities, to: password, for: requester).map { change in
+            let changes = try await changes(of: identities, to: password, for: check.requester).map { change in
                 var change = change
                 if current == nil, change.identity.id == checked.id { change.expected = nil }
                 return change
@@ -63,12 +57,6 @@ package struct PasswordChange: Sendable {
             preferring: principal.provider == configured.name ? principal.providerUid : nil,
             application: principal.application.id)
         return Array(identities.prefix(1)) + identities.dropFirst().filter { $0.hash != nil }
-    }
-
-    private func check(_ current: String, of identity: PasswordIdentity, with check: PasswordCheck) async throws {
-        _ = try await check.state()
-        _ = try await check.match(current, against: [identity.hash].compactMap { $0 })
-        try await store.clearFailures(check.attempts, application: check.application)
     }
 
     /// One hash for all identities without a decoy.

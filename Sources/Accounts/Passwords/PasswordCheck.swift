@@ -1,9 +1,7 @@
 internal import ProviderKit
 
-/// Checks a typed password for one subject: refuses a locked subject, runs one hash, counts every failure.
+/// A password that a client presents for one subject.
 struct PasswordCheck: Sendable {
-    let store: any PasswordAttemptStore
-    let hasher: any PasswordHashing
     let subject: PasswordSubject
     let provider: String
     let attempts: AttemptKey
@@ -11,24 +9,54 @@ struct PasswordCheck: Sendable {
     /// Counts a wrong password if the subject has no account.
     let source: RefusalSource
     let application: Application.ID
+    let hasher: any PasswordHashing
+    let store: any PasswordAttemptStore
+
+    init(
+        of subject: PasswordSubject, provider: String, from client: Client, in application: Application,
+        opaque: any OpaqueTokens, hasher: any PasswordHashing, store: any PasswordAttemptStore
+    ) {
+        self.subject = subject
+        self.provider = provider
+        attempts = opaque.attemptKey(provider: provider, subject: subject)
+        requester = HashingRequester(client, subject: attempts, in: application.id)
+        source = opaque.refusalSource(of: client)
+        self.application = application.id
+        self.hasher = hasher
+        self.store = store
+    }
+
+    func state() async throws -> PasswordState {
+        try await store.passwordState(of: subject, provider: provider, attempts: attempts, application: application)
+    }
 
     /// - Throws: `AccountsError.identityTemporarilyLocked`.
-    func state() async throws -> PasswordState {
-        let state = try await store.passwordState(
-            of: subject, provider: provider, attempts: attempts, application: application)
+    @discardableResult
+    func unlockedState() async throws -> PasswordState {
+        let state = try await state()
         if let lockedFor = state.lockedFor {
             throw AccountsError.identityTemporarilyLocked(retryAfter: lockedFor)
         }
         return state
     }
 
+    /// Runs one hash and counts a failure.
+    ///
     /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked since: the
     ///   right password would be refused too, and a wrong one must look the same.
+    @discardableResult
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
         if let match = try await hasher.match(password, against: hashes, for: requester) { return match }
         let isCounted = try await store.recordFailure(
             attempts, of: subject, provider: provider, from: source, application: application)
-        if !isCounted { _ = try await state() }
+        if !isCounted { try await unlockedState() }
         throw AccountsError.invalidCredentials
+    }
+
+    /// Checks a password against one hash, and clears the count of failures.
+    func require(_ password: String, matching hash: PasswordHash?) async throws {
+        try await unlockedState()
+        try await match(password, against: [hash].compactMap { $0 })
+        try await store.clearFailures(attempts, application: application)
     }
 }

@@ -6,15 +6,12 @@ package import ProviderKit
 /// Completing it takes the mailed token and the account's access token, so that neither the reader of the mail nor the
 /// requester can link anything alone.
 package struct PasswordLinking: Sendable {
-    typealias Store = ProfileStore & PasswordAttemptStore & RegistrationStore & PasswordStore & IdentityLinking.Store
-        & MessageOutbox
+    typealias Store = RegistrationStore & PasswordStore & IdentityLinking.Store
 
     let store: any TransactionalStore & Store
-    let hasher: any PasswordHashing
-    let passwords: any PasswordPolicy
+    let requests: RegistrationRequest
     let linking: IdentityLinking
     let tokens: SessionTokens
-    let limits: any RateLimiting
 
     /// Mails a token to the address, which may have another owner.
     /// - Returns: the normalised address.
@@ -22,39 +19,10 @@ package struct PasswordLinking: Sendable {
         typed: String, password: String, with configured: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal, from client: Client
     ) async throws -> EmailAddress {
-        let application = principal.application
         guard principal.successor == nil else { throw AccountsError.invalidToken }
-        guard let provider = configured.provider as? any PasswordProvider else {
-            throw AccountsError.unsupportedProvider(configured.name)
-        }
-        let subject = try provider.subject(typed: typed)
-        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let requester = HashingRequester(client, subject: attempts, in: application.id)
-        try hasher.requireCapacity(for: requester)
-        let displayName = try await store.user(principal.uid, application: application.id)?.displayName
-        try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
-        try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
-        try await retryingOnConflict {
-            let state = try await store.passwordState(
-                of: subject, provider: configured.name, attempts: attempts, application: application.id)
-            let registration = NewRegistration(
-                id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: requester),
-                displayName: nil, isDecoy: false,
-                joining: .init(uid: principal.uid, onConflict: onConflict))
-            let token = tokens.opaque.make()
-            let proof = NewProof.registration(
-                token, id: registration.id, provider: configured.name, subject: subject)
-            let message = Message(
-                .confirmLink, to: subject.address, link: provider.link(for: .verification, token: token.text),
-                until: proof.expiry(from: tokens.time.now()), locale: client.languages)
-            try await store.transaction { store in
-                try await store.register(registration, application: application.id)
-                try await store.issue(proof, application: application.id)
-                try await store.enqueue([message], about: principal.uid, application: application.id)
-            }
-        }
-        return subject.address
+        return try await requests.register(
+            typed: typed, password: password, joining: .init(uid: principal.uid, onConflict: onConflict),
+            with: configured, from: client, in: principal.application)
     }
 
     /// - Returns: `nil` if the token belongs to no such registration.

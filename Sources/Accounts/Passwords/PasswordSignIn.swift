@@ -2,8 +2,8 @@ internal import ProviderKit
 
 /// Signs in with a password.
 package struct PasswordSignIn: Sendable {
-    typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore & RefusalWriter
-        .Store
+    typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore
+        & RefusalWriter.Store
 
     let store: any Store
     let hasher: any PasswordHashing
@@ -20,21 +20,19 @@ package struct PasswordSignIn: Sendable {
     ) async throws -> SignedIn {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
-        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         let evidence = VerifiedIdentity(providerUid: subject.providerUid, methods: ["pwd"])
         var session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
         session.resumes = principal?.sessionID
 
-        let requester = HashingRequester(client, subject: attempts, in: application.id)
-        try hasher.requireCapacity(for: requester)
         let check = PasswordCheck(
-            store: store, hasher: hasher, subject: subject, provider: configured.name, attempts: attempts,
-            requester: requester, source: tokens.opaque.refusalSource(of: client), application: application.id)
+            of: subject, provider: configured.name, from: client, in: application, opaque: tokens.opaque,
+            hasher: hasher, store: store)
+        try hasher.requireCapacity(for: check.requester)
         let opened = try await retryingOnConflict { [session] in
-            let state = try await check.state()
+            let state = try await check.unlockedState()
             let match = try await check.match(password, against: [state.hash, state.registration].compactMap { $0 })
             guard match.hash == state.hash, let identity = state.identity else {
-                _ = try await check.state()
+                try await check.unlockedState()
                 throw AccountsError.unverifiedIdentity
             }
             guard principal == nil || principal?.uid == identity.uid else {
@@ -43,10 +41,10 @@ package struct PasswordSignIn: Sendable {
             try await permit(identity, opening: session, mode: configured.mode, check: check)
             let hash =
                 state.registration == nil
-                ? try await upToDate(match, password: password, of: identity, for: requester, in: application)
+                ? try await upToDate(match, password: password, of: identity, for: check.requester, in: application)
                 : match.hash
             var opened = try await store.openSession(
-                session, identity: identity, password: PasswordPermission(hash: hash, attempts: attempts))
+                session, identity: identity, password: PasswordPermission(hash: hash, attempts: check.attempts))
             opened.shouldChangePassword = state.mustChange
             return opened
         }
@@ -66,7 +64,7 @@ package struct PasswordSignIn: Sendable {
         let policy = LinkingPolicy(mode: mode, automatic: .never)
         let verdict = decide(session.evidence, state: LinkingState(identity: identity), policy: policy)
         if case .signIn = verdict.outcome { return }
-        _ = try await check.state()
+        try await check.unlockedState()
         let refused = try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         _ = try await tokens.signedIn(refused, in: application)
     }
@@ -81,9 +79,7 @@ package struct PasswordSignIn: Sendable {
         in application: Application
     ) async throws -> PasswordHash {
         guard match.isOutdated, let renewed = try? await hasher.hash(password, sharingSaltOf: nil, for: requester)
-        else {
-            return match.hash
-        }
+        else { return match.hash }
         try await store.rehash(match.hash, to: renewed, of: identity.id, application: application.id)
         return renewed
     }

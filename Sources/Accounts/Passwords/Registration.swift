@@ -7,68 +7,26 @@ package import ProviderKit
 /// a notice, and a decoy registration makes later sign-ins behave as for any unverified registration.
 package struct Registration: Sendable {
     typealias Store = PasswordAttemptStore & RegistrationStore & PasswordStore & ProofStore & LinkingFacts.Store
-        & LinkingStore & AddressClaimStore & MessageOutbox
+        & LinkingStore & AddressClaimStore
 
     let store: any TransactionalStore & Store
     let hasher: any PasswordHashing
-    let passwords: any PasswordPolicy
+    let requests: RegistrationRequest
     let tokens: SessionTokens
     let codes: OneTimeCodes
     let linking: PasswordLinking
-    let limits: any RateLimiting
 
     /// - Returns: the normalised address.
     package func register(
         typed: String, password: String, displayName: String?, from client: Client, in application: Application
     ) async throws -> EmailAddress {
-        let (configured, provider) = try application.providers.passwordProvider()
+        let (configured, _) = try application.providers.passwordProvider()
         guard configured.mode == .open else {
             throw AccountsError.providerDisabled(LinkingRule.providerNoSignUp.refusal)
         }
-        let subject = try provider.subject(typed: typed)
-        try displayName.map(Profile.check(displayName:))
-        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
-        let requester = HashingRequester(client, subject: attempts, in: application.id)
-        try hasher.requireCapacity(for: requester)
-        try await passwords.refuseWeak(password, of: [subject.address], displayName: displayName)
-        try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
-
-        try await retryingOnConflict {
-            let state = try await store.passwordState(
-                of: subject, provider: configured.name, attempts: attempts, application: application.id)
-            if state.isTaken && application.policy.revealExistingIdentities { throw AccountsError.existingIdentity }
-            let registration = NewRegistration(
-                id: .v7(), provider: configured.name, subject: subject,
-                hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: requester),
-                displayName: displayName, isDecoy: state.isTaken)
-            // The owner reads a notice, the registrant a confirmation.
-            try await write(
-                registration, linking: provider, reading: state.isTaken ? state.ownerLanguages : client.languages,
-                in: application)
-        }
-        return subject.address
-    }
-
-    /// Issues a decoy's token without mailing it, so that both cases take the same time.
-    private func write(
-        _ registration: NewRegistration, linking provider: any PasswordProvider, reading languages: String?,
-        in application: Application
-    ) async throws {
-        let subject = registration.subject
-        let token = tokens.opaque.make()
-        let proof = NewProof.registration(
-            token, id: registration.id, provider: registration.provider, subject: subject)
-        let message =
-            registration.isDecoy
-            ? Message(.registrationOfTakenAddress, to: subject.address, locale: languages)
-            : Message(
-                .confirmRegistration, to: subject.address, link: provider.link(for: .verification, token: token.text),
-                until: proof.expiry(from: tokens.time.now()), locale: languages)
-        try await store.transaction { store in
-            try await store.register(registration, application: application.id)
-            try await store.issue(proof, application: application.id)
-            try await store.enqueue([message], application: application.id)
-        }
+        return try await requests.register(
+            typed: typed, password: password, displayName: displayName, with: configured, from: client,
+            in: application)
     }
 
     /// Creates the account of a mailed token.
@@ -120,14 +78,10 @@ package struct Registration: Sendable {
             if registered.joining != nil { return }
             throw AccountsError.invalidCredentials
         }
-        let attempts = tokens.opaque.attemptKey(provider: proof.provider, subject: subject)
-        let check = PasswordCheck(
-            store: store, hasher: hasher, subject: subject, provider: proof.provider, attempts: attempts,
-            requester: HashingRequester(client, subject: attempts, in: application.id),
-            source: tokens.opaque.refusalSource(of: client), application: application.id)
-        _ = try await check.state()
-        _ = try await check.match(password, against: [registered.hash])
-        try await store.clearFailures(attempts, application: application.id)
+        try await PasswordCheck(
+            of: subject, provider: proof.provider, from: client, in: application, opaque: tokens.opaque,
+            hasher: hasher, store: store
+        ).require(password, matching: registered.hash)
     }
 
     /// Creates an account only: if the address has an owner by now, the registrant's password must not reach that account.
@@ -145,14 +99,5 @@ package struct Registration: Sendable {
         try await store.evictUnprovenClaims(
             on: identity.claiming, owner: opened.user.uid, application: application.id)
         return .opened(opened, refreshToken: session.refreshToken)
-    }
-}
-
-extension PasswordPolicy {
-    /// - Throws: `AccountsError.tooWeakPassword`.
-    func refuseWeak(_ password: String, of addresses: [EmailAddress], displayName: String?) async throws {
-        let words = addresses.map(\.value) + [displayName].compactMap { $0 }
-        let weaknesses = await weaknesses(of: password, personalWords: words)
-        guard weaknesses.isEmpty else { throw AccountsError.tooWeakPassword(weaknesses) }
     }
 }
