@@ -1,9 +1,9 @@
 import Foundation
 
-/// How long and how often everything is measured.
+/// Durations and repetitions of measurements.
 struct Bench: Sendable {
     let rounds: Int
-    /// What each contender's own time is multiplied by.
+    /// The factor for the time of each contender.
     let timeScale: Double
 
     static let full = Bench(rounds: 5, timeScale: 1)
@@ -11,7 +11,7 @@ struct Bench: Sendable {
 
     private static let warmUp = 0.4
 
-    /// An error ends its row alone, which keeps the rounds that it had by then.
+    /// An error ends only its row, which keeps the rounds so far.
     func measure(_ rows: [Row]) async -> [RowResult] {
         guard !rows.isEmpty else { return [] }
         var results = rows.map(RowResult.init)
@@ -31,7 +31,7 @@ struct Bench: Sendable {
         return results
     }
 
-    /// Every other round goes backwards, so that nobody always comes first.
+    /// Every other round runs in reverse order, so that no contender is always first.
     private func measure(_ row: Row, inRound round: Int) async throws -> [Sample] {
         let order = Array(row.contenders.indices)
         var samples: [Int: Sample] = [:]
@@ -47,7 +47,7 @@ struct Bench: Sendable {
     }
 }
 
-/// Tells what goes on, where nobody takes it for a result.
+/// Reports progress on standard error.
 func progress(_ text: String) {
     FileHandle.standardError.write(Data("gatehouse-bench: \(text)\n".utf8))
 }

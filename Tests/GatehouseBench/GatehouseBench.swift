@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// How fast Gatehouse is, measured against what its machine could do at all.
+/// Measures Gatehouse against the limits of the machine.
 ///
 /// `Stage` sets up a private PostgreSQL, seeds it and starts `gatehouse serve` on it, with default settings, beside an
 /// empty Hummingbird server. Each `Row` names a call, the limits that it can't beat, and an aim for their ratio. A
 /// `Bench` goes through the rows several times, each time the call and its limits one right after the other, so that a
 /// noisy machine disturbs both sides alike; ratios are formed inside a round and their median is what counts. HTTP load
-/// comes from wrk; its share of the processor, as everybody else's, stands beside each figure.
+/// comes from wrk; the processor shares of all participants are beside each figure.
 @main
 struct GatehouseBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,7 +57,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 }
 
-/// Something that kept the bench from measuring.
+/// An error that prevented a measurement.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

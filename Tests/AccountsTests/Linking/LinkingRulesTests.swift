@@ -28,7 +28,7 @@ struct LinkingRulesTests {
         #expect(app.rows.accounts.count == (isOwned ? 1 : 2))
     }
 
-    @Test func `an unproven claim on an address ends when somebody proves it`() async throws {
+    @Test func `an unproven claim on an address ends when another account proves it`() async throws {
         let squatter = try await app.enter(evidence("a", ada, isVerified: false))
         let owner = try await app.enter(evidence("b", ada), "other")
         #expect(owner.uid != squatter.uid)

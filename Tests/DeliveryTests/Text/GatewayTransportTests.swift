@@ -76,7 +76,7 @@ struct GatewayTransportTests {
         #expect(sink.requests.value.count == 1)
     }
 
-    /// A redirect would hand the code to whomever it names.
+    /// A redirect would send the code to another server.
     @Test func aRedirectIsNotFollowed() async throws {
         let other = try HTTPSink()
         defer { other.close() }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `openssl speed` says of this machine, where it is installed: a figure that everybody can compare.
+/// The result of `openssl speed`, if installed, to compare machines.
 enum OpenSSLSpeed {
     private static let program = "/usr/bin/openssl"
 

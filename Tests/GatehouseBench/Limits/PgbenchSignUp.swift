@@ -58,7 +58,7 @@ struct PgbenchSignUp: Sendable {
 
     /// A UUID of version 7, as the server's: rows that are made together stand together in every index.
     ///
-    /// The same wherever it stands in the statement, so by the clock that stands still meanwhile.
+    /// It uses the transaction's clock, so that it is the same in the whole statement.
     private static func id(_ number: Int) -> String {
         let random = "md5((:person::int8 + \(number))::text)"
         let milliseconds = "lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::int8), 12, '0')"

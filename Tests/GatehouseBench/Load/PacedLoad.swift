@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Calls that begin at fixed moments, whether or not the ones before have been answered.
+/// Calls that start at fixed times, independent of earlier responses.
 ///
 /// A server that stalls is late for all of them.
 struct PacedLoad: Sendable {
@@ -12,7 +12,7 @@ struct PacedLoad: Sendable {
     /// A JSON body for each call, in turn; without any it is a GET.
     var bodies: [String] = []
     let perSecond: Double
-    /// Where a proxy says that a call comes from, by the call's number.
+    /// The client address that a proxy reports, by the call's number.
     var origin: (@Sendable (Int) -> String)?
 
     struct Answer: Sendable {
@@ -71,7 +71,7 @@ extension [PacedLoad.Answer] {
     }
 }
 
-/// Keeps connections for everybody; nobody waits for one.
+/// A client with enough connections for all calls.
 func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096

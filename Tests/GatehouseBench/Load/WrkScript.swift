@@ -1,4 +1,4 @@
-/// What wrk is to send, in Lua.
+/// A Lua script with the requests for wrk.
 ///
 /// wrk calls `request` whenever a connection may send, and `response`, where there is one, for every answer; neither
 /// knows which connection it is for.
@@ -13,7 +13,7 @@ struct WrkScript: Sendable {
         name: "get.lua",
         lua: every(line: #"wrk.format("GET", nil, { Authorization = "Bearer " .. line })"#))
 
-    /// Whatever the lines say.
+    /// Requests with any content.
     static let plain = WrkScript(name: "plain.lua", lua: every(line: #"wrk.format("GET")"#))
 
     /// A body on each line, each sent once; an empty one where there is none left.

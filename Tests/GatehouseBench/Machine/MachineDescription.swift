@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the figures were measured on.
+/// The machine of a measurement.
 struct MachineDescription: Sendable {
     let processor: String
     let cores: Int

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What the system tells of a process (`proc(5)`).
+/// The status of a process (`proc(5)`).
 struct ProcessStatus: Sendable {
     let id: pid_t
     let parent: pid_t
     /// In user and system mode, in seconds.
     let processorTime: Double
-    /// The same of the children that it has waited for.
+    /// The same for terminated children.
     let pastChildrenTime: Double
 
     private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -32,7 +32,7 @@ struct ProcessStatus: Sendable {
 }
 
 extension ProcessStatus {
-    /// What it holds in memory, huge pages included, in units of 10⁶ bytes.
+    /// Resident memory, including huge pages, in units of 10⁶ bytes.
     static func residentMegabytes(of id: pid_t) throws -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),
             let kibibytes = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") })?

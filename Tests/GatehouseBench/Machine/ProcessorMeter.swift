@@ -1,13 +1,13 @@
 import Foundation
 
-/// Tells who used the processors while something was measured.
+/// Attributes the processor time during a measurement.
 struct ProcessorMeter: Sendable {
     struct Processes: Sendable {
         let servers: [pid_t]
         /// PostgreSQL's first process.
         let database: pid_t
 
-        /// Waits until the servers have done with what a generator left behind when it hung up.
+        /// Waits until the servers finished the requests of a generator that disconnected.
         func settle() async throws {
             let step = 0.1
             for _ in 0..<50 {
@@ -55,7 +55,7 @@ struct ProcessorMeter: Sendable {
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }
 
-        /// All cores', what a hypervisor took away included.
+        /// Of all cores, including time that a hypervisor took.
         private static func busyTime() -> Double {
             let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
             let line = text?.split(separator: "\n").first { $0.hasPrefix("cpu ") }

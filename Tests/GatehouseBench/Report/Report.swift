@@ -1,6 +1,6 @@
 import Foundation
 
-/// The results as people read them.
+/// The report of results.
 struct Report: Sendable {
     let machine: MachineDescription
     let databaseVersion: String

@@ -46,7 +46,7 @@ struct Table: Sendable {
         return "\(spread.median.formatted3) (\(spread.lowest.formatted3)–\(spread.highest.formatted3))"
     }
 
-    /// For one call, by all who take part in it, whoever else keeps the machine busy.
+    /// Processor time of one call by participant, without other load.
     private static func processorTime(_ samples: [Sample]) -> String {
         let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
         let times = samples.filter { $0.count.perSecond > 0 }.map { sample in

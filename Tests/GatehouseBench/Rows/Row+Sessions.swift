@@ -33,7 +33,7 @@ extension Row {
             processes: stage.processes)
     }
 
-    /// What anybody may ask, and the database is not needed for.
+    /// Public calls that need no database.
     static func open(_ path: String, on stage: Stage) throws -> Row {
         let load = try stage.wrk(.plain, connections: 64, lines: [""])
         func contender(_ url: String, _ name: String) -> Contender {

@@ -3,7 +3,7 @@ import Foundation
 import Passwords
 
 extension Row {
-    /// More connections than threads that hash, and few enough that nobody is refused for having to wait too long.
+    /// More connections than hashing threads, but so few that no request is refused for its wait.
     static func signIn(on stage: Stage) throws -> Row {
         let bodies = stage.people(of: stage.rs256).map(\.signInBody)
         let load = try stage.wrk(.post, connections: Stage.signInConnections, lines: bodies)

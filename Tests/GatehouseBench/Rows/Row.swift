@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line of the bench: a call, and what it can't be faster than.
+/// One line of the bench: a call and its limits.
 struct Row: Sendable {
     let name: String
     /// The share of the lowest limit that the call should reach; `nil` where the figure is only reported.
@@ -10,14 +10,14 @@ struct Row: Sendable {
     let limits: [Contender]
     /// Measured and shown, but no limit.
     var references: [Contender] = []
-    /// Whose processor time is told apart while the row is measured.
+    /// Processes whose processor time is measured separately.
     let processes: ProcessorMeter.Processes
 
     /// Gatehouse first, then the limits, then the references.
     var contenders: [Contender] { [gatehouse] + limits + references }
 }
 
-/// Something that does one thing over and over, as often as it can.
+/// A loop that repeats one operation as often as possible.
 struct Contender: Sendable {
     typealias Measured = @Sendable (_ seconds: Double) async throws -> Count
 

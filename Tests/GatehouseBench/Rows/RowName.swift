@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything that is measured, by the names that the command line knows it by.
+/// The names of measurements on the command line.
 enum RowName: String, CaseIterable, ExpressibleByArgument {
     case signIn = "sign-in"
     case tokenSignIn = "token-sign-in"

@@ -43,7 +43,7 @@ struct IdentityProvider: Sendable {
         server.cancel()
     }
 
-    /// ID tokens of as many people whom nobody has seen before.
+    /// ID tokens of new people.
     func newPeople(_ count: Int) throws -> [String] {
         let now = Int64(Date().timeIntervalSince1970)
         return try (0..<count).map { _ in

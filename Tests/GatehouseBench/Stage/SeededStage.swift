@@ -21,7 +21,7 @@ struct SeededStage: Sendable {
         case tokenSignIn = "first sign-in by ID token"
         case anonymous = "anonymous sign-in"
 
-        /// The share of those known whom this call alone is made for, in sixths.
+        /// The share of known people that this call uses, in sixths.
         fileprivate var sixths: Range<Int> {
             switch self {
             case .me: 0..<2
@@ -33,7 +33,7 @@ struct SeededStage: Sendable {
             }
         }
 
-        /// Few, and as many of each database, where all but the first calls are for somebody who has called before.
+        /// Few people of each database, so that all but the first calls find cached rows.
         fileprivate var mostPeople: Int { self == .meAgain || self == .refreshAgain ? 100 : .max }
 
         /// The fast ones are stopped before they begin with their people again, as a rule: the calls per person tell.
@@ -99,7 +99,7 @@ struct SeededStage: Sendable {
         return (try stage.wrk(script, connections: Self.connections, lines: lines), path)
     }
 
-    /// Nobody has been asked for by another call or in another round.
+    /// No person is used by another call or in another round.
     private func people(
         of call: Call, inRound round: Int, of rounds: Int
     ) -> ArraySlice<(person: SeededPerson, refreshToken: String)> {

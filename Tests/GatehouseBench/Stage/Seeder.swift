@@ -9,7 +9,7 @@ import ProviderKit
 import Storage
 import Tokens
 
-/// Somebody who can sign in, and is signed in.
+/// A person with a password and an open session.
 struct Person: Sendable {
     let email: String
     let identity: KnownIdentity
@@ -178,7 +178,7 @@ extension Seeder {
         return count
     }
 
-    /// How often one of the large tables was read from its beginning, by whomever.
+    /// The number of sequential scans of large tables.
     func sequentialScans() async throws -> Int {
         try await count(Self.sumScans)
     }

@@ -10,7 +10,7 @@ import Synchronization
 struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
     private static let masterKey = Data(SystemRandom.bytes(32)).base64EncodedString()
-    /// Some for each thread that hashes, so that none is ever idle, and nobody waits for too long.
+    /// Several for each hashing thread, so that no thread is idle and no request waits too long.
     static let signInConnections = 4 * ProcessInfo.processInfo.activeProcessorCount
     private static let peopleOfEach = 128
     private static let loads = Atomic<Int>(0)
@@ -171,7 +171,7 @@ extension Stage {
         people[application.id] ?? []
     }
 
-    /// What stands before the paths of the API.
+    /// The prefix of the API's paths.
     func path(of application: Application) -> String {
         application.id == rs256.id ? "" : "/apps/\(application.name)"
     }

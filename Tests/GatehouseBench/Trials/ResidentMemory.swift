@@ -1,7 +1,7 @@
 import Foundation
 import Passwords
 
-/// What a server may hold in memory, and what it does.
+/// The memory of a server and its bound.
 enum ResidentMemory {
     /// In megabytes, as everything here.
     static let atRest = 60.0
@@ -17,7 +17,7 @@ enum ResidentMemory {
         of id: pid_t, during body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, megabytes: [Double]) {
         try await withThrowingTaskGroup(of: [Double].self) { group in
-            // Beside the body, and ended by its end.
+            // Runs beside the body and ends with it.
             group.addTask {
                 var samples: [Double] = []
                 while !Task.isCancelled {

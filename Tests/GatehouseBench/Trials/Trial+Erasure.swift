@@ -5,7 +5,7 @@ extension Trial {
     private static let usualSeconds = 30.0
     private static let patience = Duration.seconds(1200)
 
-    /// Many people who are due at once, and those who sign in meanwhile.
+    /// Many accounts that are due at once, and sign-ins meanwhile.
     static func erasure(on stage: Stage, people: Int) -> Trial {
         Trial(
             name: "sign-ins while \(people) accounts are erased",
@@ -33,7 +33,7 @@ extension Trial {
         }
     }
 
-    /// From the first account that is seen to be gone to the last that is seen to be left.
+    /// The time from the first to the last observed erasure.
     private final class Erasing: Sendable {
         private let state = Mutex<(first: ContinuousClock.Instant?, last: ContinuousClock.Instant?, isOver: Bool)>(
             (nil, nil, false))
@@ -47,11 +47,11 @@ extension Trial {
             }
         }
 
-        /// Makes everybody due who was seeded, and waits until nobody is.
+        /// Makes all seeded accounts due, and waits until all are erased.
         ///
         /// - Returns: how many were erased in a second.
         func watch(_ stage: Stage, expecting people: Int) async throws -> Double {
-            // Whatever happens, those who sign in must come to an end.
+            // The sign-ins must end, also after an error.
             defer { state.withLock { $0.isOver = true } }
             let due = try await stage.seeder.makeSeededPeopleDue(in: stage.es256)
             guard due == people else { throw BenchError("\(due) accounts were seeded") }
@@ -73,7 +73,7 @@ extension Trial {
     }
 }
 
-/// Far fewer than the machine could take.
+/// Far below the capacity of the machine.
 private struct SignIns {
     var byPassword: [PacedLoad.Answer] = []
     var ofGuests: [PacedLoad.Answer] = []

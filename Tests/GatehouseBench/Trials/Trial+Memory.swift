@@ -1,8 +1,8 @@
 extension Trial {
-    /// What resident memory may drift by while the load stays the same, in megabytes.
+    /// How much resident memory may drift under constant load, in megabytes.
     private static let drift = 2.0
 
-    /// Resident memory of a server that has hashed nothing, under sign-ins for so long, and a minute after.
+    /// Resident memory of a new server, under sign-ins, and a minute after them.
     static func memory(on stage: Stage, soak: Duration) -> Trial {
         Trial(name: "memory, \(soak.components.seconds) s of sign-ins") { findings in
             try await stage.withReplica("memory") { server in

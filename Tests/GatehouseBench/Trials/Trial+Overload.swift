@@ -2,9 +2,9 @@ import AsyncHTTPClient
 import Foundation
 
 extension Trial {
-    /// Sign-ins at twenty times what the machine can hash, and the rest of the API meanwhile.
+    /// Sign-ins at twenty times the machine's hashing rate, and other calls meanwhile.
     ///
-    /// Once from a single network, once each from another one; the rest comes from networks of its own. The server is a
+    /// Once from a single network and once from many; other calls come from networks of their own. The server is a
     /// fresh one, whose memory is known before it has hashed anything.
     static func overload(on stage: Stage, rounds: Int) -> Trial {
         Trial(name: "password sign-ins at 20 times their capacity") { findings in
@@ -73,7 +73,7 @@ private struct FloodRound {
             + refused.count { $0.retryAfter == nil }
     }
 
-    /// Those who were served after the flood had ended were let in during it.
+    /// Includes sign-ins that were admitted during the flood and finished after it.
     private var servedPerSecond: Double {
         let last = served.map { $0.due + .milliseconds($0.milliseconds) }.max()
         guard let first = answers.map(\.due).min(), let last else { return 0 }
@@ -120,7 +120,7 @@ private struct CalmLoad {
 
     private let loads: [PacedLoad]
 
-    /// Draws the tokens that the calls need.
+    /// Makes the tokens that the calls need.
     init(on stage: Stage, path: String) async throws {
         let people = stage.people(of: stage.es256)
         let tokens = try await stage.seeder.refreshTokens(Int(Self.rate * Self.seconds), for: people, in: stage.es256)
@@ -138,7 +138,7 @@ private struct CalmLoad {
     func run(client: HTTPClient) async -> Result {
         let answers = await withTaskGroup(of: (Int, [PacedLoad.Answer]).self) { group in
             for (index, load) in loads.enumerated() {
-                // All at the same time, as they come to a server.
+                // All at the same time, as at a real server.
                 group.addTask { (index, await load.run(seconds: Self.seconds, client: client)) }
             }
             return await group.reduce(into: Array(repeating: [PacedLoad.Answer](), count: loads.count)) {

@@ -56,7 +56,7 @@ extension Trial {
         return (ContinuousClock.now - start) / .milliseconds(1)
     }
 
-    /// Asks again and again until the answer has that status.
+    /// Repeats a request until it gets a status.
     private static func answer(
         from url: String, bearer: String? = nil, status: UInt, client: HTTPClient
     ) async throws -> PacedLoad.Answer {

@@ -16,7 +16,7 @@ extension Trial {
             for call in SeededStage.Call.allCases {
                 var (times, ratios, repeats): ([Double], [Double], [Double]) = ([], [], [])
                 for round in 0..<rounds {
-                    // Every other round goes backwards, so that nobody always comes first.
+                    // Every other round runs in reverse order, so that no contender is always first.
                     let isForward = round.isMultiple(of: 2)
                     let first = try await (isForward ? small : large).timing(of: call, inRound: round, of: rounds)
                     let second = try await (isForward ? large : small).timing(of: call, inRound: round, of: rounds)

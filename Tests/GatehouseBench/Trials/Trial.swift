@@ -1,12 +1,12 @@
-/// A promise that is no rate: things that are measured, and what each must stay within.
+/// A measurement of promises that are not rates, each with its bound.
 struct Trial: Sendable {
     let name: String
-    /// What a reader must know besides, a line each.
+    /// Notes for the reader, one a line.
     var explanation: [String] = []
     /// Adds each finding as soon as it has it.
     let measure: @Sendable (inout [Finding]) async throws -> Void
 
-    /// An error ends the trial alone: what it had found by then is reported with it.
+    /// An error ends only the trial; findings so far are reported with it.
     func run() async -> TrialResult {
         progress(name)
         var findings: [Finding] = []
@@ -20,7 +20,7 @@ struct Trial: Sendable {
     }
 }
 
-/// What a trial found, and why it went no further.
+/// The findings of a trial, and the error that ended it.
 struct TrialResult: Sendable {
     let trial: Trial
     let findings: [Finding]
@@ -31,9 +31,9 @@ struct TrialResult: Sendable {
 struct Finding: Sendable {
     /// Which of the figures is judged.
     enum Bound {
-        /// Each of them is disturbed by whatever else the machine does: for ratios.
+        /// The median, for ratios, because other load disturbs each value.
         case median(atMost: Double)
-        /// None may be above: for promises that hold always.
+        /// The highest, for promises that hold always.
         case all(atMost: Double)
     }
 

@@ -38,7 +38,7 @@ final class MailSink: Sendable {
     /// The script is asked for the reaction to `CONNECT`, to each command and to `.` after the content; `nil` is the
     /// usual one.
     ///
-    /// `taken` is how many mails were taken by then; of a command, up to the last on its own connection.
+    /// `taken` is the number of accepted mails so far; for a command, of its own connection.
     init(_ script: @escaping @Sendable (_ event: String, _ taken: Int) -> Reaction? = { _, _ in nil }) throws {
         self.script = script
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
