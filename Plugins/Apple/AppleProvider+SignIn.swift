@@ -2,13 +2,16 @@ public import ProviderKit
 
 extension AppleProvider: DirectProvider, NativeTokenProvider {
     /// The result of Apple's SDK.
-    public struct Credential: Decodable, Sendable {
+    public struct Credential: RequestPayload {
         /// A name, which Apple states at the first sign-in only.
-        public struct FullName: Decodable, Sendable {
+        public struct FullName: RequestPayload {
             /// As in `John`.
             public let givenName: String?
             /// As in `Doe`.
             public let familyName: String?
+
+            /// Both names.
+            public static let fields = RequestFields(Self.init, .init("givenName"), .init("familyName"))
         }
 
         /// Signed by Apple; the complete proof.
@@ -21,6 +24,11 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
         public let email: String?
         /// The raw nonce, if the app requested a token with one.
         public let nonce: String?
+
+        /// As Apple's SDK names them.
+        public static let fields = RequestFields(
+            Self.init, .init("identityToken"), .init("authorizationCode"), .init("fullName"), .init("email"),
+            .init("nonce"))
     }
 
     /// Verifies the result of Apple's SDK.

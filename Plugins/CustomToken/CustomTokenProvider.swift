@@ -6,9 +6,12 @@ public import ProviderKit
 /// map claims.
 public struct CustomTokenProvider: DirectProvider {
     /// The body of `POST /auth/custom`.
-    public struct Credential: Decodable, Sendable {
+    public struct Credential: RequestPayload {
         /// Signed by the legacy system.
         public let token: String
+
+        /// The token alone.
+        public static let fields = RequestFields(Self.init, .init("token"))
     }
 
     /// Claims of the token.

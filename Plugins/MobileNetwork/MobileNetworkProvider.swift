@@ -6,23 +6,12 @@ public import ProviderKit
 /// The header counts only if the TCP peer is a gateway, because any client can send the header and `X-Forwarded-For`.
 public struct MobileNetworkProvider: DirectProvider {
     /// The body of `POST /auth/mobile-network`.
-    public struct Credential: Decodable, Sendable {
-        /// Signed by the operator.
+    public struct Credential: RequestPayload {
+        /// Signed by the operator; only a phone behind a gateway may leave it out.
         public let assertion: String?
 
-        private enum CodingKeys: String, CodingKey {
-            case assertion
-        }
-
-        /// Decodes an assertion, which only phones behind a gateway may leave out.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            do {
-                assertion = try container.decode(String.self, forKey: .assertion)
-            } catch DecodingError.keyNotFound, DecodingError.valueNotFound {
-                assertion = nil
-            }
-        }
+        /// The assertion alone.
+        public static let fields = RequestFields(Self.init, .init("assertion", isRequired: true))
     }
 
     /// Claims of assertions.

@@ -1,3 +1,4 @@
+internal import ProviderKit
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
@@ -21,7 +22,7 @@ struct Endpoint: Sendable {
     let path: String
     let summary: String
     let access: Access
-    var body: (any (Decodable & Sendable).Type)?
+    var body: (any RequestPayload.Type)?
     /// What the query, or the body of an endpoint for browsers, may say.
     var query: [Parameter] = []
     /// The limit by client that each call counts toward, before the bearer is checked; `general` where it names none,
@@ -58,7 +59,7 @@ struct Endpoint: Sendable {
 
     struct Answer: Sendable {
         var status: HTTPResponse.Status
-        var body: (any (Decodable & Sendable).Type)?
+        var body: (any DocumentedValue.Type)?
         var description: String
         /// The media type of content that no schema describes.
         var contentType: String?
@@ -72,7 +73,7 @@ let base = "/api/v1"
 
 extension Endpoint {
     /// An endpoint that takes a JSON body and answers with one.
-    static func post<Body: Decodable & Sendable, Answer: Codable & Sendable>(
+    static func post<Body: RequestPayload, Answer: ResponsePayload>(
         _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
         limit: RateLimit? = nil, takes: Body.Type, answers: Answer.Type, status: HTTPResponse.Status = .ok,
         errors: [ErrorCode] = [],
@@ -88,7 +89,7 @@ extension Endpoint {
     }
 
     /// An endpoint that takes a JSON body and answers without one; its limit may be for some bodies only.
-    static func post<Body: Decodable & Sendable>(
+    static func post<Body: RequestPayload>(
         _ path: String, _ summary: String, access: Access = .open, method: HTTPRequest.Method = .post,
         limit: RateLimit? = nil, where isLimited: (@Sendable (Body) -> Bool)? = nil,
         takes: Body.Type, status: HTTPResponse.Status = .noContent, errors: [ErrorCode] = [],
@@ -109,7 +110,7 @@ extension Endpoint {
     }
 
     /// An endpoint that answers a question.
-    static func get<Answer: Codable & Sendable>(
+    static func get<Answer: ResponsePayload>(
         _ path: String, _ summary: String, access: Access = .open, answers: Answer.Type, errors: [ErrorCode] = [],
         _ handler: @escaping @Sendable (OperationContext) async throws -> Answer
     ) -> Endpoint {
@@ -122,7 +123,7 @@ extension Endpoint {
     }
 
     /// An endpoint whose answer was written beforehand.
-    static func get<Answer: Codable & Sendable>(
+    static func get<Answer: ResponsePayload>(
         _ path: String, _ summary: String, answersWritten: Answer.Type,
         _ handler: @escaping @Sendable (OperationContext) -> ByteBuffer
     ) -> Endpoint {

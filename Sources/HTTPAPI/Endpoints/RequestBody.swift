@@ -41,10 +41,10 @@ enum RequestBody {
 
     /// An empty body is `{}`.
     /// - Throws: 400 with the path of what is absent or malformed.
-    static func decode<Body: Decodable>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
+    static func decode<Body: RequestPayload>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
         do {
-            try JSONText.check(bytes, limiting: (type as? any MemberLimited.Type)?.limit)
+            try JSONText.check(bytes, limiting: type.fields.limit)
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
             throw APIError(error)
@@ -52,11 +52,6 @@ enum RequestBody {
             throw APIError(error)
         }
     }
-}
-
-/// A body with a member whose size is checked before it is decoded.
-protocol MemberLimited {
-    static var limit: JSONText.MemberLimit { get }
 }
 
 extension APIError {

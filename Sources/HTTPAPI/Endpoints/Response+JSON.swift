@@ -8,12 +8,9 @@ internal import ProviderKit
 extension Response {
     /// JSON that must not be cached: it is about one person at one moment.
     static func json(
-        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+        _ payload: some ResponsePayload, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) -> Response {
-        guard let body = try? ByteBuffer(json: value) else {
-            return APIError(.internal, "Something went wrong").response()
-        }
-        return .json(written: body, status: status, headers: headers)
+        .json(written: ByteBuffer(bytes: payload.json), status: status, headers: headers)
     }
 
     /// JSON that was written beforehand.
@@ -33,20 +30,5 @@ extension Response {
         Response(
             status: .ok, headers: [.contentType: type, .cacheControl: cache],
             body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
-    }
-}
-
-extension ByteBuffer {
-    /// A value as JSON; `JSONEncoder` is for what is asked for seldom.
-    init(json value: some Encodable) throws {
-        if let value = value as? any DirectlyWritten {
-            var object = JSONObjectWriter()
-            value.write(to: &object)
-            self.init(bytes: object.object)
-        } else {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .withoutEscapingSlashes
-            self.init(data: try encoder.encode(value))
-        }
     }
 }

@@ -34,7 +34,7 @@ package struct APIError: Error, Sendable {
         if code.status == 401 {
             headers[.wwwAuthenticate] = "Bearer"
         }
-        let body = ErrorPayload(error: .init(code: code, message: message, details: details))
+        let body = ErrorPayload(error: self)
         return .json(body, status: .init(code: code.status), headers: headers)
     }
 }
@@ -46,13 +46,19 @@ extension Duration {
     }
 }
 
-/// The envelope of every error.
-package struct ErrorPayload: Codable, Sendable {
-    package struct Content: Codable, Sendable {
-        package let code: ErrorCode
-        package let message: String
-        package let details: [String: JSONValue]?
+extension APIError: ResponsePayload {
+    package static let fields = ResponseFields<Self>("ErrorContent") {
+        Field("code", as: .enumeration(ErrorCode.allCases.map(\.rawValue)), \.code.rawValue)
+        Field("message", \.message)
+        Field("details", as: .dictionary(of: .any), ifAny: { $0.details.map(JSONValue.object) })
     }
+}
 
-    package let error: Content
+/// The envelope of every error.
+struct ErrorPayload: ResponsePayload {
+    let error: APIError
+
+    static let fields = ResponseFields<Self>("Error") {
+        Field("error", \.error)
+    }
 }

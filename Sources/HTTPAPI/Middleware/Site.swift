@@ -19,7 +19,7 @@ package final class ServedApplication: Sendable {
         self.application = application
         self.origins = origins
         self.recipients = recipients
-        providerList = (try? ByteBuffer(json: ProviderList(application.providers))) ?? ByteBuffer()
+        providerList = ByteBuffer(bytes: ProviderList(application.providers).json)
     }
 }
 

@@ -13,15 +13,15 @@ struct OpenAPIDocument: Sendable {
 
     /// A document about these operations, whose paths lie below `server`: a URL, or relative to the document's own.
     ///
-    /// `errorEnvelope` is the type of every error's body; its code must be at `error.code`.
+    /// `errorEnvelope` is the schema of every error's body; its code must be at `error.code`.
     init(
-        title: String, version: String, server: String, errorEnvelope: any Decodable.Type,
+        title: String, version: String, server: String, errorEnvelope: JSONSchema,
         operations: [OperationDescription]
     ) {
         self.title = title
         self.version = version
         self.server = server
-        self.errorEnvelope = JSONSchema(probing: errorEnvelope).named("Error")
+        self.errorEnvelope = errorEnvelope
         self.operations = operations
     }
 
@@ -43,14 +43,6 @@ struct OpenAPIDocument: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(JSONValue.object(document)))
-    }
-
-    /// Types that could be probed only in part, each with the reason; empty when every schema is whole.
-    var gaps: [String] {
-        let schemas = operations.flatMap { operation in
-            [operation.body].compactMap { $0 } + operation.answers.compactMap(\.schema)
-        }
-        return Set((schemas + [errorEnvelope]).flatMap(\.gaps)).sorted()
     }
 
     /// In the order in which the operations first name them.
@@ -87,42 +79,10 @@ enum OpenAPIError: Error, Equatable {
 /// Gathers the named schemas while the operations are written.
 final class ComponentSchemas {
     private(set) var written: [String: JSONValue] = [:]
-    private var names: [SchemaName: String] = [:]
-    private var taken: Set<String> = []
 
     func json(of schema: JSONSchema) -> JSONValue {
-        if let reference = schema.reference { return refer(to: name(of: reference)) }
         guard let name = schema.name else { return schema.json(nesting: json(of:)) }
-        let isNew = names[name] == nil
-        let component = self.name(of: name)
-        if isNew {
-            written[component] = schema.json(nesting: json(of:))
-        }
-        return refer(to: component)
-    }
-
-    private func refer(to component: String) -> JSONValue {
-        .object(["$ref": .string("#/components/schemas/\(component)")])
-    }
-
-    /// The short name; where two types share it, the later one gets a number.
-    private func name(of name: SchemaName) -> String {
-        if let known = names[name] { return known }
-        var component = name.short
-        var number = 2
-        while !taken.insert(component).inserted {
-            component = "\(name.short)\(number)"
-            number += 1
-        }
-        names[name] = component
-        return component
-    }
-}
-
-extension JSONSchema {
-    /// Why this schema, and those in it, are not whole.
-    fileprivate var gaps: [String] {
-        let nested = Array(properties.values) + anyOf + [items, additionalProperties].compactMap { $0 }
-        return [gap].compactMap { $0 } + nested.flatMap(\.gaps)
+        if written[name] == nil { written[name] = schema.json(nesting: json(of:)) }
+        return JSONSchema.reference(to: name).json(nesting: json(of:))
     }
 }

@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// What the document says about one method of one path.
 struct OperationDescription: Sendable {
     /// Who may call.
@@ -28,7 +30,8 @@ struct OperationDescription: Sendable {
 
     /// An operation; `body` is the type that the request's JSON is decoded as, `form` the fields of one that takes a form.
     init(
-        method: String, path: String, summary: String, tag: String, access: Access, body: (any Decodable.Type)? = nil,
+        method: String, path: String, summary: String, tag: String, access: Access,
+        body: (any RequestPayload.Type)? = nil,
         form: [Parameter] = [], parameters: [Parameter] = [], answers: [Answer], errors: [ErrorDescription] = [],
         answersPages: Bool = false
     ) {
@@ -37,7 +40,7 @@ struct OperationDescription: Sendable {
         self.summary = summary
         self.tag = tag
         self.access = access
-        self.body = form.isEmpty ? body.map { JSONSchema(probing: $0).sent } : .form(form)
+        self.body = form.isEmpty ? body.map { $0.schema.sent } : .form(form)
         bodyType = form.isEmpty ? "application/json" : "application/x-www-form-urlencoded"
         self.parameters = parameters
         self.answersPages = answersPages
@@ -92,11 +95,11 @@ extension OperationDescription {
             self.headers = headers
         }
 
-        /// An answer in JSON, as the type is decoded.
+        /// An answer in JSON, as the type is written.
         init(
-            status: Int, description: String, of type: any Decodable.Type, headers: [String: String] = [:]
+            status: Int, description: String, of type: any DocumentedValue.Type, headers: [String: String] = [:]
         ) {
-            self.init(status: status, description: description, schema: JSONSchema(probing: type), headers: headers)
+            self.init(status: status, description: description, schema: type.schema, headers: headers)
         }
 
         /// An answer without content, or with content that no schema describes.

@@ -1,42 +1,32 @@
+internal import ProviderKit
+internal import Foundation
 internal import Accounts
 
-/// What `gatehouse dev` would have sent, the newest first.
-struct InboxPayload: Codable, Sendable {
+/// The messages that `gatehouse dev` keeps instead of sending, the newest first.
+struct InboxPayload: ResponsePayload {
     let messages: [Message]
 
     init(_ messages: [DeliveredMessage]) {
-        self.messages = messages.map { Message($0) }
+        self.messages = messages.map { Message(message: $0) }
     }
 
-    struct Message: Codable, Sendable {
-        enum Kind: String, Codable, Sendable, CaseIterable {
-            case email, sms
-        }
+    static let fields = ResponseFields<Self>("Inbox") {
+        Field("messages", \.messages)
+    }
 
-        let id: String
-        let kind: Kind
-        let application: String
-        let from: String
-        let to: String
-        @Nullable private(set) var subject: String?
-        let text: String
-        @Nullable private(set) var html: String?
-        let sentAt: Timestamp
+    struct Message: ResponsePayload {
+        let message: DeliveredMessage
 
-        init(_ message: DeliveredMessage) {
-            id = message.id.text
-            kind =
-                switch message.kind {
-                case .email: .email
-                case .sms: .sms
-                }
-            application = message.application
-            from = message.from
-            to = message.to
-            subject = message.subject
-            text = message.text
-            html = message.html
-            sentAt = Timestamp(message.sentAt)
+        static let fields = ResponseFields<Self>("InboxMessage") {
+            Field("id", \.message.id)
+            Field("kind", as: .enumeration(["email", "sms"]), \.message.kind.rawValue)
+            Field("application", \.message.application)
+            Field("from", \.message.from)
+            Field("to", \.message.to)
+            Field("subject", orNull: \.message.subject)
+            Field("text", \.message.text)
+            Field("html", orNull: \.message.html)
+            Field("sentAt", \.message.sentAt)
         }
     }
 }

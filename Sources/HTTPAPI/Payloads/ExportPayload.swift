@@ -1,243 +1,256 @@
 internal import Accounts
 internal import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// Everything held about a person.
 ///
-/// Never whole in memory: `ExportWriter` writes it section by section, under these names.
-package struct ExportPayload: Codable, Sendable {
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case exportedAt, application, account, aliases, identities, addresses, passwords, providerTokens
-        case tokenRevocations, sessions, pendingRegistrations, pendingProofs, redirectFlows, merges, erasures
-        case webhookDeliveries, messages, auditEvents, recipients
+/// `ExportWriter` writes it section by section, so that it is never whole in memory.
+package enum ExportPayload: DocumentedValue {
+    package static var schema: JSONSchema {
+        var members = ["exportedAt": Date.schema, "application": .string]
+        for section in PersonalDataSection.allCases {
+            members[section.rawValue] =
+                section == .account ? ExportedRow.account.schema : .array(of: ExportedRow(section).schema)
+        }
+        members["auditEvents"] = .array(of: ExportedRow.event.schema)
+        members["recipients"] = .array(of: ExportedRow.recipient.schema)
+        return .object(members, required: Set(members.keys), named: "Export")
+    }
+}
+
+/// The columns that the export shows of one kind of row.
+struct ExportedRow: Sendable {
+    private let name: String
+    private let columns: [ExportedColumn]
+
+    private init(_ name: String, _ columns: [ExportedColumn]) {
+        self.name = "Exported\(name)"
+        self.columns = columns
     }
 
-    let exportedAt: Timestamp
-    let application: String
-    let account: ExportedAccount
-    /// Accounts that this one has absorbed.
-    let aliases: [ExportedAccount]
-    let identities: [ExportedIdentity]
-    let addresses: [ExportedAddress]
-    let passwords: [ExportedPassword]
-    let providerTokens: [ExportedProviderToken]
-    let tokenRevocations: [ExportedTokenRevocation]
-    let sessions: [ExportedSession]
-    let pendingRegistrations: [ExportedRegistration]
-    let pendingProofs: [ExportedProof]
+    var schema: JSONSchema {
+        .object(
+            Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.schema) }), required: Set(columns.map(\.name)),
+            named: name)
+    }
+
+    /// The row as the export shows it; `values` are by the columns' names in the database.
+    ///
+    /// - Throws: `UnexpectedColumn`.
+    func json(of values: [String: JSONValue]) throws -> JSONValue {
+        .object(Dictionary(uniqueKeysWithValues: try columns.map { ($0.name, try $0.value(in: values)) }))
+    }
+}
+
+// MARK: - Rows
+
+extension ExportedRow {
+    init(_ section: PersonalDataSection) {
+        self =
+            switch section {
+            case .account, .aliases: .account
+            case .identities: .identity
+            case .addresses: .address
+            case .passwords: .password
+            case .providerTokens: .providerToken
+            case .tokenRevocations: .tokenRevocation
+            case .sessions: .session
+            case .pendingRegistrations: .registration
+            case .pendingProofs: .proof
+            case .redirectFlows: .flow
+            case .merges: .merge
+            case .erasures: .erasure
+            case .webhookDeliveries: .delivery
+            case .messages: .message
+            }
+    }
+
+    static let account = ExportedRow(
+        "Account",
+        [
+            .text("uid"), .text("displayName").orNull, .json("metadata"), .time("createdAt"), .time("updatedAt"),
+            // Languages, as in `Accept-Language`.
+            .text("locale").orNull,
+            .time("disabledAt").orNull, .time("deletedAt").orNull, .time("purgeAfter").orNull,
+        ])
+
+    private static let identity = ExportedRow(
+        "Identity",
+        [
+            .text("id"), .text("provider"), .text("providerUid"), .flag("isGuest"),
+            .text("email").orNull, .flag("emailVerified"), .text("phone").orNull, .flag("phoneVerified"),
+            .text("displayName").orNull, .json("profile"), .time("createdAt"), .time("lastUsedAt").orNull,
+            // When a merge or a new address brought it to the account, if that was later than its creation.
+            .time("joinedAt").orNull,
+            // Since when a password reset blocks it.
+            .time("quarantinedAt").orNull,
+        ])
+
+    private static let address = ExportedRow(
+        "Address",
+        [
+            .text("kind"), .text("address"), .time("verifiedAt"),
+            // The person has switched off mail to it.
+            .flag("isSilent"),
+        ])
+
+    /// Shows that there is a password; nothing derived from it is exported.
+    private static let password = ExportedRow(
+        "Password", [.text("identityId"), .flag("mustChange"), .time("changedAt")])
+
+    /// Shows that tokens of a provider are kept for revocation.
+    private static let providerToken = ExportedRow(
+        "ProviderToken", [.text("identityId"), .text("provider"), .time("updatedAt")])
+
+    private static let tokenRevocation = ExportedRow(
+        "TokenRevocation",
+        [
+            .text("identityId"), .text("provider"), .time("createdAt"), .count("attempts"), .text("failure").orNull,
+            .time("revokedAt").orNull, .time("failedAt").orNull,
+        ])
+
+    private static let session = ExportedRow(
+        "Session",
+        [
+            .text("id"), .text("identityId"), .texts("methods"), .text("device").orNull, .text("address").orNull,
+            // The session that authenticated again and was replaced by this one.
+            .text("resumes").orNull,
+            // The session that this one replaced after a merge or a restored deletion.
+            .text("continues").orNull,
+            // The session's name in `auditEvents`.
+            .text("auditSession"),
+            .time("authenticatedAt"), .time("createdAt"), .time("lastSeenAt").orNull, .time("expiresAt"),
+            .time("endedAt").orNull, .text("endReason").orNull,
+            // The account that a guest switched to.
+            .text("successorUid").orNull,
+        ])
+
+    private static let registration = ExportedRow(
+        "Registration",
+        [
+            .text("id"), .text("provider"), .text("providerUid"), .text("address"), .text("displayName").orNull,
+            .text("onConflict"), .time("createdAt"), .time("expiresAt"),
+        ])
+
+    private static let proof = ExportedRow(
+        "Proof",
+        [
+            .text("kind"), .text("provider"), .text("providerUid"), .text("address").orNull, .text("addressKind"),
+            .texts("methods"), .count("attempts"), .time("createdAt"), .time("expiresAt"),
+        ])
+
     /// Sign-ins and links by redirect, until a day after they end.
-    let redirectFlows: [ExportedFlow]
-    let merges: [ExportedMerge]
-    let erasures: [ExportedErasure]
-    /// What was told to whom about the account.
-    let webhookDeliveries: [ExportedDelivery]
-    /// What the person was sent, or is about to be, for as long as that is known; the texts are not kept.
-    let messages: [ExportedMessage]
-    let auditEvents: [ExportedEvent]
-    /// Who learns of people at all, as it is configured now.
-    let recipients: [ExportedRecipient]
+    ///
+    /// The provider's evidence is sealed until the app redeems its code, and belongs to the identity afterwards.
+    private static let flow = ExportedRow(
+        "Flow",
+        [
+            .text("provider"), .text("redirectUri"),
+            // The session whose account the flow links an identity to.
+            .text("linkingSession").orNull,
+            // The session that the flow opened.
+            .text("sessionId").orNull,
+            .flag("holdsEvidence"),
+            // The provider was asked to authenticate the person again.
+            .flag("isFresh"),
+            .time("createdAt"), .time("answeredAt").orNull, .time("redeemedAt").orNull, .time("expiresAt"),
+        ])
+
+    private static let merge = ExportedRow(
+        "Merge",
+        [
+            .text("id"), .text("survivor"), .text("absorbed"), .texts("identities"),
+            // Identities of guests that the survivor gave up.
+            .texts("parked"),
+            .texts("addressKinds"), .texts("addresses"),
+            // Values that the survivor took over.
+            .json("filled"),
+            .time("mergedAt"), .time("undoUntil"), .time("undoneAt").orNull,
+        ])
+
+    private static let erasure = ExportedRow(
+        "Erasure",
+        [
+            .text("receipt"), .time("requestedAt"), .time("purgeAfter"), .time("beganAt").orNull,
+            .time("restoredAt").orNull, .time("erasedAt").orNull,
+        ])
+
+    private static let delivery = ExportedRow(
+        "Delivery",
+        [
+            .text("eventId"), .text("name"), .text("kind"), .json("details"), .count("attempts"),
+            .text("failure").orNull, .time("createdAt"), .time("acknowledgedAt").orNull, .time("failedAt").orNull,
+        ])
+
+    /// Messages that were sent or are queued, as long as they are kept; their texts are not kept.
+    private static let message = ExportedRow(
+        "Message",
+        [
+            .text("id"), .text("topic"), .text("channel"), .count("attempts"), .text("failure").orNull,
+            .time("createdAt"), .time("sentAt").orNull, .time("failedAt").orNull,
+        ])
+
+    static let event = ExportedRow(
+        "Event",
+        [
+            .text("id"), .time("at"), .text("event"), .json("details"),
+            // `auditSession` of a session; in events of early versions the session's id.
+            .text("session").orNull,
+        ])
+
+    /// Other systems that receive data of people, by the current configuration.
+    static let recipient = ExportedRow("Recipient", [.text("name"), .text("kind"), .texts("hosts")])
 }
 
-struct ExportedAccount: Codable, Sendable {
-    let uid: String
-    @Nullable var displayName: String?
-    let metadata: JSONValue
-    /// Languages, as `Accept-Language` has them.
-    @Nullable var locale: String?
-    let createdAt: Timestamp
-    let updatedAt: Timestamp
-    @Nullable var disabledAt: Timestamp?
-    @Nullable var deletedAt: Timestamp?
-    @Nullable var purgeAfter: Timestamp?
-}
+// MARK: - Columns
 
-struct ExportedIdentity: Codable, Sendable {
-    let id: String
-    let provider: String
-    let providerUid: String
-    let isGuest: Bool
-    @Nullable var email: String?
-    let emailVerified: Bool
-    @Nullable var phone: String?
-    let phoneVerified: Bool
-    @Nullable var displayName: String?
-    /// What the provider told.
-    let profile: JSONValue
-    let createdAt: Timestamp
-    @Nullable var lastUsedAt: Timestamp?
-    /// By a merge or with another address, where that was after it was created.
-    @Nullable var joinedAt: Timestamp?
-    /// Since when a password reset has shut it out.
-    @Nullable var quarantinedAt: Timestamp?
-}
-
-struct ExportedAddress: Codable, Sendable {
-    let kind: String
-    let address: String
-    /// The person has switched off mail to it.
-    let isSilent: Bool
-    let verifiedAt: Timestamp
-}
-
-/// That there is a password; nothing made of it leaves.
-struct ExportedPassword: Codable, Sendable {
-    let identityId: String
-    let mustChange: Bool
-    let changedAt: Timestamp
-}
-
-/// That a service's tokens are kept, to be given back.
-struct ExportedProviderToken: Codable, Sendable {
-    let identityId: String
-    let provider: String
-    let updatedAt: Timestamp
-}
-
-struct ExportedTokenRevocation: Codable, Sendable {
-    let identityId: String
-    let provider: String
-    let createdAt: Timestamp
-    let attempts: Int
-    @Nullable var failure: String?
-    @Nullable var revokedAt: Timestamp?
-    @Nullable var failedAt: Timestamp?
-}
-
-struct ExportedSession: Codable, Sendable {
-    let id: String
-    let identityId: String
-    let methods: [String]
-    @Nullable var device: String?
-    @Nullable var address: String?
-    /// The session that authenticated again and got this one.
-    @Nullable var resumes: String?
-    /// The session whose place this one took, after a merge or a restored deletion.
-    @Nullable var continues: String?
-    /// The name of the session in `auditEvents`.
-    let auditSession: String
-    let authenticatedAt: Timestamp
-    let createdAt: Timestamp
-    @Nullable var lastSeenAt: Timestamp?
-    let expiresAt: Timestamp
-    @Nullable var endedAt: Timestamp?
-    @Nullable var endReason: String?
-    /// The account that a guest went over to.
-    @Nullable var successorUid: String?
-}
-
-struct ExportedRegistration: Codable, Sendable {
-    let id: String
-    let provider: String
-    let providerUid: String
-    let address: String
-    @Nullable var displayName: String?
-    let onConflict: String
-    let createdAt: Timestamp
-    let expiresAt: Timestamp
-}
-
-struct ExportedProof: Codable, Sendable {
-    let kind: String
-    let provider: String
-    let providerUid: String
-    @Nullable var address: String?
-    let addressKind: String
-    let methods: [String]
-    let attempts: Int
-    let createdAt: Timestamp
-    let expiresAt: Timestamp
-}
-
-/// What the provider told is sealed until the app redeems it; from then on it is the identity's.
-struct ExportedFlow: Codable, Sendable {
-    let provider: String
-    let redirectUri: String
-    /// The session that the flow links an identity to.
-    @Nullable var linkingSession: String?
-    /// The session that it opened.
-    @Nullable var sessionId: String?
-    let holdsEvidence: Bool
-    /// The provider was asked to have the person sign in again.
-    let isFresh: Bool
-    let createdAt: Timestamp
-    @Nullable var answeredAt: Timestamp?
-    @Nullable var redeemedAt: Timestamp?
-    let expiresAt: Timestamp
-}
-
-struct ExportedMerge: Codable, Sendable {
-    let id: String
-    let survivor: String
-    let absorbed: String
-    let identities: [String]
-    /// Those of guests, which the survivor gave up.
-    let parked: [String]
-    let addressKinds: [String]
-    let addresses: [String]
-    /// What the survivor lacked and took over.
-    let filled: JSONValue
-    let mergedAt: Timestamp
-    let undoUntil: Timestamp
-    @Nullable var undoneAt: Timestamp?
-}
-
-struct ExportedErasure: Codable, Sendable {
-    let receipt: String
-    let requestedAt: Timestamp
-    let purgeAfter: Timestamp
-    @Nullable var beganAt: Timestamp?
-    @Nullable var restoredAt: Timestamp?
-    @Nullable var erasedAt: Timestamp?
-}
-
-struct ExportedDelivery: Codable, Sendable {
-    let eventId: String
+/// One column of an exported row.
+struct ExportedColumn: Sendable {
     let name: String
-    let kind: String
-    let details: JSONValue
-    let attempts: Int
-    @Nullable var failure: String?
-    let createdAt: Timestamp
-    @Nullable var acknowledgedAt: Timestamp?
-    @Nullable var failedAt: Timestamp?
-}
+    let schema: JSONSchema
+    /// The column's name in the database: `provider_uid` for `providerUid`.
+    private let column: String
+    private var isNullable = false
+    private let convert: @Sendable (JSONValue) -> JSONValue?
 
-struct ExportedMessage: Codable, Sendable {
-    let id: String
-    let topic: String
-    let channel: String
-    let attempts: Int
-    @Nullable var failure: String?
-    let createdAt: Timestamp
-    @Nullable var sentAt: Timestamp?
-    @Nullable var failedAt: Timestamp?
-}
+    private init(_ name: String, _ schema: JSONSchema, _ convert: @escaping @Sendable (JSONValue) -> JSONValue?) {
+        self.name = name
+        self.schema = schema
+        self.convert = convert
+        column = name.reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
+    }
 
-struct ExportedEvent: Codable, Sendable {
-    let id: String
-    let at: Timestamp
-    let event: String
-    /// `auditSession` of a session; its id in events of versions before that.
-    @Nullable var session: String?
-    let details: JSONValue
+    static func text(_ name: String) -> Self { Self(name, .string) { $0.string == nil ? nil : $0 } }
+    static func flag(_ name: String) -> Self { Self(name, Bool.schema) { $0.bool == nil ? nil : $0 } }
+    static func count(_ name: String) -> Self { Self(name, Int.schema) { $0.integer == nil ? nil : $0 } }
+    static func json(_ name: String) -> Self { Self(name, .any) { $0 } }
 
-    init(_ event: AuditEvent) throws {
-        id = event.id.text
-        at = Timestamp(event.date)
-        self.event = event.event
-        session = event.session?.text
-        details = try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8))
+    static func texts(_ name: String) -> Self {
+        Self(name, .array(of: .string)) { $0.array?.allSatisfy { $0.string != nil } == true ? $0 : nil }
+    }
+
+    static func time(_ name: String) -> Self {
+        Self(name, Date.schema) { value in
+            value.string.flatMap { Timestamp($0) }.map { .string($0.text) }
+        }
+    }
+
+    /// The same column, which may be `null`.
+    var orNull: Self {
+        var column = Self(name, schema.nullable, convert)
+        column.isNullable = true
+        return column
+    }
+
+    fileprivate func value(in values: [String: JSONValue]) throws -> JSONValue {
+        let value = values[column] ?? .null
+        if isNullable, value.isNull { return .null }
+        guard let converted = convert(value) else { throw UnexpectedColumn(name: column) }
+        return converted
     }
 }
 
-struct ExportedRecipient: Codable, Sendable {
+/// A column that is missing or of another type than the export declares.
+struct UnexpectedColumn: Error {
     let name: String
-    let kind: String
-    let hosts: [String]
-
-    init(_ recipient: Recipient) {
-        name = recipient.name
-        kind = recipient.kind.rawValue
-        hosts = recipient.hosts
-    }
 }

@@ -1,3 +1,4 @@
+internal import ProviderKit
 internal import Accounts
 internal import Foundation
 internal import HTTPTypes

@@ -52,25 +52,13 @@ struct CodeRoutes {
 }
 
 /// The address, under the name that its provider gives it.
-private struct CodeTargetBody<P: ChallengeProvider>: Decodable, Sendable {
+private struct CodeTargetBody<P: ChallengeProvider>: RequestPayload {
     let target: String
     let provider: String?
 
-    private struct Field: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+    static var fields: RequestFields<Self> {
+        let schemas: [String: JSONSchema] = ["email": .email, "phone": .phone]
+        return RequestFields(
+            Self.init, .init(P.targetField, schemas[P.targetField] ?? .string), .init("provider"))
     }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Field.self)
-        target = try container.decode(String.self, forKey: Field(stringValue: P.targetField))
-        provider = try container.decodeIfPresent(String.self, forKey: Field(stringValue: "provider"))
-    }
-}
-
-extension CodeTargetBody: DocumentedFields {
-    static var fields: [String: JSONSchema] { ["email": .email, "phone": .phone] }
 }

@@ -33,20 +33,13 @@ struct DirectRoutes {
     }
 }
 
-/// A provider's credential, beside the name of the provider where several are of its kind.
-private struct DirectBody<Credential: Decodable & Sendable>: Decodable, Sendable {
+/// A provider's credential, beside the name of the provider if several of its kind are configured.
+private struct DirectBody<Credential: RequestPayload>: RequestPayload {
     let provider: String?
     let ticket: String?
     let credential: Credential
 
-    private enum CodingKeys: String, CodingKey {
-        case provider, ticket
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        provider = try container.decodeIfPresent(String.self, forKey: .provider)
-        ticket = try container.decodeIfPresent(String.self, forKey: .ticket)
-        credential = try Credential(from: decoder)
+    static var fields: RequestFields<Self> {
+        RequestFields(Self.init, .init("provider"), .init("ticket"), .init(flattening: Credential.self))
     }
 }

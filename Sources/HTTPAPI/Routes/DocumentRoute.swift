@@ -1,3 +1,4 @@
+internal import ProviderKit
 internal import Accounts
 internal import Hummingbird
 
@@ -30,7 +31,7 @@ private actor Document {
         if let written { return written }
         // Relative to where the client found the document, with or without an application's prefix.
         let document = OpenAPIDocument(
-            title: "Gatehouse", version: "1", server: ".", errorEnvelope: ErrorPayload.self,
+            title: "Gatehouse", version: "1", server: ".", errorEnvelope: ErrorPayload.schema,
             operations: endpoints.map(\.operation))
         let json = try document.json()
         written = json

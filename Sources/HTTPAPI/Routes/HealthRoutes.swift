@@ -1,3 +1,4 @@
+internal import ProviderKit
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
@@ -13,8 +14,12 @@ struct HealthRoutes {
     let metrics: RequestMetrics
     let gauges: [MetricsPage.Gauge]
 
-    private struct Status: Codable, Sendable {
+    private struct Status: ResponsePayload {
         let status: String
+
+        static let fields = ResponseFields<Self>("HealthRoutesStatus") {
+            Field("status", \.status)
+        }
     }
 
     var endpoints: [Endpoint] {

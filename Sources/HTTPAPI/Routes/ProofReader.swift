@@ -47,7 +47,7 @@ struct ProofReader {
         try await provider.verify(decode(P.Credential.self), from: context.origin)
     }
 
-    private func decode<Body: Decodable>(_ type: Body.Type) throws -> Body {
+    private func decode<Body: RequestPayload>(_ type: Body.Type) throws -> Body {
         try RequestBody.decode(type, from: body)
     }
 }

@@ -69,11 +69,3 @@ struct ReviewRoutes {
         }
     }
 }
-
-struct ReviewBody: Codable, Sendable {
-    let token: String
-    /// Ids of identities whose quarantine ends.
-    let keep: [UUID]?
-    /// Ids of identities that are removed.
-    let remove: [UUID]?
-}

@@ -1,7 +1,7 @@
 /// A provider whose proof is complete in one request: a signed token, an assertion, or nothing at all.
 public protocol DirectProvider: Provider {
     /// The body of `POST /auth/{route}`. The server derives the route and its documentation from this type.
-    associatedtype Credential: Decodable & Sendable
+    associatedtype Credential: RequestPayload
 
     /// The last component of the route's path; `kind` by default.
     static var route: String { get }
@@ -17,7 +17,10 @@ extension DirectProvider {
 }
 
 /// The credential of a provider that needs none.
-public struct NoCredential: Decodable, Sendable {
+public struct NoCredential: RequestPayload {
+    /// No fields.
+    public static let fields = RequestFields(Self.init)
+
     /// Creates an empty credential.
     public init() {}
 }

@@ -6,13 +6,17 @@ public protocol NativeTokenProvider: Provider {
 }
 
 /// The tokens that an SDK gave an app.
-public struct NativeToken: Decodable, Sendable, Equatable {
+public struct NativeToken: RequestPayload, Equatable {
     /// Signed by the provider.
     public let idToken: String
     /// The raw nonce, if the app requested a token with one.
     public let nonce: String?
     /// Opens the claims that the ID token leaves out.
     public let accessToken: String?
+
+    /// The fields of the body.
+    public static let fields = RequestFields(
+        { Self(idToken: $0, nonce: $1, accessToken: $2) }, .init("idToken"), .init("nonce"), .init("accessToken"))
 
     /// Creates a token as an app presents it.
     public init(idToken: String, nonce: String? = nil, accessToken: String? = nil) {

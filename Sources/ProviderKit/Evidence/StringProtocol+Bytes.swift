@@ -39,19 +39,6 @@ extension RawRepresentable where RawValue == String, Self: CaseIterable {
     }
 }
 
-/// An enumeration that clients send, decoded by comparing bytes.
-package protocol SentChoice: RawRepresentable, CaseIterable, Codable where RawValue == String {}
-
-extension SentChoice {
-    package init(from decoder: any Decoder) throws {
-        guard let choice = try Self(bytesOf: decoder.singleValueContainer().decode(String.self)) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "is none of the choices"))
-        }
-        self = choice
-    }
-}
-
 extension UInt8 {
     fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

@@ -9,8 +9,10 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
         static let schema = SettingsSchema([])
     }
 
-    struct Credential: Decodable, Sendable {
+    struct Credential: RequestPayload {
         let proof: String
+
+        static let fields = RequestFields(Self.init, .init("proof"))
     }
 
     static let kind = "scripted"

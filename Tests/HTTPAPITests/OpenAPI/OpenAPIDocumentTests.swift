@@ -9,8 +9,8 @@ struct OpenAPIDocumentTests {
     static let operations = [
         OperationDescription(
             method: "POST", path: "/api/v1/auth/email/otp/verify", summary: "Signs in", tag: "sign-in", access: .open,
-            body: Probed.Flattened.self,
-            answers: [.init(status: 200, description: "A session", of: Probed.Containers.self)],
+            body: Sample.Body.self,
+            answers: [.init(status: 200, description: "A session", of: Sample.Outer.self)],
             errors: [
                 .init(status: 401, code: "INVALID_TOKEN"), .init(status: 401, code: "INVALID_CREDENTIALS"),
                 .init(status: 401, code: "INVALID_TOKEN"), .init(status: 429, code: "RATE_LIMITED"),
@@ -20,7 +20,7 @@ struct OpenAPIDocumentTests {
             access: .bearer, answers: [.init(status: 204, description: "Ended")]),
         OperationDescription(
             method: "PATCH", path: "/api/v1/auth/me", summary: "Changes", tag: "sessions", access: .recent,
-            body: Probed.Optionals.self, answers: [.init(status: 200, description: "A tree", of: Probed.Tree.self)]),
+            body: Sample.Changes.self, answers: [.init(status: 200, description: "The rest", of: Sample.Inner.self)]),
         OperationDescription(
             method: "GET", path: "/api/v1/auth/oauth/{provider}/authorize", summary: "Begins", tag: "sign-in",
             access: .open, body: nil,
@@ -36,7 +36,7 @@ struct OpenAPIDocumentTests {
 
     static func document(_ operations: [OperationDescription] = operations) -> OpenAPIDocument {
         OpenAPIDocument(
-            title: "Gatehouse", version: "1", server: "https://auth.example", errorEnvelope: Probed.ErrorPayload.self,
+            title: "Gatehouse", version: "1", server: "https://auth.example", errorEnvelope: ErrorPayload.schema,
             operations: operations)
     }
 
@@ -72,10 +72,7 @@ struct OpenAPIDocumentTests {
             #expect(reference == "#/components/schemas/\(name)")
             #expect(known.contains(String(name)))
         }
-        #expect(
-            known == [
-                "Error", "JSON", "ProbedContainers", "ProbedErrorContent", "ProbedInner", "ProbedTree",
-            ])
+        #expect(known == ["Error", "ErrorContent", "Inner", "JSON", "Outer"])
     }
 
     @Test("every parameter of a path is declared")
@@ -125,32 +122,32 @@ struct OpenAPIDocumentTests {
         #expect(paths["/api/v1/auth/email/otp/verify", "post", "requestBody", "required"] == .bool(true))
         #expect(paths["/metrics", "get", "responses", "200", "content"] == .object(["text/plain": .object([:])]))
     }
-
-    @Test("two types that share a name get a component each")
-    func sharedNames() throws {
-        let components = ComponentSchemas()
-        let here = JSONSchema(probing: Twin.self)
-        let there = JSONSchema(probing: Probed.twin)
-        #expect(components.json(of: here)["$ref"] == .string("#/components/schemas/Twin"))
-        #expect(components.json(of: there)["$ref"] == .string("#/components/schemas/Twin2"))
-        #expect(components.json(of: here)["$ref"] == .string("#/components/schemas/Twin"))
-        #expect(components.written["Twin"]?["required"] == .array([.string("here")]))
-        #expect(components.written["Twin2"]?["required"] == .array([.string("there")]))
-    }
-
-    @Test("tells which types it could not see whole")
-    func gaps() throws {
-        #expect(Self.document().gaps == [])
-        let strict = OperationDescription(
-            method: "PUT", path: "/strict", summary: "", tag: "t", access: .open, body: [Probed.Strict].self,
-            answers: [.init(status: 204, description: "Done")])
-        let gaps = Self.document([strict]).gaps
-        #expect(gaps.count == 1)
-        #expect(gaps.first?.hasPrefix("ProbedStrict: ") == true)
-    }
 }
 
-/// Has a namesake.
-private struct Twin: Codable {
-    let here: Bool
+/// Payloads of the operations.
+private enum Sample {
+    struct Body: RequestPayload {
+        let name: String
+
+        static let fields = RequestFields(Self.init, .init("name"))
+    }
+
+    struct Changes: RequestPayload {
+        let anything: JSONValue?
+
+        static let fields = RequestFields(Self.init, .init("anything"))
+    }
+
+    struct Inner: ResponsePayload {
+        static let fields = ResponseFields<Self>("Inner") {
+            Field("name") { _ in "x" }
+        }
+    }
+
+    struct Outer: ResponsePayload {
+        static let fields = ResponseFields<Self>("Outer") {
+            Field("inner") { _ in Inner() }
+            Field("inners") { _ in [Inner()] }
+        }
+    }
 }

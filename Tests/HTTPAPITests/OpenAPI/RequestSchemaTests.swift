@@ -8,8 +8,8 @@ import Testing
 struct RequestSchemaTests {
     private static let noNUL = JSONValue.string(#"^[^\u0000]*$"#)
 
-    private func written(_ type: any Decodable.Type) -> JSONValue {
-        ComponentSchemas().json(of: JSONSchema(probing: type).sent)
+    private func written(_ type: any RequestPayload.Type) -> JSONValue {
+        ComponentSchemas().json(of: type.schema.sent)
     }
 
     @Test("a field that may be left out may be null, and no text or name holds U+0000")
@@ -43,7 +43,7 @@ struct RequestSchemaTests {
     @Test("any JSON is one component, which holds itself")
     func anyJSON() {
         let components = ComponentSchemas()
-        let schema = components.json(of: JSONSchema(probing: UserChanges.self).sent)
+        let schema = components.json(of: UserChanges.schema.sent)
         let reference = JSONValue.string("#/components/schemas/JSON")
         #expect(schema["properties", "metadata", "additionalProperties", "$ref"] == reference)
         #expect(components.written["JSON"]?["anyOf", 2, "items", "$ref"] == reference)

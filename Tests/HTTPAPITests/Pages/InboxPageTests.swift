@@ -77,8 +77,7 @@ struct InboxPageTests {
     @Test("the JSON names every field, null included")
     func json() throws {
         let message = Self.message(kind: .sms, subject: nil)
-        let data = try JSONEncoder().encode(InboxPayload([message]))
-        let json = try JSONDecoder().decode(JSONValue.self, from: data)
+        let json = try #require(JSONValue(json: InboxPayload([message]).json))
         #expect(
             json["messages", 0]
                 == .object([

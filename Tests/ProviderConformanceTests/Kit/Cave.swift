@@ -36,8 +36,10 @@ struct Cave<F: Fault>: DirectProvider {
         static var schema: SettingsSchema { F.schema }
     }
 
-    struct Credential: Decodable, Sendable {
+    struct Credential: RequestPayload {
         let word: String
+
+        static var fields: RequestFields<Self> { RequestFields(Self.init, .init("word")) }
     }
 
     static var kind: String { "cave" }

@@ -17,9 +17,12 @@ public struct HarbourProvider: DirectProvider {
     }
 
     /// The body of `POST /auth/harbour`.
-    public struct Credential: Decodable, Sendable {
+    public struct Credential: RequestPayload {
         /// A JSON Web Token.
         public let pass: String
+
+        /// The members of the body.
+        public static let fields = RequestFields(Self.init, .init("pass"))
     }
 
     /// The name in configuration and in the route.

@@ -4,7 +4,7 @@ package import Foundation
 ///
 /// Written by integer arithmetic, since a formatter costs more than the rest of an answer. RFC 3339 knows the years
 /// 0000 to 9999 only; what lies outside, infinities included, is written as the nearer end of that range.
-package struct Timestamp: Sendable, Hashable, Codable {
+package struct Timestamp: Sendable, Hashable, Encodable {
     package let date: Date
 
     package init(_ date: Date) {
@@ -15,14 +15,6 @@ package struct Timestamp: Sendable, Hashable, Codable {
     package init?(_ text: some StringProtocol) {
         guard let milliseconds = Self.milliseconds(of: Array(text.utf8)) else { return nil }
         self.init(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let timestamp = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an RFC 3339 time in UTC")
-        }
-        self = timestamp
     }
 
     package func encode(to encoder: any Encoder) throws {

@@ -1,38 +1,11 @@
 internal import Accounts
 internal import ProviderKit
 
-/// A type that states more about its fields than the types of its properties tell.
-protocol DocumentedFields: Decodable {
-    /// Schemas that replace the probed ones, by field name; a field that may be `null` stays so.
-    static var fields: [String: JSONSchema] { get }
-    /// Fields that a client must send although the type reads them as optional, since their absence is an error of its
-    /// own.
-    static var requiredFields: Set<String> { get }
-}
-
-extension DocumentedFields {
-    static var requiredFields: Set<String> { [] }
-}
+// MARK: - Values of several payloads
 
 extension JSONSchema {
-    /// The probed schema of a type, with what the type states about its fields.
-    func refined(by type: any DocumentedFields.Type) -> JSONSchema {
-        var schema = self
-        for (name, field) in type.fields {
-            guard let probed = properties[name] else { continue }
-            schema.properties[name] = probed.kinds.contains(.null) ? field.nullable : field
-        }
-        schema.required.formUnion(type.requiredFields)
-        return schema
-    }
-}
-
-// MARK: - Fields of several payloads
-
-extension JSONSchema {
-    static let uuid = JSONSchema(.string, format: "uuid")
     static let email = JSONSchema(.string, format: "email")
-    /// An international number that gets text messages.
+    /// An international number that receives text messages.
     static let phone = JSONSchema(.string, pattern: PhoneNumber.pattern)
     /// A text that is not empty.
     static let filledText = JSONSchema(.string, pattern: noNUL, length: 1...Int.max)
@@ -40,8 +13,9 @@ extension JSONSchema {
     /// A SHA-256 in base64url (RFC 7636, 4.2).
     static let codeChallenge = JSONSchema(.string, pattern: "^[A-Za-z0-9_-]{43}$")
     static let metadata = JSONSchema.dictionary(of: .anything)
+    static let bearerType = JSONSchema.enumeration(["Bearer"])
 
-    /// Lengths and variety are stated; that zxcvbn must find the password hard to guess can't be.
+    /// States the length and the variety; a schema can't express the zxcvbn score.
     static let newPassword = JSONSchema(
         .string, pattern: variety(of: PasswordRules.differentCharacters), length: PasswordRules.lengths,
         description: "Refused where zxcvbn scores it below 2.")
@@ -51,10 +25,11 @@ extension JSONSchema {
 
     /// Any JSON value that a request may hold.
     static let anything: JSONSchema = {
-        let nested = JSONSchema.reference(to: SchemaName("JSON"))
+        let nested = JSONSchema.reference(to: "JSON")
         var object = JSONSchema.dictionary(of: nested)
         object.propertyNames = JSONSchema(pattern: noNUL)
-        var schema = JSONSchema().named("JSON")
+        var schema = JSONSchema()
+        schema.name = "JSON"
         schema.description = "Names of members are at most 128 bytes of UTF-8; values are nested at most 16 deep."
         schema.anyOf = [
             JSONSchema(.null, .boolean, .number), JSONSchema(.string, pattern: noNUL), .array(of: nested), object,
@@ -62,9 +37,9 @@ extension JSONSchema {
         return schema
     }()
 
-    /// Matches texts with at least that many different characters.
+    /// Matches texts with at least `count` different characters.
     ///
-    /// Each step skips the characters seen so far and takes a new one, so that no engine needs to try again.
+    /// Each step skips the characters seen so far and takes a new one, so that no engine needs to backtrack.
     static func variety(of count: Int) -> String {
         let character = #"[^\u0000]"#
         let steps = (1..<count).map { seen in
@@ -72,5 +47,31 @@ extension JSONSchema {
             return "(?:\(known))*(?!\(known))" + (seen < count - 1 ? "(\(character))" : "\(character)+")
         }
         return "^(\(character))" + steps.joined() + "$"
+    }
+}
+
+// MARK: - Requests
+
+extension JSONSchema {
+    /// The schema of the same value in a request: an absent field may be `null`, unknown fields are ignored, and U+0000
+    /// is refused everywhere.
+    var sent: JSONSchema {
+        guard self != .any else { return .anything }
+        guard name != JSONSchema.anything.name else { return self }
+        var schema = self
+        schema.name = nil
+        if kinds.contains(.string), format == nil, pattern == nil, values.isEmpty {
+            schema.pattern = Self.noNUL
+        }
+        schema.items = items?.sent
+        if kinds.contains(.object) {
+            schema.properties = properties.reduce(into: [:]) { sent, member in
+                let value = member.value.sent
+                sent[member.key] = required.contains(member.key) ? value : value.nullable
+            }
+            schema.propertyNames = JSONSchema(pattern: Self.noNUL)
+            schema.additionalProperties = additionalProperties?.sent ?? .anything
+        }
+        return schema
     }
 }

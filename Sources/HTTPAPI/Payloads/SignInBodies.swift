@@ -1,0 +1,125 @@
+internal import Accounts
+internal import ProviderKit
+
+/// The absence of `email` or `password` is an error of its own.
+struct LoginBody: RequestPayload {
+    let email: String?
+    let password: String?
+    /// From a refusal that requires a second proof: the account's phone number was idle for too long.
+    let ticket: String?
+
+    static let fields = RequestFields(
+        Self.init, .init("email", .email, isRequired: true), .init("password", .filledText, isRequired: true),
+        .init("ticket"))
+}
+
+struct RegistrationBody: RequestPayload {
+    let email: String?
+    let password: String?
+    let displayName: String?
+
+    static let fields = RequestFields(
+        Self.init, .init("email", .email, isRequired: true), .init("password", .newPassword, isRequired: true),
+        .init("displayName", .displayName))
+}
+
+struct MailedTokenBody: RequestPayload {
+    let token: String
+    /// The registered password; required with `providers.email.verification: linkWithPassword`.
+    let password: String?
+
+    static let fields = RequestFields(Self.init, .init("token"), .init("password"))
+}
+
+struct EmailBody: RequestPayload {
+    let email: String
+
+    static let fields = RequestFields(Self.init, .init("email", .email))
+}
+
+struct NewPasswordBody: RequestPayload {
+    let token: String
+    let newPassword: String
+
+    static let fields = RequestFields(Self.init, .init("token"), .init("newPassword", .newPassword))
+}
+
+struct PasswordChangeBody: RequestPayload {
+    let currentPassword: String?
+    let password: String
+
+    static let fields = RequestFields(Self.init, .init("currentPassword"), .init("password", .newPassword))
+}
+
+struct OneTimeCodeBody: RequestPayload {
+    let challengeId: String
+    let code: String
+    /// The provider's name, needed if several providers of the kind are configured.
+    let provider: String?
+    let ticket: String?
+
+    static let fields = RequestFields(
+        Self.init, .init("challengeId"), .init("code"), .init("provider"), .init("ticket"))
+
+    var presented: PresentedOneTimeCode { PresentedOneTimeCode(challengeID: challengeId, code: code) }
+}
+
+/// The code that a redirect flow ended with.
+struct CodeBody: RequestPayload {
+    let code: String
+    let state: String?
+    let redirectURI: String
+    let codeVerifier: String?
+    let ticket: String?
+
+    static let fields = RequestFields(
+        Self.init, .init("code"), .init("state"), .init("redirect_uri"), .init("codeVerifier"), .init("ticket"))
+
+    var presented: PresentedCode {
+        PresentedCode(code: code, state: state, redirectURI: redirectURI, codeVerifier: codeVerifier)
+    }
+}
+
+/// A provider's own body, beside the ticket of a second proof.
+struct Ticketed<Proof: RequestPayload>: RequestPayload {
+    let proof: Proof
+    let ticket: String?
+
+    static var fields: RequestFields<Self> {
+        RequestFields(Self.init, .init(flattening: Proof.self), .init("ticket"))
+    }
+}
+
+/// An event that a provider has signed.
+struct NotificationBody: RequestPayload {
+    let payload: String
+    /// The provider's name; without it, the event's audience selects one of the kind.
+    let provider: String?
+
+    static let fields = RequestFields(Self.init, .init("payload"), .init("provider"))
+}
+
+struct RefreshBody: RequestPayload {
+    let refreshToken: String
+
+    static let fields = RequestFields(Self.init, .init("refreshToken"))
+}
+
+struct LogoutBody: RequestPayload {
+    let refreshToken: String?
+    let scope: LogoutScope?
+
+    static let fields = RequestFields(Self.init, .init("refreshToken"), .init("scope"))
+}
+
+struct RestoreBody: RequestPayload {
+    let restoreToken: String
+
+    static let fields = RequestFields(Self.init, .init("restoreToken"))
+}
+
+/// - Throws: `AccountsError.missingEmailOrPassword` if one is absent or empty.
+func requireBoth(_ email: String?, _ password: String?) throws(AccountsError) -> (email: String, password: String) {
+    guard let email, let password, !email.isEmpty, !password.isEmpty else { throw .missingEmailOrPassword }
+    return (email, password)
+}

@@ -1,0 +1,138 @@
+/// A schema (JSON Schema 2020-12) for the OpenAPI document; one without a kind allows any value.
+public struct JSONSchema: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        case array, boolean, integer, null, number, object, string
+    }
+
+    package var kinds: Set<Kind>
+    package var format: String?
+    /// A regular expression that a text matches (ECMA-262).
+    package var pattern: String?
+    /// In characters: code points, as JSON Schema counts them.
+    package var length: ClosedRange<Int>?
+    package var description: String?
+    package var properties: [String: JSONSchema] = [:]
+    package var required: Set<String> = []
+    @Indirect package var items: JSONSchema? = nil
+    /// The schema of members that have no fixed name.
+    @Indirect package var additionalProperties: JSONSchema? = nil
+    /// The schema of every member's name.
+    @Indirect package var propertyNames: JSONSchema? = nil
+    /// The only values that are allowed; empty allows all values of the kind.
+    package var values: [JSONValue] = []
+    package var anyOf: [JSONSchema] = []
+    package var examples: [JSONValue] = []
+    /// The component under which the document writes this schema once; other places refer to it.
+    package var name: String?
+    /// Refers to the component of that name; a reference has no other keywords.
+    package var reference: String?
+
+    package init(
+        _ kinds: Kind..., format: String? = nil, pattern: String? = nil, length: ClosedRange<Int>? = nil,
+        description: String? = nil
+    ) {
+        self.kinds = Set(kinds)
+        self.format = format
+        self.pattern = pattern
+        self.length = length
+        self.description = description
+    }
+}
+
+extension JSONSchema {
+    /// Any text.
+    public static let string = JSONSchema(.string)
+    package static let any = JSONSchema()
+    package static let uuid = JSONSchema(.string, format: "uuid")
+
+    /// One of these texts.
+    public static func enumeration(_ values: [String]) -> JSONSchema {
+        var schema = JSONSchema.string
+        schema.values = values.map { .string($0) }
+        return schema
+    }
+
+    package static func array(of items: JSONSchema) -> JSONSchema {
+        var schema = JSONSchema(.array)
+        schema.items = items
+        return schema
+    }
+
+    /// An object whose members are named by the data.
+    package static func dictionary(of values: JSONSchema) -> JSONSchema {
+        var schema = JSONSchema(.object)
+        schema.additionalProperties = values
+        return schema
+    }
+
+    package static func object(
+        _ properties: [String: JSONSchema], required: Set<String> = [], named name: String? = nil
+    ) -> JSONSchema {
+        var schema = JSONSchema(.object)
+        schema.properties = properties
+        schema.required = required
+        schema.name = name
+        return schema
+    }
+
+    package static func reference(to name: String) -> JSONSchema {
+        var schema = JSONSchema()
+        schema.reference = name
+        return schema
+    }
+
+    /// The same schema, which also allows `null`.
+    package var nullable: JSONSchema {
+        var schema = self
+        if name != nil || reference != nil {
+            schema = JSONSchema()
+            schema.anyOf = [self, JSONSchema(.null)]
+        } else if !anyOf.isEmpty {
+            schema.anyOf.append(JSONSchema(.null))
+        } else if !kinds.isEmpty {
+            schema.kinds.insert(.null)
+        }
+        return schema
+    }
+
+    /// The schema as JSON; `write` writes the schemas inside it.
+    package func json(nesting write: (JSONSchema) -> JSONValue) -> JSONValue {
+        if let reference { return ["$ref": .string("#/components/schemas/\(reference)")] }
+        var json: [String: JSONValue] = [:]
+        let words = kinds.map(\.rawValue).sorted().map { JSONValue.string($0) }
+        json["type"] = words.count > 1 ? .array(words) : words.first
+        json["format"] = format.map { .string($0) }
+        json["pattern"] = pattern.map { .string($0) }
+        json["minLength"] = length.flatMap { $0.lowerBound == 0 ? nil : .integer(Int64($0.lowerBound)) }
+        json["maxLength"] = length.flatMap { $0.upperBound == .max ? nil : .integer(Int64($0.upperBound)) }
+        json["description"] = description.map { .string($0) }
+        json["properties"] = properties.isEmpty ? nil : .object(properties.mapValues(write))
+        json["required"] = required.isEmpty ? nil : .array(required.sorted().map { .string($0) })
+        json["items"] = items.map(write)
+        json["additionalProperties"] = additionalProperties.map(write)
+        json["propertyNames"] = propertyNames.map(write)
+        json["anyOf"] = anyOf.isEmpty ? nil : .array(anyOf.map(write))
+        json["examples"] = examples.isEmpty ? nil : .array(examples)
+        json["enum"] = values.isEmpty ? nil : .array(kinds.contains(.null) ? values + [.null] : values)
+        return .object(json)
+    }
+}
+
+/// Storage that lets a structure hold another value of its own type.
+@propertyWrapper
+package indirect enum Indirect<Value: Sendable & Equatable>: Sendable, Equatable {
+    case value(Value)
+
+    package init(wrappedValue: Value) {
+        self = .value(wrappedValue)
+    }
+
+    package var wrappedValue: Value {
+        get {
+            switch self {
+            case .value(let value): value
+            }
+        }
+        set { self = .value(newValue) }
+    }
+}
