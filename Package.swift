@@ -21,6 +21,7 @@ extension Target.Dependency {
     static let nioHTTP1: Self = .product(name: "NIOHTTP1", package: "swift-nio")
     static let httpClient: Self = .product(name: "AsyncHTTPClient", package: "async-http-client")
     static let jwtKit: Self = .product(name: "JWTKit", package: "jwt-kit")
+    static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let httpTypes: Self = .product(name: "HTTPTypes", package: "swift-http-types")
 }
 
@@ -86,13 +87,12 @@ let package = Package(
             "Delivery",
             imports: [
                 "Accounts", "ProviderKit", "CCurl", .crypto, .lifecycle, .logging,
-                .product(name: "Mustache", package: "swift-mustache"),
+                .mustache,
             ], plugins: ["EmbedFiles"]),
         room(
             "HTTPAPI",
             imports: [
-                "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging,
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging, .mustache,
             ], plugins: ["EmbedFiles"]),
         room(
             "GatehouseServer",

@@ -2,7 +2,6 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
-internal import NIOFoundationCompat
 internal import ProviderKit
 
 extension Response {

@@ -1,9 +1,11 @@
+internal import Mustache
+
 /// A page for a browser, complete in itself: it loads nothing from any host.
 struct Page: Sendable {
     let html: String
     let contentSecurityPolicy: String
 
-    /// The headers of its response, `Content-Type` included.
+    /// All header fields of the response, the content type included.
     var headers: [(name: String, value: String)] {
         [
             ("Content-Type", "text/html; charset=utf-8"),
@@ -35,41 +37,76 @@ struct PageNonce: Sendable {
     }
 }
 
+// MARK: - Rendering
+
 extension Page {
-    /// Puts `main` into the layout.
-    ///
-    /// The script must not contain `</script`.
-    init(
-        title: String, main: HTML, style: HTML = "", script: HTML? = nil, nonce: PageNonce, isWide: Bool = false,
-        postsToItself: Bool = false
-    ) {
-        let script = script.map { "<script nonce=\"\(nonce.text)\">\n\($0)</script>\n" as HTML } ?? ""
-        let page = HTML(
-            file: "layout.html",
-            [
-                "title": "\(title)", "nonce": "\(nonce.text)", "style": HTML(file: "shared.css") + style,
-                "width": isWide ? "wide" : "narrow", "main": main, "script": script,
-            ])
-        html = page.markup
-        contentSecurityPolicy = Self.policy(
-            scriptAllowedBy: script == "" ? nil : nonce, style: "'nonce-\(nonce.text)'",
-            forms: postsToItself ? "'self'" : "'none'")
+    /// What a page may do beside showing itself.
+    struct Permissions: OptionSet {
+        let rawValue: Int
+
+        /// Run its own script, which may call the server that the page came from.
+        static let script = Permissions(rawValue: 1)
+        /// Send its form to that server.
+        static let form = Permissions(rawValue: 2)
+        /// Show mails: a frame that is made from text inherits the policy of its page, and mails have inline styles.
+        static let mails = Permissions(rawValue: 4)
     }
 
-    /// Allows only the page's own script and style, and calls to its own server.
-    static func policy(
-        scriptAllowedBy nonce: PageNonce?, style: String, images: String = "'none'", forms: String = "'none'"
-    ) -> String {
+    /// Renders a template of the folder `Templates`; all values are escaped.
+    init(_ template: String, _ values: [String: Any] = [:], allowing permissions: Permissions = []) {
+        let nonce = PageNonce()
+        html = PageTemplates.library.render(values.merging(["nonce": nonce.text]) { $1 }, withTemplate: template) ?? ""
+        contentSecurityPolicy = Self.policy(permissions, nonce: nonce)
+    }
+
+    /// Allows nothing from anywhere, except the page's own style and what `permissions` name.
+    private static func policy(_ permissions: Permissions, nonce: PageNonce) -> String {
         [
             "default-src 'none'",
-            nonce.map { "script-src 'nonce-\($0.text)'" } ?? "script-src 'none'",
-            "style-src \(style)",
-            "img-src \(images)",
-            nonce == nil ? "connect-src 'none'" : "connect-src 'self'",
+            "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
+            "style-src \(permissions.contains(.mails) ? "'unsafe-inline'" : "'nonce-\(nonce.text)'")",
+            "img-src \(permissions.contains(.mails) ? "data:" : "'none'")",
+            "connect-src \(permissions.contains(.script) ? "'self'" : "'none'")",
             "base-uri 'none'",
-            "form-action \(forms)",
+            "form-action \(permissions.contains(.form) ? "'self'" : "'none'")",
             "frame-ancestors 'none'",
         ]
         .joined(separator: "; ")
+    }
+}
+
+/// The files of the folder `Templates`: a page is `verify-email`, a part of pages `page.css`.
+private enum PageTemplates {
+    static let library: MustacheLibrary = {
+        MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
+        var templates: [String: MustacheTemplate] = [:]
+        for (path, content) in EmbeddedFiles.all where path.hasPrefix(folder) {
+            let name = String(path.dropFirst(folder.count).replacing(".html", with: ""))
+            templates[name] = try? MustacheTemplate(string: "{{% CONTENT_TYPE:PAGE}}" + content)
+        }
+        return MustacheLibrary(templates: templates)
+    }()
+
+    private static let folder = "Pages/Templates/"
+}
+
+/// Escapes text for elements and for attributes in double quotes.
+///
+/// The engine's own type for HTML compares characters, so that a quote with a combining mark would remain a quote.
+struct EscapedHTML: MustacheContentType {
+    func escapeText(_ text: String) -> String {
+        var escaped = ""
+        escaped.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
     }
 }

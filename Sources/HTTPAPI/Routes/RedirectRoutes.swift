@@ -182,14 +182,3 @@ extension Response {
         return Response(status: .found, headers: headers)
     }
 }
-
-extension Page {
-    /// Nobody knows where this browser wanted to go.
-    fileprivate static var strandedFlow: Page {
-        .error(
-            title: "This sign-in can't go on",
-            sentence:
-                "It was begun too long ago, in another browser, or has been finished. Go back to the app and try again."
-        )
-    }
-}

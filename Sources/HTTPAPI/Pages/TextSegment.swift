@@ -1,21 +1,25 @@
-extension HTML {
-    /// Text whose `http` and `https` addresses can be clicked; every other scheme, `javascript:` first, stays text.
-    init(linking text: String) {
-        var html: HTML = ""
+/// A part of a text: a web address to click, or the text between two of them.
+struct TextSegment: Equatable {
+    let text: String
+    let isLink: Bool
+
+    /// Splits a text at its `http` and `https` addresses; addresses of other schemes, such as `javascript:`, stay text.
+    static func segments(of text: String) -> [TextSegment] {
+        var segments: [TextSegment] = []
         var rest = text[...]
         while let start = rest.firstWebAddress {
             let run = rest[start...].prefix { !$0.endsAddress }
             let address = run.withoutTrailingPunctuation
-            let link: HTML = "<a href=\"\(address)\" target=\"_blank\" rel=\"noopener noreferrer\">\(address)</a>"
-            html = html + HTML(escaping: rest[..<start]) + link
+            segments.append(TextSegment(text: String(rest[..<start]), isLink: false))
+            segments.append(TextSegment(text: String(address), isLink: true))
             rest = rest[address.endIndex...]
         }
-        self = html + HTML(escaping: rest)
+        return segments + [TextSegment(text: String(rest), isLink: false)]
     }
 }
 
 extension Substring {
-    /// Where `http://` or `https://` and a character after it stand, at the start of a word.
+    /// The index of `http://` or `https://` with a host after it, at the start of a word.
     fileprivate var firstWebAddress: Index? {
         var index = startIndex
         var previous: Character?
@@ -37,7 +41,7 @@ extension Substring {
         }
     }
 
-    /// A sentence's full stop, or the bracket around an address, is not the address's.
+    /// Without a full stop that ends the sentence, or a bracket that surrounds the address.
     fileprivate var withoutTrailingPunctuation: Substring {
         var address = self
         while let last = address.last, ".,;:!?)]}'*".contains(last) {

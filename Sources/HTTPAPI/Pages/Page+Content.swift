@@ -1,0 +1,75 @@
+internal import Accounts
+internal import Foundation
+
+extension Page {
+    /// The page of a registration's mailed link; `pathPrefix` is `/apps/photos` or the like, or empty.
+    ///
+    /// Only its button uses the token, since mail scanners open links too. `asksPassword` is for applications whose
+    /// links work only together with the registered password.
+    static func verifyEmail(pathPrefix: String, asksPassword: Bool = false) -> Page {
+        Page("verify-email", ["pathPrefix": pathPrefix, "asksPassword": asksPassword], allowing: .script)
+    }
+
+    /// The page of the mailed link for a forgotten password.
+    static func resetPassword(pathPrefix: String) -> Page {
+        Page("reset-password", ["pathPrefix": pathPrefix], allowing: .script)
+    }
+
+    /// Shows identities, by the names that their owner knows; nothing changes before the button is pressed.
+    ///
+    /// The page needs no script: its form is posted to its own address.
+    static func review(
+        _ identities: [(id: String, name: String, linked: Date, isQuarantined: Bool)], token: String,
+        pathPrefix: String
+    ) -> Page {
+        let rows = identities.map { identity -> [String: Any] in
+            [
+                "id": identity.id, "name": identity.name, "linked": identity.linked.formatted(day),
+                "isQuarantined": identity.isQuarantined,
+            ]
+        }
+        return Page("review", ["identities": rows, "token": token, "pathPrefix": pathPrefix], allowing: .form)
+    }
+
+    static var reviewed: Page { Page("review-saved") }
+
+    /// Explains to a person why a review failed.
+    static func reviewError(_ error: APIError?) -> Page {
+        switch error?.code {
+        case .invalidToken: Page("review-expired")
+        case .lastUsableIdentity: Page("review-empty")
+        default: Page("review-failed")
+        }
+    }
+
+    /// For a browser whose redirect flow is unknown, so that it can't be sent back to its app.
+    static var strandedFlow: Page { Page("sign-in-stranded") }
+
+    /// The messages that `gatehouse dev` keeps; `server` is the address for the example call.
+    ///
+    /// The page's script requests the JSON every two seconds, and takes new messages out of the page's HTML.
+    static func inbox(_ inbox: InboxPayload, server: String) -> Page {
+        let messages = inbox.messages.map { payload -> [String: Any] in
+            let message = payload.message
+            var values: [String: Any] = [
+                "id": message.id.text, "subject": message.subject ?? firstLine(of: message.text),
+                "isText": message.kind == .sms, "to": message.to, "from": message.from,
+                "application": message.application, "sentAt": Timestamp(message.sentAt).text,
+                "text": TextSegment.segments(of: message.text).map { [$0.isLink ? "link" : "plain": $0.text] },
+            ]
+            values["html"] = message.html
+            return values
+        }
+        return Page(
+            "inbox", ["server": server, "messages": messages, "isEmpty": messages.isEmpty],
+            allowing: [.script, .mails])
+    }
+
+    private static func firstLine(of text: String) -> String {
+        String(text.split(whereSeparator: \.isNewline).first?.prefix(80) ?? "")
+    }
+
+    private static let day = Date.VerbatimFormatStyle(
+        format: "\(day: .defaultDigits) \(month: .wide) \(year: .defaultDigits)",
+        locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
+}
