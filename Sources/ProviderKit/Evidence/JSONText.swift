@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// One pass over a JSON text (RFC 8259) before a decoder or a dictionary reads it.
+/// Checks a JSON text (RFC 8259) before a decoder or a dictionary reads it, in one pass.
 ///
-/// Foundation's decoder also accepts trailing commas, UTF-16 and malformed values of members that nothing asks for. Its
-/// work on a value of unknown type grows with the depth, and a dictionary sorts the combining marks of its keys.
+/// Foundation's decoder also accepts trailing commas, UTF-16 and malformed values of members that are not decoded. The
+/// time that it takes for a value of unknown type grows with the depth, and a dictionary sorts the combining marks of
+/// its keys.
 package struct JSONText {
     package enum Fault: Error {
         case malformed
@@ -18,7 +19,7 @@ package struct JSONText {
         case oversized(MemberLimit)
     }
 
-    /// The size that a member of the outermost object may have, written without blanks and escapes that it does not need.
+    /// The largest size of a member of the outermost object, without blanks and needless escapes.
     package struct MemberLimit: Sendable {
         package let name: String
         package let bytes: Int
@@ -37,20 +38,14 @@ package struct JSONText {
     private let limit: MemberLimit?
     private let refusesRepeatedNames: Bool
     private var position = 0
-    /// How many of the bytes before `position` are blanks, or more than an unescaped character needs.
+    /// The number of bytes before `position` that are blanks or belong to needless escapes.
     private var surplus = 0
-
-    private init(_ bytes: [UInt8], limit: MemberLimit?, refusesRepeatedNames: Bool) {
-        self.bytes = bytes
-        self.limit = limit
-        self.refusesRepeatedNames = refusesRepeatedNames
-    }
 
     package static func check(
         _ bytes: [UInt8], limiting limit: MemberLimit? = nil, refusingRepeatedNames: Bool = false
     ) throws(Fault) {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed }
-        var text = JSONText(bytes, limit: limit, refusesRepeatedNames: refusingRepeatedNames)
+        var text = JSONText(bytes: bytes, limit: limit, refusesRepeatedNames: refusingRepeatedNames)
         try text.value(depth: 0)
         guard text.next == nil else { throw .malformed }
     }
@@ -72,9 +67,7 @@ package struct JSONText {
 
     private mutating func list(depth: Int) throws(Fault) {
         guard try !isEmpty(until: "]", depth: depth) else { return }
-        repeat {
-            try value(depth: depth)
-        } while take(",")
+        repeat { try value(depth: depth) } while take(",")
         try require("]")
     }
 
@@ -96,7 +89,7 @@ package struct JSONText {
         try require("}")
     }
 
-    /// Reads the opening bracket, and the closing one where nothing is in between.
+    /// Reads the opening bracket, and the closing one of an empty list or object.
     private mutating func isEmpty(until end: Unicode.Scalar, depth: Int) throws(Fault) -> Bool {
         guard depth <= Self.deepest else { throw .tooDeep }
         position += 1
@@ -104,19 +97,18 @@ package struct JSONText {
         return take(end)
     }
 
-    /// A member's name, its escapes decoded.
+    /// A member's name, with its escapes decoded.
     private mutating func name() throws(Fault) -> String {
         let start = position
         try string()
         let literal = bytes[start..<position]
         // An escape takes at most six bytes for one.
         guard literal.count <= 6 * Self.longestName + 2 else { throw .unfitName }
-        let name: String? =
-            if literal.contains(0x5C) {
-                try? JSONDecoder().decode(String.self, from: Data(literal))
-            } else {
-                String(decoding: literal.dropFirst().dropLast(), as: UTF8.self)
-            }
+        let hasEscapes = literal.contains(UInt8(ascii: "\\"))
+        let name =
+            hasEscapes
+            ? try? JSONDecoder().decode(String.self, from: Data(literal))
+            : String(decoding: literal.dropFirst().dropLast(), as: UTF8.self)
         guard let name else { throw .malformed }
         guard name.isFitName else { throw .unfitName }
         return name
@@ -149,13 +141,13 @@ package struct JSONText {
 extension JSONText {
     private mutating func string() throws(Fault) {
         try require("\"")
-        // Most of a text is here, so that bytes are compared as they are.
+        // Most bytes of a request are compared here, as bytes: the helpers below are slower.
         while position < bytes.count {
             let byte = bytes[position]
             guard byte >= 0x20 else { throw .malformed }
             position += 1
-            if byte == 0x22 { return }
-            if byte == 0x5C { try escape() }
+            if byte == UInt8(ascii: "\"") { return }
+            if byte == UInt8(ascii: "\\") { try escape() }
         }
         throw .malformed
     }
@@ -166,7 +158,7 @@ extension JSONText {
             position += 1
             return
         }
-        // Unescaped it would take so many bytes of UTF-8; a control character needs its escape.
+        // The escape takes six bytes, the character itself one to four of UTF-8; a control character needs its escape.
         switch try codeUnit() {
         case 0: throw .holdsNUL
         case 0x01..<0x20: break
@@ -197,10 +189,8 @@ extension JSONText {
 // MARK: - Single bytes
 
 extension JSONText {
-    /// The next byte; beyond ASCII, where only texts may hold it, some character of Latin-1.
-    private var next: Unicode.Scalar? {
-        position < bytes.count ? Unicode.Scalar(bytes[position]) : nil
-    }
+    /// The next byte; a byte beyond ASCII, which only texts may contain, becomes a character of Latin-1.
+    private var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 
     private mutating func take(_ expected: Unicode.Scalar) -> Bool {
         guard next == expected else { return false }
@@ -219,7 +209,5 @@ extension JSONText {
         }
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }

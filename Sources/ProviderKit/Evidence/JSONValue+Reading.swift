@@ -1,15 +1,15 @@
 internal import Foundation
 
 extension JSONValue {
-    /// Reads JSON that somebody outside wrote.
+    /// Reads JSON from outside.
     ///
-    /// - Returns: `nil` for what is not JSON to the letter, nests deeper than 16 levels, has a name of more than 128 bytes
-    ///   or more than 32 combining marks in a row, or holds U+0000, which can't be stored.
+    /// - Returns: `nil` if it is not strictly JSON, is nested deeper than 16 levels, contains U+0000, or has a name of
+    ///   more than 128 bytes or of more than 32 combining marks in a row.
     public init?(json bytes: [UInt8]) {
         self.init(json: bytes, refusingRepeatedNames: false)
     }
 
-    /// The same; objects that name a member twice can be refused too.
+    /// Reads JSON from outside, and can also refuse objects that name a member twice.
     package init?(json bytes: [UInt8], refusingRepeatedNames: Bool) {
         guard (try? JSONText.check(bytes, refusingRepeatedNames: refusingRepeatedNames)) != nil,
             let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
@@ -17,12 +17,12 @@ extension JSONValue {
         self = value
     }
 
-    /// A member of an object; `.null` where there is no such member, or no object.
+    /// The member of an object; `.null` if the value is no object or has no such member.
     public subscript(key: String) -> JSONValue {
         if case .object(let members) = self { members[key] ?? .null } else { .null }
     }
 
-    /// The value at a dotted path, as in `data.user.id` or `emails.0.value`; `.null` where it leads nowhere.
+    /// The value at a dotted path such as `data.user.id` or `emails.0.value`; `.null` if there is none.
     public subscript(path path: String) -> JSONValue {
         path.split(separator: ".", omittingEmptySubsequences: false).reduce(self) { value, step in
             if case .array(let items) = value {
@@ -33,16 +33,31 @@ extension JSONValue {
         }
     }
 
-    /// The text, of a text alone.
+    /// The text; `nil` for other types.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
-    /// The number, of a whole number alone.
+    /// The whole number; `nil` for other types.
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-    /// The truth value, of a truth value alone.
+    /// The Boolean; `nil` for other types.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The items, of a list alone.
+    /// The items of a list; `nil` for other types.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-    /// The members, of an object alone.
+    /// The members of an object; `nil` for other types.
     public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
-    /// Nothing is there.
+    /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// Creates a text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates a whole number.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// Creates a Boolean.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates a list.
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// Creates an object; if a name occurs twice, the later member is kept.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(Dictionary(elements) { $1 }) }
 }

@@ -1,4 +1,4 @@
-/// Any JSON value (RFC 8259), for what the server keeps without understanding it.
+/// Any JSON value (RFC 8259), for values that the server stores without interpreting them.
 public enum JSONValue: Sendable, Hashable, Codable {
     /// `null`.
     case null
@@ -15,10 +15,10 @@ public enum JSONValue: Sendable, Hashable, Codable {
     /// Named members.
     case object([String: JSONValue])
 
-    /// Reads whatever stands there.
+    /// Decodes a value of any type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // The commonest first: each attempt that fails costs an error with its whole path.
+        // The most frequent types come first: each failed attempt creates an error with its whole path.
         if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if container.decodeNil() {
@@ -30,14 +30,14 @@ public enum JSONValue: Sendable, Hashable, Codable {
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
         } else if (try? decoder.unkeyedContainer()) != nil {
-            // From here on an error goes out: it names the place inside.
+            // Errors inside a list or an object are thrown, since they name the path.
             self = .array(try container.decode([JSONValue].self))
         } else {
             self = .object(try container.decode([String: JSONValue].self))
         }
     }
 
-    /// Writes the value as it stands.
+    /// Encodes the value as its own type.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -50,10 +50,8 @@ public enum JSONValue: Sendable, Hashable, Codable {
         case .object(let value): try container.encode(value)
         }
     }
-}
 
-extension JSONValue {
-    /// Texts are equal where they are the same bytes (RFC 8259, 8.3).
+    /// Compares texts as bytes (RFC 8259, 8.3).
     public static func == (one: JSONValue, other: JSONValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
