@@ -3,21 +3,21 @@ package struct MetricsPage {
     private(set) var text = ""
     private var name = ""
 
-    /// A figure that some part of the server reports when it is asked.
+    /// A metric that a part of the server reports on request.
     package struct Gauge: Sendable {
         package let name: String
-        /// `gauge`, or `counter` for one that never falls.
+        /// `gauge`, `histogram`, or `counter` for a value that never falls.
         package let type: String
         package let help: String
         package let samples: @Sendable () -> [Sample]
-        /// In place of samples.
+        /// Used instead of samples.
         let histogram: (@Sendable () -> Histogram)?
 
         package init(_ name: String, type: String = "gauge", help: String, value: @escaping @Sendable () -> Double) {
             self.init(name, type: type, help: help, samples: { [Sample(value())] })
         }
 
-        /// One figure for each of several things, told apart by their labels.
+        /// A metric with one value for each set of labels.
         package init(
             _ name: String, type: String = "gauge", help: String, samples: @escaping @Sendable () -> [Sample]
         ) {
@@ -37,7 +37,7 @@ package struct MetricsPage {
         }
     }
 
-    /// A value, and what it is a value of.
+    /// A value and its labels.
     package struct Sample: Sendable {
         package let labels: [(String, String)]
         package let value: Double
@@ -48,6 +48,31 @@ package struct MetricsPage {
         }
     }
 
+    /// Counts how many values fell between the bounds of each bucket.
+    package struct Histogram: Sendable {
+        /// Upper bounds, in ascending order.
+        let bounds: [Double]
+        /// For each bound, the number of values up to it and above the bound before.
+        var buckets: [Int]
+        var count: Int
+        var sum: Double
+
+        package init(bounds: [Double], buckets: [Int], count: Int, sum: Double) {
+            self.bounds = bounds
+            self.buckets = buckets
+            self.count = count
+            self.sum = sum
+        }
+
+        mutating func record(_ value: Double) {
+            count += 1
+            sum += value
+            if let bucket = bounds.firstIndex(where: { value <= $0 }) { buckets[bucket] += 1 }
+        }
+    }
+}
+
+extension MetricsPage {
     mutating func begin(_ name: String, type: String, help: String) {
         self.name = "gatehouse_" + name
         text += "# HELP \(self.name) \(help)\n# TYPE \(self.name) \(type)\n"
@@ -62,6 +87,18 @@ package struct MetricsPage {
         begin(gauge.name, type: gauge.type, help: gauge.help)
         for sample in gauge.samples() { add(sample.value, labels: sample.labels) }
         if let histogram = gauge.histogram { add(histogram()) }
+    }
+
+    /// Adds a histogram; in this format each bucket includes all below it.
+    mutating func add(_ histogram: Histogram, labels: [(String, String)] = []) {
+        var total = 0
+        for (bound, count) in zip(histogram.bounds, histogram.buckets) {
+            total += count
+            add(Double(total), suffix: "_bucket", labels: labels + [("le", "\(bound)")])
+        }
+        add(Double(histogram.count), suffix: "_bucket", labels: labels + [("le", "+Inf")])
+        add(histogram.sum, suffix: "_sum", labels: labels)
+        add(Double(histogram.count), suffix: "_count", labels: labels)
     }
 
     private static func escaped(_ value: String) -> String {

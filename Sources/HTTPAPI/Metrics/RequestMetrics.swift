@@ -16,7 +16,7 @@ package final class RequestMetrics: Sendable {
 
     package init() {}
 
-    /// Methods are anybody's text and must not become labels without end.
+    /// Clients choose the method; other ones share a label, so that the number of labels is limited.
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     func record(method: String, route: String, status: Int, duration: Duration) {
