@@ -1,4 +1,4 @@
-package import ProviderKit
+internal import ProviderKit
 
 /// The claims of a provider's profile that `auth` and access tokens carry.
 package enum ExposedClaims {

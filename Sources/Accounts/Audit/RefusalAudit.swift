@@ -1,4 +1,4 @@
-package import ProviderKit
+internal import ProviderKit
 
 /// Where a refusal comes from that names no account.
 ///

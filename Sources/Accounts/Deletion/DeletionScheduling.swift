@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import ProviderKit
 
 /// Starts the grace period of accounts.

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import ProviderKit
 
 /// Reads everything that the linking rules depend on.

@@ -1,4 +1,4 @@
-package import ProviderKit
+internal import ProviderKit
 
 /// The configuration and the request parameters that the linking rules depend on.
 package struct LinkingPolicy: Sendable, Equatable {

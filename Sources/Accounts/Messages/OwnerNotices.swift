@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import ProviderKit
 
 /// Notifies owners of changes to their accounts.

@@ -1,5 +1,5 @@
 package import Foundation
-package import ProviderKit
+internal import ProviderKit
 
 /// Which sessions a logout ends.
 package enum LogoutScope: String, Sendable, SentChoice {

@@ -1,5 +1,5 @@
 package import Foundation
-package import Postgres
+internal import Postgres
 
 /// Whose events and tokens a worker takes from the queues.
 package enum DeliveryScope: Sendable {

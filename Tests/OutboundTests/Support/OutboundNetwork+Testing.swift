@@ -8,6 +8,7 @@ import Synchronization
 
 extension OutboundNetwork {
     /// Runs the body with a network that is shut down whatever happens.
+    @discardableResult
     static func with<Result>(
         limits: OutboundLimits = OutboundLimits(deadline: .seconds(3)), tls: TLSConfiguration? = nil,
         rules: CircuitBreaker.Rules = .init(), lookUp: Resolver.LookUp? = nil, logger: Logger? = nil,

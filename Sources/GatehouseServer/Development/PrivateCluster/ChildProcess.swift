@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// A program started in a session of its own, so that Ctrl-C does not reach it.
 package struct ChildProcess: Sendable {
