@@ -22,13 +22,13 @@ release: packages
 	swift build -c release --static-swift-stdlib --product gatehouse
 	deploy/strip .build/release/gatehouse
 
-# The build refuses imports that Package.swift does not declare. Tests run one at a time, because some stop a database or
+# The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some stop a database or
 # measure a deadline.
 test: PACKAGES += python3-venv
 test: packages lint
-	swift build --build-tests --explicit-target-dependency-import-check error
+	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error
 	deploy/check-docs
-	@swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \
+	@GATEHOUSE_STRICT=1 swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \
 		{ echo 'What failed, again:'; grep -a 'recorded an issue' .build/test.log | cut -c 1-400; exit 1; }
 
 # Imports and Package.swift must agree in both directions.

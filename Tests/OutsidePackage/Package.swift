@@ -5,7 +5,6 @@ func gatehouse(_ product: String) -> Target.Dependency { .product(name: product,
 
 let package = Package(
     name: "harbour",
-    platforms: [.macOS(.v15)],
     dependencies: [.package(name: "gatehouse", path: "../..")],
     targets: [
         .target(name: "HarbourProvider", dependencies: [gatehouse("ProviderKit")]),
