@@ -40,9 +40,7 @@ package protocol TransactionalStore: Sendable {
 
 extension TransactionalStore {
     /// Runs a body that reads everything its decision depends on, again after any `StoreConflict`.
-    func retryingTransaction<Result: Sendable>(
-        _ body: @Sendable (Self) async throws -> Result
-    ) async throws -> Result {
+    func retryingTransaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result {
         try await retryingOnConflict { try await transaction(body) }
     }
 

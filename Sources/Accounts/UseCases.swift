@@ -41,8 +41,7 @@ package struct UseCases: Sendable {
         redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
         codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)
-        linking = IdentityLinking(
-            store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
+        linking = IdentityLinking(store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
         let requests = RegistrationRequest(
             store: store, hasher: hasher, passwords: passwords, tokens: tokens, limits: limits)
         passwordLinking = PasswordLinking(store: store, requests: requests, linking: linking, tokens: tokens)

@@ -42,9 +42,7 @@ package struct AccountDossier: Sendable {
     package let identities: [Identity]
     package let liveSessions: Int
 
-    package init(
-        user: User, isDisabled: Bool, purgeAfter: Date?, identities: [Identity], liveSessions: Int
-    ) {
+    package init(user: User, isDisabled: Bool, purgeAfter: Date?, identities: [Identity], liveSessions: Int) {
         self.user = user
         self.isDisabled = isDisabled
         self.purgeAfter = purgeAfter

@@ -36,9 +36,8 @@ package struct AuditChain: Sendable {
             let times = events.map(\.at)
             var batch = AuditBatch(
                 seq: (last?.seq ?? 0) + 1, previous: last?.mac ?? [], firstAt: times.min() ?? 0,
-                lastAt: times.max() ?? 0,
-                sealedAt: Int(time.now().timeIntervalSince1970 * 1_000_000), events: events.count,
-                digest: authentication.digest(of: events))
+                lastAt: times.max() ?? 0, sealedAt: Int(time.now().timeIntervalSince1970 * 1_000_000),
+                events: events.count, digest: authentication.digest(of: events))
             batch.mac = authentication.mac(of: batch)
             return batch
         }

@@ -36,16 +36,14 @@ package struct OneTimeCodes: Sendable {
     /// Sends a code for any purpose.
     func send(
         _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider,
-        by principal: Principal?,
-        from client: Client, in application: Application
+        by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SentCode {
         let provider = try configured.challenging()
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
             code: mark(of: code), network: tokens.opaque.refusalSource(of: client).network,
-            session: principal?.sessionID,
-            lifetime: Self.lifetime, resendAfter: Self.resendAfter)
+            session: principal?.sessionID, lifetime: Self.lifetime, resendAfter: Self.resendAfter)
         let link = principal == nil ? linkToken(provider) : nil
         let message = Message(
             purpose == .proof ? .signInCode : .confirmAddress, to: target.address, code: code, link: link?.url,
@@ -158,8 +156,7 @@ package struct OneTimeCodes: Sendable {
     private func endChallenges(
         of target: ChallengeTarget, provider: String, in application: Application, store: any ProvingStore
     ) async throws {
-        try await store.endChallenges(
-            provider: provider, providerUid: target.providerUid, application: application.id)
+        try await store.endChallenges(provider: provider, providerUid: target.providerUid, application: application.id)
         try await store.discard(
             .signInLink, provider: provider, providerUid: target.providerUid, application: application.id)
     }
@@ -169,8 +166,7 @@ package struct OneTimeCodes: Sendable {
         store: any LinkingFacts.Store
     ) async throws -> Bool {
         guard configured.mode == .existing else { return true }
-        let verdict = try await signIn.verdict(
-            on: target.evidence, of: configured, in: application, store: store)
+        let verdict = try await signIn.verdict(on: target.evidence, of: configured, in: application, store: store)
         return verdict.outcome != .refuse
     }
 

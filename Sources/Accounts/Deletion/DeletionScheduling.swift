@@ -12,8 +12,7 @@ package struct DeletionScheduling: Sendable {
     ///
     /// `session` is the one that requested the deletion.
     func schedule(
-        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(),
-        gracePeriod: Duration? = nil
+        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(), gracePeriod: Duration? = nil
     ) async throws {
         let purgeAfter = try await store.requestDeletion(
             of: uid, by: cause, session: session, receipt: receipt,

@@ -48,8 +48,7 @@ package struct Erasure: Sendable {
     /// `onStep` runs after each step and ends the run by throwing.
     package init(
         store: any TransactionalStore & Store, opaque: any OpaqueTokens, certification: any ErasureCertification,
-        time: any TimeSource,
-        onStep: @escaping @Sendable (Step) async throws -> Void = { _ in }
+        time: any TimeSource, onStep: @escaping @Sendable (Step) async throws -> Void = { _ in }
     ) {
         self.store = store
         self.opaque = opaque
@@ -180,8 +179,7 @@ package struct Erasure: Sendable {
             let traces = try await store.traces(of: family, application: application.id)
             let erased = try await store.erase(
                 entry.uid, family: family, traces: opaque.erasable(traces),
-                memory: ApplicationPolicy.Tokens.longestAccessLifetime,
-                application: application.id)
+                memory: ApplicationPolicy.Tokens.longestAccessLifetime, application: application.id)
             let certificate = ErasureCertificate(
                 receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt, erasedAt: entry.erasedAt,
                 erased: erased, processors: removal.processors)
@@ -203,8 +201,7 @@ package struct Erasure: Sendable {
 
 extension DueErasure {
     fileprivate init(_ entry: LedgerEntry, application: Application.ID) {
-        self.init(
-            application: application, receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt)
+        self.init(application: application, receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt)
     }
 }
 

@@ -14,9 +14,7 @@ package struct LedgerEntry: Sendable, Equatable {
     package let requestedAt: Date
     package let erasedAt: Date
 
-    package init(
-        application: String, uid: UUID, aliases: [UUID], receipt: UUID, requestedAt: Date, erasedAt: Date
-    ) {
+    package init(application: String, uid: UUID, aliases: [UUID], receipt: UUID, requestedAt: Date, erasedAt: Date) {
         self.application = application
         self.uid = uid
         self.aliases = aliases

@@ -9,8 +9,7 @@ package struct ErasureScope: Sendable {
     package let ledger: (any ErasureLedger)?
 
     package init(
-        application: Application, webhookDeadline: Duration, anonymousRetention: Duration,
-        ledger: (any ErasureLedger)?
+        application: Application, webhookDeadline: Duration, anonymousRetention: Duration, ledger: (any ErasureLedger)?
     ) {
         self.application = application
         self.webhookDeadline = webhookDeadline

@@ -114,9 +114,7 @@ package struct Purge: Sendable {
         return count
     }
 
-    package func forEachIdleGuest(
-        of scope: ErasureScope, _ body: (IdleGuest) async throws -> Void
-    ) async throws {
+    package func forEachIdleGuest(of scope: ErasureScope, _ body: (IdleGuest) async throws -> Void) async throws {
         var last: IdleGuest?
         while !Task.isCancelled {
             let guests = try await store.guests(
@@ -133,8 +131,7 @@ package struct Purge: Sendable {
         return try await store.retryingTransaction { store in
             let status = try await store.lockAccount(guest.uid, application: application.id)
             guard let status, status.isUndeleted,
-                try await store.isIdleGuest(
-                    guest.uid, for: scope.anonymousRetention, application: application.id)
+                try await store.isIdleGuest(guest.uid, for: scope.anonymousRetention, application: application.id)
             else { return false }
             try await DeletionScheduling(store: store, application: application)
                 .schedule(guest.uid, by: .idle, gracePeriod: .zero)

@@ -34,11 +34,8 @@ package struct AccountEvent: Sendable {
 
 extension AccountEvent {
     /// An identity was linked or unlinked.
-    package static func identity(
-        _ kind: Kind, _ identity: UUID, of uid: UUID, provider: String
-    ) -> AccountEvent {
-        AccountEvent(
-            kind, of: uid, details: ["identity": .string(identity.text), "provider": .string(provider)])
+    package static func identity(_ kind: Kind, _ identity: UUID, of uid: UUID, provider: String) -> AccountEvent {
+        AccountEvent(kind, of: uid, details: ["identity": .string(identity.text), "provider": .string(provider)])
     }
 
     /// Two accounts were merged, or a merge was undone.

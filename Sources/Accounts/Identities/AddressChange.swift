@@ -55,8 +55,7 @@ package struct AddressChange: Sendable {
             let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
-                return .changed(
-                    try await change(identity, to: target, new, of: provider, by: principal, store: store))
+                return .changed(try await change(identity, to: target, new, of: provider, by: principal, store: store))
             case .signIn:
                 throw AccountsError.invalidCredentials
             default:

@@ -21,9 +21,8 @@ package struct Identity: Sendable, Equatable {
 
     package init(
         id: UUID, provider: String, providerUid: String, isGuest: Bool = false, email: EmailAddress? = nil,
-        emailVerified: Bool = false, phone: PhoneNumber? = nil, phoneVerified: Bool = false,
-        displayName: String? = nil, createdAt: Date, lastUsedAt: Date? = nil, linkedAt: Date? = nil,
-        isQuarantined: Bool = false
+        emailVerified: Bool = false, phone: PhoneNumber? = nil, phoneVerified: Bool = false, displayName: String? = nil,
+        createdAt: Date, lastUsedAt: Date? = nil, linkedAt: Date? = nil, isQuarantined: Bool = false
     ) {
         self.id = id
         self.provider = provider

@@ -51,9 +51,7 @@ package struct IdentityReview: Sendable {
         }
     }
 
-    private func peek(
-        _ text: String, in application: Application
-    ) async throws -> (OpaqueToken, Proof, uid: UUID) {
+    private func peek(_ text: String, in application: Application) async throws -> (OpaqueToken, Proof, uid: UUID) {
         guard let token = opaque.parse(text),
             let proof = try await store.peek(.review, hash: token.hash, application: application.id),
             let uid = proof.uid

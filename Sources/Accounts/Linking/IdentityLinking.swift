@@ -32,8 +32,7 @@ package struct IdentityLinking: Sendable {
         let application = principal.application
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let use: FlowUse = principal.successor == nil ? .link(principal.sessionID) : .anything(principal.sessionID)
-            let evidence = try await accept(
-                proof, of: provider, for: use, from: client, in: application, store: store)
+            let evidence = try await accept(proof, of: provider, for: use, from: client, in: application, store: store)
             return try await link(
                 evidence, of: provider, onConflict: onConflict, by: principal, from: client, store: store)
         }

@@ -54,8 +54,7 @@ package struct LinkingFacts: Sendable {
 
     /// Whether an identity that is not quarantined can sign in: a quarantine must not lock the owner out.
     private func hasUsableIdentity(_ uid: UUID) async throws -> Bool {
-        try await application.providers.canSignIn(
-            withAnyOf: store.identities(of: uid, application: application.id))
+        try await application.providers.canSignIn(withAnyOf: store.identities(of: uid, application: application.id))
     }
 
     /// Whether the account can be signed in to by an identity that does not depend on the address, or by a code to an

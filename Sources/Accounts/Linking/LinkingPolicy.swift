@@ -19,9 +19,7 @@ package struct LinkingPolicy: Sendable, Equatable {
         self.onConflict = onConflict
     }
 
-    init(
-        _ provider: ConfiguredProvider, in application: Application, onConflict: ConflictChoice = .keep
-    ) {
+    init(_ provider: ConfiguredProvider, in application: Application, onConflict: ConflictChoice = .keep) {
         self.init(
             mode: provider.mode, automatic: application.policy.automaticLinking, provesAddress: provider.provesAddress,
             onConflict: onConflict)

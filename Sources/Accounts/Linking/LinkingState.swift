@@ -49,9 +49,7 @@ package struct AddressOwner: Sendable, Equatable {
     /// Only quarantined identities show the address, and another identity can sign in to the account.
     package var needsOtherSignIn = false
 
-    package init(
-        address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false
-    ) {
+    package init(address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false) {
         self.address = address
         self.uid = uid
         self.status = status

@@ -27,11 +27,8 @@ package struct SignIn: Sendable {
     /// Signs in as a part of the current transaction.
     ///
     /// A conflict ends the whole transaction.
-    func open(
-        _ session: NewSession, of provider: ConfiguredProvider, store: any Store
-    ) async throws -> SignInOutcome {
-        let verdict = try await lockedVerdict(
-            on: session.evidence, of: provider, in: session.application, store: store)
+    func open(_ session: NewSession, of provider: ConfiguredProvider, store: any Store) async throws -> SignInOutcome {
+        let verdict = try await lockedVerdict(on: session.evidence, of: provider, in: session.application, store: store)
         return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
     }
 

@@ -63,9 +63,7 @@ struct VerdictWriter: Sendable {
         try await settle(proven: identity.showing, identity: added.id, uid: uid)
         // Opening the session stores the client's languages; the notice uses those that the owner had before.
         try await OwnerNotices(store: store, application: application.id)
-            .send(
-                .identityLinked, toOwnerOf: uid,
-                provider: application.providers.displayName(of: session.provider))
+            .send(.identityLinked, toOwnerOf: uid, provider: application.providers.displayName(of: session.provider))
         try await store.announce(
             [.identity(.identityLinked, added.id, of: uid, provider: session.provider)], application: application.id)
         return added
@@ -119,8 +117,7 @@ struct LinkWriter: Sendable {
             try await replaceGuest(by: match.uid, isAbsorbed: isAbsorbed)
             return try await writer.signIn(by: match)
         case .conflict(let uid, let offersMerge):
-            try await store.record(
-                .refusal(verdict.rule, of: session, uid: principal.uid), application: application.id)
+            try await store.record(.refusal(verdict.rule, of: session, uid: principal.uid), application: application.id)
             guard offersMerge else { return .refused(.identityInUse(ticket: nil, verdict.refusal)) }
             let ticket = tokens.opaque.make()
             try await store.issue(
@@ -139,8 +136,7 @@ struct LinkWriter: Sendable {
             _ = try await MergeWriter(store: store, application: application)
                 .merge(survivor: uid, absorbed: principal.uid)
         } else {
-            try await store.endSessions(
-                .all, of: principal.uid, because: .guestSwitched, application: application.id)
+            try await store.endSessions(.all, of: principal.uid, because: .guestSwitched, application: application.id)
             try await DeletionScheduling(store: store, application: application)
                 .schedule(principal.uid, by: .guestSwitched, gracePeriod: .seconds(60))
         }
@@ -162,8 +158,7 @@ struct RefusalWriter: Sendable {
             try await record(verdict, uid: uid)
             let ticket = tokens.opaque.make()
             try await store.issue(
-                .signInTicket(ticket, of: uid, subject: subject, by: session),
-                application: session.application.id)
+                .signInTicket(ticket, of: uid, subject: subject, by: session), application: session.application.id)
             return .refused(.secondProofRequired(ticket: ticket.text, verdict.refusal))
         case .deleted(let uid, let purgeAfter, let offersRestore):
             try await record(verdict, uid: uid)
@@ -171,8 +166,7 @@ struct RefusalWriter: Sendable {
             if let token {
                 try await store.issue(.restore(token, of: uid, by: session), application: session.application.id)
             }
-            return .refused(
-                .accountDeleted(purgeAfter: purgeAfter, restoreToken: token?.text, verdict.refusal))
+            return .refused(.accountDeleted(purgeAfter: purgeAfter, restoreToken: token?.text, verdict.refusal))
         case .disabled:
             try await record(verdict, uid: nil)
             throw AccountsError.accountDisabled(verdict.refusal)

@@ -126,9 +126,7 @@ package struct AccountMerging: Sendable {
     }
 
     /// Runs after the accounts are separated, since identities may have been removed or added since the merge.
-    private func refuseStranding(
-        _ merge: Merge, in application: Application, store: any Store
-    ) async throws {
+    private func refuseStranding(_ merge: Merge, in application: Application, store: any Store) async throws {
         for uid in [merge.survivor, merge.absorbed] {
             let identities = try await store.identities(of: uid, application: application.id)
             // A guest that absorbed an account or was absorbed becomes a guest again.

@@ -35,9 +35,7 @@ package protocol MergeStore: Sendable {
 
     /// Makes the absorbed account an alias of the survivor, and records for `undoWindow` what moved.
     /// - Throws: `StoreConflict` when the rows are no longer those of the plan.
-    func carryOut(
-        _ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID
-    ) async throws -> Merge
+    func carryOut(_ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID) async throws -> Merge
 }
 
 /// Merge tickets, bound to a session.

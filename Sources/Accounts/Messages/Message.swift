@@ -72,8 +72,7 @@ package struct Message: Sendable, Codable, Equatable {
         _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil,
         locale: String? = nil
     ) {
-        self.init(
-            topic: topic, address: address, code: code, link: link, until: until, provider: nil, locale: locale)
+        self.init(topic: topic, address: address, code: code, link: link, until: until, provider: nil, locale: locale)
     }
 
     /// A notice, by mail or text message.
@@ -170,9 +169,7 @@ package protocol OutboxQueue: Sendable {
     /// Puts a text message to that range of numbers on the budget, once for all its attempts.
     ///
     /// - Returns: whether it may leave; what may not costs nothing but, at most, a place of its range.
-    func count(
-        _ id: UUID, toward budget: TextBudget, range: String, application: Application.ID
-    ) async throws -> Bool
+    func count(_ id: UUID, toward budget: TextBudget, range: String, application: Application.ID) async throws -> Bool
     /// An element whenever messages may have become due; a hint, not a promise.
     var arrivals: AsyncStream<Void> { get }
 }

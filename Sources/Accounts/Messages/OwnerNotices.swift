@@ -10,9 +10,7 @@ package struct OwnerNotices: Sendable {
 
     /// Sends a notice in the owner's languages to each verified e-mail address of the account, or by text message if it
     /// has only phone numbers.
-    func send(
-        _ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil
-    ) async throws {
+    func send(_ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil) async throws {
         let addresses = try await store.noticeAddresses(of: uid, application: application)
         guard !addresses.isEmpty else { return }
         let languages = try await store.languages(of: uid, application: application)

@@ -31,8 +31,7 @@ package struct ProviderNotifications: Sendable {
                 !isAfter(event, identity.createdAt),
                 event.change != .consentRevoked || !isAfter(event, identity.lastUsedAt)
             else { return }
-            try await apply(
-                event.change, to: identity, of: known, among: identities, in: application, store: store)
+            try await apply(event.change, to: identity, of: known, among: identities, in: application, store: store)
         }
     }
 

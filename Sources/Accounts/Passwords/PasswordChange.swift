@@ -31,8 +31,7 @@ package struct PasswordChange: Sendable {
                 opaque: tokens.opaque, hasher: hasher, store: store)
             if let current { try await check.require(current, matching: checked.hash) }
             let displayName = try await store.user(principal.uid, application: principal.application.id)?.displayName
-            try await passwords.refuseWeak(
-                password, of: identities.map(\.subject.address), displayName: displayName)
+            try await passwords.refuseWeak(password, of: identities.map(\.subject.address), displayName: displayName)
             let changes = try await changes(of: identities, to: password, for: check.requester).map { change in
                 var change = change
                 if current == nil, change.identity.id == checked.id { change.expected = nil }
@@ -108,8 +107,7 @@ struct PasswordChangeEffects: Sendable {
 
     /// Ends mailed links that would set another password and every session but one, and notifies the owner.
     func apply(
-        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID,
-        application: Application.ID
+        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Application.ID
     ) async throws {
         for subject in subjects {
             try await store.discard(

@@ -41,8 +41,7 @@ package struct PasswordLinking: Sendable {
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw StoreConflict() }
             let provider = try application.providers.named(proof.provider)
-            let known = try await store.knownIdentity(
-                proof.provider, proof.providerUid, application: application.id)
+            let known = try await store.knownIdentity(proof.provider, proof.providerUid, application: application.id)
             let isOwn = known?.uid == principal.uid
             let outcome = try await linking.link(
                 subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,

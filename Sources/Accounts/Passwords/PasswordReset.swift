@@ -20,8 +20,7 @@ package struct PasswordReset: Sendable {
     package func request(typed: String, reading languages: String?, in application: Application) async throws {
         let (configured, provider) = try application.providers.passwordProvider()
         let subject = try provider.subject(typed: typed)
-        try await limits.spend(
-            .forgotPasswordTarget, of: RateSubject(target: subject.address.value), in: application)
+        try await limits.spend(.forgotPasswordTarget, of: RateSubject(target: subject.address.value), in: application)
         let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
         let token = tokens.opaque.make()
         let proof = NewProof.passwordReset(token, provider: configured.name, subject: subject)
@@ -52,8 +51,7 @@ package struct PasswordReset: Sendable {
         else { throw AccountsError.invalidToken }
         try await passwords.refuseWeak(password, of: [subject.address], displayName: nil)
         let attempts = tokens.opaque.attemptKey(provider: seen.provider, providerUid: seen.providerUid)
-        let hash = try await hasher.hash(
-            password, sharingSaltOf: nil, for: HashingRequester(client, subject: attempts))
+        let hash = try await hasher.hash(password, sharingSaltOf: nil, for: HashingRequester(client, subject: attempts))
 
         let session = tokens.newSession(by: subject.evidence, of: seen.provider, from: client, in: application)
         let provider = try application.providers.named(seen.provider)

@@ -25,8 +25,7 @@ package struct Registration: Sendable {
             throw AccountsError.providerDisabled(LinkingRule.providerNoSignUp.refusal)
         }
         return try await requests.register(
-            typed: typed, password: password, displayName: displayName, with: configured, from: client,
-            in: application)
+            typed: typed, password: password, displayName: displayName, with: configured, from: client, in: application)
     }
 
     /// Creates the account of a mailed token.
@@ -96,8 +95,7 @@ package struct Registration: Sendable {
         guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }
         let opened = try await store.createAccount(opening: session, with: identity)
         try await store.setPassword(password, of: opened.identityID, replacing: nil, application: application.id)
-        try await store.evictUnprovenClaims(
-            on: identity.claiming, owner: opened.user.uid, application: application.id)
+        try await store.evictUnprovenClaims(on: identity.claiming, owner: opened.user.uid, application: application.id)
         return .opened(opened, refreshToken: session.refreshToken)
     }
 }

@@ -42,8 +42,7 @@ struct RegistrationRequest: Sendable {
                 hash: try await hasher.hashRegistration(password, sharingSaltOf: state.hash, for: check.requester),
                 displayName: displayName, isDecoy: isDecoy, joining: joining)
             let token = tokens.opaque.make()
-            let proof = NewProof.registration(
-                token, id: registration.id, provider: configured.name, subject: subject)
+            let proof = NewProof.registration(token, id: registration.id, provider: configured.name, subject: subject)
             // Issues a decoy's token without mailing it, so that both cases take the same time.
             let message =
                 isDecoy

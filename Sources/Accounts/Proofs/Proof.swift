@@ -61,9 +61,7 @@ package struct NewProof: Sendable {
     }
 
     /// Valid for a day: people read mail late.
-    static func registration(
-        _ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject
-    ) -> NewProof {
+    static func registration(_ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .registration, token: token,
             proof: Proof(
@@ -120,9 +118,7 @@ package struct NewProof: Sendable {
     }
 
     /// Valid for ten minutes, to sign in in another way.
-    static func signInTicket(
-        _ token: OpaqueToken, of uid: UUID, subject: String, by session: NewSession
-    ) -> NewProof {
+    static func signInTicket(_ token: OpaqueToken, of uid: UUID, subject: String, by session: NewSession) -> NewProof {
         NewProof(
             kind: .signInTicket, token: token,
             proof: Proof(provider: session.provider, providerUid: subject, uid: uid), lifetime: .seconds(600))
@@ -141,6 +137,5 @@ package protocol ProofStore: Sendable {
     func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
     /// Ends every proof of the kind and subject.
-    func discard(
-        _ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
+    func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
 }

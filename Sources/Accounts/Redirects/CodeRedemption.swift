@@ -79,8 +79,7 @@ package struct CodeRedemption: Sendable {
             try presented.check(against: flow.destination)
             return flow
         case .replayed(let session, let uid):
-            try await store.endSessions(
-                .one(session), of: uid, because: .codeReplayed, application: application.id)
+            try await store.endSessions(.one(session), of: uid, because: .codeReplayed, application: application.id)
             throw AccountsError.invalidToken
         case .refused:
             throw AccountsError.invalidToken

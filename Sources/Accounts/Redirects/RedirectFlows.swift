@@ -82,8 +82,7 @@ package struct RedirectFlows: Sendable {
         RedirectFlow(
             state: state.text, nonce: opaque.derived(from: state, for: .flowNonce).text,
             codeVerifier: opaque.derived(from: state, for: .flowProofKey).text,
-            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh,
-            beganAt: beganAt)
+            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh, beganAt: beganAt)
     }
 }
 
@@ -133,9 +132,7 @@ extension FlowDestination {
     }
 
     fileprivate func url(_ error: FlowError) -> String {
-        redirectURI.addingQuery([
-            "error": error.code, "error_description": error.sentence, "state": appState,
-        ])
+        redirectURI.addingQuery(["error": error.code, "error_description": error.sentence, "state": appState])
     }
 }
 

@@ -33,8 +33,7 @@ package struct StoredSigningKey: Sendable {
 
     package init(
         purpose: SigningPurpose = .accessTokens, kid: String, algorithm: SigningAlgorithm, bits: Int,
-        sealedPrivateKey: [UInt8], createdAt: Date,
-        retiredAt: Date? = nil
+        sealedPrivateKey: [UInt8], createdAt: Date, retiredAt: Date? = nil
     ) {
         self.purpose = purpose
         self.kid = kid

@@ -15,9 +15,8 @@ extension UUID {
         return UUID(
             uuid: (
                 timeByte(0), timeByte(1), timeByte(2), timeByte(3), timeByte(4), timeByte(5),
-                0x70 | (highByte(0) & 0x0F), highByte(1),
-                0x80 | (lowByte(0) & 0x3F), lowByte(1), lowByte(2), lowByte(3),
-                lowByte(4), lowByte(5), lowByte(6), lowByte(7)
+                0x70 | (highByte(0) & 0x0F), highByte(1), 0x80 | (lowByte(0) & 0x3F), lowByte(1), lowByte(2),
+                lowByte(3), lowByte(4), lowByte(5), lowByte(6), lowByte(7)
             ))
     }
 

@@ -27,8 +27,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package init(
         issuer: String, audience: String, uid: UUID, sessionID: UUID, tokenID: UUID, issuedAt: Int, expiresAt: Int,
         authenticatedAt: Int, methods: [String], generation: Int32 = 0, provider: String, providerUid: String,
-        email: String? = nil,
-        emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil,
+        email: String? = nil, emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil,
         exposed: [String: JSONValue] = [:]
     ) {
         self.issuer = issuer

@@ -114,8 +114,7 @@ package struct OpenedSession: Sendable {
 
     package init(
         grant: SessionGrant, user: User, identityID: UUID, identityCreatedAt: Date, identityDisplayName: String?,
-        isNewAccount: Bool,
-        shouldChangePassword: Bool
+        isNewAccount: Bool, shouldChangePassword: Bool
     ) {
         self.grant = grant
         self.user = user

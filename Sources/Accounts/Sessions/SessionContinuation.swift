@@ -25,8 +25,7 @@ struct SessionContinuation: Sendable {
         session.continues = previous
         session.authenticatedAt = authenticatedAt
         session.provesIdentity = false
-        let known = KnownIdentity(
-            id: identity.id, uid: uid, status: .live, isQuarantined: identity.isQuarantined)
+        let known = KnownIdentity(id: identity.id, uid: uid, status: .live, isQuarantined: identity.isQuarantined)
         let opened = try await store.openSession(session, identity: known, password: nil)
         return .opened(opened, refreshToken: session.refreshToken)
     }
