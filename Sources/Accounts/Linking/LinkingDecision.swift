@@ -101,8 +101,7 @@ private func conflict(
     _ rule: LinkingRule, with match: AccountMatch, _ status: AccountStatus, _ evidence: VerifiedIdentity,
     requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy
 ) -> LinkingVerdict {
-    let verdict =
-        closed(status, uid: match.uid) ?? LinkingVerdict(rule, .conflict(with: match.uid, offersMerge: true))
+    let verdict = closed(status, uid: match.uid) ?? LinkingVerdict(rule, .conflict(with: match.uid, offersMerge: true))
     guard policy.mode != .linkOnly, signIn(evidence, state: state, policy: policy).destination == match.uid else {
         return verdict.withoutTicket
     }

@@ -21,8 +21,7 @@ struct LinkingDecisionTests {
         var (wrong, examples) = (0, [String: String]())
         for situation in situations {
             let judged = Judgement(situation)
-            let verdict = decide(
-                judged.evidence, judged.world.state(about: judged.evidence), situation.policy)
+            let verdict = decide(judged.evidence, judged.world.state(about: judged.evidence), situation.policy)
             guard let expected = judged.expected(by: rules), verdict != expected.verdict else { continue }
             wrong += 1
             let lesson = "\(expected.rule.words): \(expected.verdict.rule), not \(verdict.rule)"

@@ -41,8 +41,7 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
     func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession {
         try await run(session.application.id) { rows in
             let uid = UUID.v7()
-            rows.accounts[uid] = MemoryRows.Account(
-                displayName: session.evidence.displayName, createdAt: rows.now)
+            rows.accounts[uid] = MemoryRows.Account(displayName: session.evidence.displayName, createdAt: rows.now)
             var row = try rows.insert(identity, of: session, to: uid)
             row.lastUsedAt = rows.now
             rows.identities[row.id] = row

@@ -63,9 +63,7 @@ extension MemoryStore: ProofStore, MergeTicketStore {
         }
     }
 
-    func discard(
-        _ kind: ProofKind, provider: String, providerUid: String, application: Application.ID
-    ) async throws {
+    func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws {
         try await run(application) { $0.discard(kind, provider, providerUid) }
     }
 

@@ -21,9 +21,7 @@ struct MemoryStore: TransactionalStore {
         self.isTransaction = isTransaction
     }
 
-    func transaction<Result: Sendable>(
-        _ body: @Sendable (MemoryStore) async throws -> Result
-    ) async throws -> Result {
+    func transaction<Result: Sendable>(_ body: @Sendable (MemoryStore) async throws -> Result) async throws -> Result {
         guard !isTransaction else { return try await body(self) }
         return try await database.turns.run {
             let before = database.snapshot

@@ -30,8 +30,7 @@ struct TestApplication {
             providers: ProviderRegistry(
                 installedKinds: ["trusting", "email", "phone", "anonymous"],
                 configured: providers.map { name, provider in
-                    ConfiguredProvider(
-                        name: name, displayName: nil, mode: modes[name] ?? .open, provider: provider)
+                    ConfiguredProvider(name: name, displayName: nil, mode: modes[name] ?? .open, provider: provider)
                 }))
         let store = MemoryStore(database)
         tokens = SessionTokens(opaque: PlainTokens(), access: PlainAccessTokens(), time: database)

@@ -53,8 +53,9 @@ struct MergeRulesTests {
     }
 
     @Test func `a ticket merges once, within five minutes, in its own session`() async throws {
-        let (older, younger, ticket) = try await accounts()
-        await #expect(throws: AccountsError.invalidToken) { try await merge(ticket, by: older) }
+        let (_, younger, ticket) = try await accounts()
+        let stranger = try await app.enter(evidence("stranger"))
+        await #expect(throws: AccountsError.invalidToken) { try await merge(ticket, by: stranger) }
         app.database.advance(.seconds(299))
         _ = try await merge(ticket, by: younger)
         await #expect(throws: AccountsError.invalidToken) { try await merge(ticket, by: younger) }
