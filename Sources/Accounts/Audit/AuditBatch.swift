@@ -1,15 +1,15 @@
 internal import ProviderKit
 
-/// Events that were sealed together, as a link of the audit's chain.
+/// Audit events that were sealed together: a link of the audit's chain.
 package struct AuditBatch: Sendable, Equatable {
-    /// 1 for the first; none is left out.
+    /// Consecutive numbers from 1.
     package let seq: Int
-    /// The MAC of the batch before; empty in the first.
+    /// The MAC of the previous batch; empty in the first one.
     package let previous: [UInt8]
     /// Times of the oldest and the newest event, in microseconds since the epoch.
     package let firstAt: Int
     package let lastAt: Int
-    /// By the clock of the server that sealed it, in microseconds since the epoch; none in a batch of an early version.
+    /// In microseconds since the epoch, by the clock of the sealing server; `nil` in batches of early versions.
     package let sealedAt: Int?
     package let events: Int
     package let digest: [UInt8]
@@ -32,7 +32,7 @@ package struct AuditBatch: Sendable, Equatable {
     package var checkpoint: AuditCheckpoint { AuditCheckpoint(seq: seq, mac: mac) }
 }
 
-/// How far the chain was at some time; kept outside the database, it shows a tail that was cut off.
+/// The end of the chain at some time. Stored outside the database, it reveals that later batches were removed.
 package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
     package let seq: Int
     package let mac: [UInt8]
@@ -42,7 +42,7 @@ package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
         self.mac = mac
     }
 
-    /// Reads `SEQ:MAC`, as the log has it.
+    /// Parses `SEQ:MAC`, the form in the log.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let seq = Int(parts[0]), seq > 0, let mac = [UInt8](hex: parts[1]), mac.count == 32

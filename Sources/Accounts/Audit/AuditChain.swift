@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Seals the audit, batch by batch, so that nobody who can write to the database can change it unseen.
+/// Seals the audit in batches, so that changes made with write access to the database are detected.
 ///
-/// Each batch vouches for its events and for the batch before. What has been sealed can't be edited, removed or added
-/// to; what was cut off at the end shows against a checkpoint, which the log has of every batch.
+/// The MAC of a batch covers its events and the previous batch: sealed events cannot be edited, removed or inserted
+/// unnoticed. A removed end is detected with a checkpoint; the log contains one of every batch.
 package struct AuditChain: Sendable {
-    /// What one transaction seals.
+    /// How many events one transaction seals at most.
     package static let batchSize = 1000
 
     private let store: any AuditChainStore
@@ -18,10 +18,10 @@ package struct AuditChain: Sendable {
         self.time = time
     }
 
-    /// Seals what is there.
+    /// Seals all events that are not sealed yet.
     package func sealAll(onSealed: (AuditCheckpoint) -> Void) async throws {
         guard try await store.hasUnsealedEvents() else { return }
-        // Where the batch before has ended: what commits late is found by the next call.
+        // The end of the previous batch. The next call finds events that were committed late.
         var (isFull, start): (Bool, Int?) = (true, nil)
         while isFull, !Task.isCancelled {
             guard let batch = try await seal(from: start) else { return }

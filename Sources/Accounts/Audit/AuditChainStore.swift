@@ -1,48 +1,47 @@
 package import Foundation
 
-/// Vouches for batches under a key that the database doesn't hold.
+/// Authenticates batches with a key that is not in the database.
 package protocol AuditAuthentication: Sendable {
-    /// Stands for the events in this order, one by one and column by column.
+    /// A digest of every column of the events, in this order.
     func digest(of events: [AuditEvent]) -> [UInt8]
-    /// Over everything in the batch but its `mac`.
+    /// The MAC of all members of the batch except `mac`.
     func mac(of batch: AuditBatch) -> [UInt8]
     func isMAC(_ mac: [UInt8], of batch: AuditBatch) -> Bool
 }
 
-/// Where the chain is kept.
+/// Stores the chain.
 package protocol AuditChainStore: Sendable {
     func hasUnsealedEvents() async throws -> Bool
 
-    /// Gives the oldest unsealed events the next number, and keeps the batch that `body` makes of them and the last one.
+    /// Gives the oldest unsealed events the next number, and stores the batch that `body` makes of them.
     ///
-    /// One replica at a time. Whoever knows that nothing is unsealed before some time, in microseconds since the epoch,
-    /// spares looking there.
-    /// - Returns: `nil` where nothing is unsealed, or another replica is at it.
+    /// `time`, in microseconds since the epoch, skips earlier events that are known to be sealed.
+    /// - Returns: `nil` if no event is unsealed, or another replica is sealing.
     func seal(
         from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch?
 
-    /// In the order of their numbers.
+    /// Batches in the order of their numbers.
     func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch]
 
-    /// The events that bear these numbers: by number, then in the order in which a batch has them.
+    /// The events of the batches, in the order of the batches and of the events in a batch.
     func events(ofBatches batches: ClosedRange<Int>, atMost count: Int) async throws -> [(
         batch: Int, event: AuditEvent
     )]
 
-    /// Some number outside the range that an event bears.
+    /// The number of a batch outside the range that some event names.
     func strayBatch(outside batches: ClosedRange<Int>) async throws -> Int?
 
-    /// How many events wait for their seal, and how long ago the first of them was written down.
+    /// How many events are not sealed yet, and the age of the oldest.
     func unsealedEvents() async throws -> (count: Int, oldest: Duration)
 
-    /// When the next batch was sealed that says so.
+    /// The sealing time of the first batch from this number on that has one.
     func sealedAt(from seq: Int) async throws -> Int?
 
-    /// Numbers of all applications that ever were, and their names.
+    /// The ids and names of all applications that ever existed.
     func auditedApplications() async throws -> [(id: Application.ID, name: String)]
 
-    /// Events of an application in the order of their times, after one of them; of one account, or all.
+    /// The events of an application, or of one of its accounts, in the order of time after `last`.
     func events(
         of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
     ) async throws -> [AuditEvent]

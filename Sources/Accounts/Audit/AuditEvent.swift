@@ -1,17 +1,17 @@
 package import Foundation
 
-/// An event of the audit as it was written.
+/// An audit event as it is stored.
 package struct AuditEvent: Sendable, Equatable {
     package let application: Application.ID
     package let id: UUID
-    /// Microseconds since the epoch, exactly as the database has them.
+    /// In microseconds since the epoch, the precision of the database.
     package let at: Int
     package let event: String
-    /// Whose it is, by the keyed pseudonym; nobody's where the account was unknown.
+    /// The account's keyed pseudonym; `nil` for an unknown account.
     package let account: [UInt8]?
-    /// The session by a pseudonym under its account's key; by its id in events of early versions.
+    /// The session's pseudonym under its account's key; its id in events of early versions.
     package let session: UUID?
-    /// A JSON object, as the database writes it.
+    /// The text of a JSON object, as the database writes it.
     package let details: String
 
     package init(
@@ -30,11 +30,9 @@ package struct AuditEvent: Sendable, Equatable {
     package var date: Date { Date(timeIntervalSince1970: Double(at) / 1_000_000) }
 }
 
-/// How long events are kept, from when they were sealed.
-///
-/// The configuration has no key for it: whoever runs several applications keeps all their events equally long.
+/// How long events are kept after they were sealed, in all applications.
 package enum AuditRetention {
     package static let events: Duration = .seconds(400 * 86400)
-    /// What is removed was past retention for so long: the clocks of two machines need not agree.
+    /// How long after retention events are removed, since the clocks of two machines may differ.
     package static let margin: Duration = .seconds(86400)
 }

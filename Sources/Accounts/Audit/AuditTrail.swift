@@ -1,28 +1,28 @@
 package import Foundation
 package import ProviderKit
 
-/// What is written into the audit by itself; most events come about in the statement that they are about.
+/// An audit event that is written on its own; most events are written by the statement that they describe.
 package struct AuditEntry: Sendable {
     package enum Event: String, Sendable {
-        /// A proof that was not taken, or led nowhere.
+        /// A proof was invalid, or the linking rules refused it.
         case signInRefused = "sign-in.refused"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
-        /// By hand; of an account where only that one was meant.
+        /// An admin ran the purge, of one account or of all.
         case purgeRun = "purge.run"
     }
 
     package let event: Event
-    /// Whose it is, where that is known.
+    /// The account, if it is known.
     package var uid: UUID?
-    /// Else whoever has this identity, or owns one of these addresses.
+    /// Otherwise the account that has this identity, or owns one of the addresses.
     package var provider: String?
     package var providerUid: String?
     package var addresses: [Address] = []
     package var session: UUID?
-    /// Where it is counted if it is of no account; without one it is an event of its own.
+    /// The counter of a refusal that concerns no account; without it the refusal is an event.
     package var source: RefusalSource?
-    /// Names of rules, codes and providers, never what a person typed.
+    /// Names of rules, codes and providers, never input of a person.
     package var details: [String: JSONValue] = [:]
 
     package init(_ event: Event, of uid: UUID? = nil, session: UUID? = nil, details: [String: JSONValue] = [:]) {
@@ -38,7 +38,7 @@ package protocol AuditTrail: Sendable {
 }
 
 extension AuditEntry {
-    /// Evidence that was right, and that the rules refuse.
+    /// Valid evidence that the linking rules refuse.
     static func refusal(_ rule: LinkingRule, of session: NewSession, uid: UUID? = nil) -> AuditEntry {
         var entry = AuditEntry(
             .signInRefused, of: uid, session: session.resumes,

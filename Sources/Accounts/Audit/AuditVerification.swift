@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// What a chain that holds was found to be.
+/// The extent of a chain that was verified.
 package struct AuditReport: Sendable, Equatable {
     package var batches = 0
     package var events = 0
-    /// Not sealed yet, and so not vouched for.
+    /// Events that are not sealed yet, and so not verified.
     package var unsealed = 0
     package var last: AuditCheckpoint?
 }
 
-/// The first thing that is wrong with the chain.
+/// The first fault in the chain.
 package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
-    /// None where it is about what is not in any yet.
+    /// `nil` for a fault in events that are in no batch.
     package let batch: Int?
     package let reason: String
 
@@ -23,14 +23,14 @@ package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String { batch.map { "batch \($0) \(reason)" } ?? reason }
 }
 
-/// Follows the chain from its beginning, or from what retention has left of it, in constant memory.
+/// Verifies the chain from its first remaining batch on, in constant memory.
 ///
-/// What may be missing is what was sealed longer ago than retention. When an event happened, and when it was written
-/// down, says whoever wrote it; when a batch was sealed, the server did, under its MAC.
+/// Only batches that were sealed before the retention period may be missing. The age of a batch is its sealing time,
+/// which the MAC covers: the times of events could be forged with write access to the database.
 package struct AuditVerification: Sendable {
     private static let batchesAtOnce = 200
     private static let eventsAtOnce = 5000
-    /// The longest that an event waits for its seal while everything is as it should be, and much more.
+    /// Much longer than an event waits for its seal in normal operation.
     private static let patience: Duration = .seconds(60)
 
     private let store: any AuditChainStore
@@ -43,7 +43,7 @@ package struct AuditVerification: Sendable {
         self.time = time
     }
 
-    /// With a checkpoint the chain must lead through it.
+    /// If a checkpoint is given, the chain must contain it.
     /// - Throws: `AuditFault`.
     package func verify(through checkpoint: AuditCheckpoint?) async throws -> AuditReport {
         var report = AuditReport()
@@ -60,7 +60,7 @@ package struct AuditVerification: Sendable {
                     try checkBeginning(batch, isPastRetention: isPastRetention, checkpoint: checkpoint)
                     first = batch
                 }
-                // Times of sealing only grow, and so there is nothing before these that must be there.
+                // Sealing times never decrease, so no earlier batch is required.
                 if !isPastRetention { vouched.append(batch) }
                 report.last = batch.checkpoint
             }
@@ -72,7 +72,7 @@ package struct AuditVerification: Sendable {
         return report
     }
 
-    /// As many as one question for their events may be about.
+    /// As many batches as one query for their events covers.
     private func nextBatches(after seq: Int) async throws -> [AuditBatch] {
         var events = 0
         return try await store.batches(after: seq, atMost: Self.batchesAtOnce).enumerated().prefix { index, batch in
@@ -98,7 +98,7 @@ package struct AuditVerification: Sendable {
         }
     }
 
-    /// What retention took away was past it, and left its last batch.
+    /// Checks that batches before the first one could be removed by retention.
     private func checkBeginning(_ first: AuditBatch, isPastRetention: Bool, checkpoint: AuditCheckpoint?) throws {
         guard first.seq == 1 || isPastRetention else {
             throw AuditFault(batch: first.seq - 1, reason: "is missing, and was not old enough to be removed")
@@ -109,7 +109,7 @@ package struct AuditVerification: Sendable {
         }
     }
 
-    /// - Returns: how many events were looked at.
+    /// - Returns: how many events were checked.
     private func checkEvents(of batches: ArraySlice<AuditBatch>) async throws -> Int {
         guard let first = batches.first, let last = batches.last else { return 0 }
         let expected = batches.reduce(0) { $0 + $1.events }

@@ -1,15 +1,15 @@
-/// When batches were sealed, as far as can be said: not before those before them.
+/// The sealing times of batches, in their order: no batch was sealed before an earlier one.
 struct BatchSealTimes {
     private let store: any AuditChainStore
     private var latest: Int?
-    /// Of the next batch that says so, while those before it don't.
+    /// The time of the next batch that has one, for those before it that have none.
     private var next: Int??
 
     init(of store: any AuditChainStore) {
         self.store = store
     }
 
-    /// In microseconds since the epoch; `nil` stands for just now.
+    /// In microseconds since the epoch; `nil` if the batch may have been sealed just now.
     mutating func time(of batch: AuditBatch) async throws -> Int? {
         if let own = batch.sealedAt {
             next = nil

@@ -1,11 +1,11 @@
 internal import ProviderKit
 
-/// Where a refusal comes from that names no account.
+/// The source of a refusal that concerns no account.
 ///
-/// Such refusals are counted for each network, route and minute, and become one audit event when the minute is over:
-/// requests that anyone can send must not fill the audit.
+/// Such refusals are counted per network, route and minute, and become one audit event after the minute. This keeps
+/// requests that anyone can send from filling the audit.
 package struct RefusalSource: Sendable, Equatable {
-    /// The client's address or IPv6 /64, by a keyed pseudonym.
+    /// The keyed pseudonym of the client's address or IPv6 /64.
     package let network: [UInt8]
     package let route: String
 }
@@ -16,7 +16,7 @@ extension OpaqueTokens {
     }
 }
 
-/// Writes down refusals that no use case has recorded.
+/// Records refusals that no use case has recorded.
 package struct RefusalAudit: Sendable {
     let trail: any AuditTrail
     let opaque: any OpaqueTokens

@@ -1,10 +1,10 @@
 package import Foundation
 internal import ProviderKit
 
-/// Another address for an identity that is an address; the identity stays the same.
+/// Changes the address of an identity that is an address.
 ///
-/// The old address stays until a code that was sent to the new one has come back. Of two accounts with the same wish
-/// the first proof wins.
+/// The old address stays until the code that was sent to the new one is presented. If two accounts request the same
+/// address, the first proof wins.
 package struct AddressChange: Sendable {
     typealias Store = OneTimeCodes.Store & LinkWriter.Store & AddressChangeStore
 
@@ -12,10 +12,10 @@ package struct AddressChange: Sendable {
     let codes: OneTimeCodes
     let tokens: SessionTokens
 
-    /// Sends a code to the new address, whoever's that is.
+    /// Sends a code to the new address, even if another account owns it.
     ///
-    /// `typed` gives the address by the name that the identity's provider has for it.
-    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for what is no address.
+    /// `typed` returns the request's value for the provider's name of the address field.
+    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for an invalid address.
     package func begin(
         of id: UUID, typed: (_ field: String) -> String?, from client: Client, by principal: Principal
     ) async throws -> SentCode {
@@ -35,6 +35,7 @@ package struct AddressChange: Sendable {
             .addressChange(id), to: target, of: configured, by: principal, from: client, in: application)
     }
 
+    /// Changes the address after a correct code.
     /// - Throws: `AccountsError.invalidCredentials`; `AccountsError.identityInUse` for another account's address.
     package func complete(
         of id: UUID, with presented: PresentedOneTimeCode, by principal: Principal, from client: Client
@@ -78,7 +79,7 @@ package struct AddressChange: Sendable {
         case refused(SignInOutcome)
     }
 
-    /// Everybody whom mail or texts reach at the old or the new address is told.
+    /// Notifies the old address, the new one, and the account's other addresses.
     private func change(
         _ identity: Identity, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
         by principal: Principal, store: any Store
@@ -90,7 +91,7 @@ package struct AddressChange: Sendable {
         try await store.changeAddress(
             of: identity.id, uid: principal.uid, to: target, claiming: new.claiming, application: application.id)
         try await store.evictUnprovenClaims(on: [target.address], owner: principal.uid, application: application.id)
-        // What was sent to the old address is worth nothing any more.
+        // Codes and links that were sent to the old address end.
         try await store.endChallenges(
             provider: provider.name, providerUid: identity.providerUid, application: application.id)
         for kind in [ProofKind.passwordReset, .signInLink] {

@@ -1,14 +1,14 @@
 package import Foundation
 internal import ProviderKit
 
-/// What removing an identity did.
+/// The result of removing an identity.
 package enum IdentityRemoval: Sendable, Equatable {
     case removed
-    /// It was the last: the account is being deleted, and keeps it until then.
+    /// It was the last identity. The account keeps it, and its grace period has started.
     case accountDeleted(receipt: UUID)
 }
 
-/// The ways to sign in to one's own account.
+/// Lists and removes the identities of the principal.
 package struct Identities: Sendable {
     typealias Store = AccountLocks & IdentityStore & IdentityUnlinking.Store & DeletionScheduling.Store
 
@@ -18,15 +18,15 @@ package struct Identities: Sendable {
         let application = principal.application.id
         let current = try await store.identity(ofSession: principal.sessionID, application: application)
         let identities = try await store.identities(of: principal.uid, application: application)
-        // Only an account that has just been absorbed has none, and no session of it lives.
+        // Only an account that was just absorbed has no identities, and its sessions have ended.
         guard !identities.isEmpty else { throw AccountsError.invalidToken }
         return identities.map { ListedIdentity(identity: $0, isCurrent: $0.id == current) }
     }
 
-    /// Removes an identity, by default the one that opened the caller's session, and ends the sessions that it opened.
+    /// Removes an identity, by default the one that opened the principal's session, and ends the sessions it opened.
     ///
-    /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` where none of those that would
-    ///   remain can sign in.
+    /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` if no remaining identity can sign
+    ///   in.
     package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {
         let application = principal.application
         return try await store.retryingTransaction { store in

@@ -1,14 +1,14 @@
 package import Foundation
 internal import ProviderKit
 
-/// What the mail of a password reset leads to: its reader says which identities are theirs, and removes the others.
+/// The review that the mail of a password reset links to: the owner keeps or removes recently linked identities.
 package struct IdentityReview: Sendable {
     typealias Store = AccountLocks & ProofStore & IdentityStore & QuarantineStore & IdentityUnlinking.Store
 
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
 
-    /// The account's identities but for the one that was reset; the token stays good.
+    /// The account's identities except the one whose password was reset. The token stays valid.
     /// - Throws: `AccountsError.invalidToken`.
     package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)
@@ -17,10 +17,10 @@ package struct IdentityReview: Sendable {
         }
     }
 
-    /// Lifts the quarantine of identities that are kept, and removes others as their owner would.
+    /// Ends the quarantine of the identities in `keep`, and removes those in `remove`.
     ///
-    /// - Throws: `AccountsError.invalidToken` for a token that is unknown or used. After `.invalidParameter`, for an
-    ///   identity that is not the account's, and `.lastUsableIdentity` nothing has changed, and the token is still good.
+    /// - Throws: `AccountsError.invalidToken` for an unknown or used token; `.invalidParameter` for an identity of
+    ///   another account, and `.lastUsableIdentity`, which both change nothing and keep the token valid.
     package func review(
         _ text: String, keeping keep: [UUID], removing remove: [UUID], in application: Application
     ) async throws {

@@ -1,19 +1,19 @@
 package import Foundation
 package import ProviderKit
 
-/// The claims of an access token (RFC 7519, RFC 9068 where it fits).
+/// The claims of an access token (RFC 7519, and RFC 9068 where it applies).
 package struct AccessTokenClaims: Sendable, Equatable {
     package var issuer: String
     package var audience: String
     package var uid: UUID
     package var sessionID: UUID
     package var tokenID: UUID
-    /// Whole seconds since the epoch, as are the other two times.
+    /// In whole seconds since the epoch, as are the other two times.
     package var issuedAt: Int
     package var expiresAt: Int
     package var authenticatedAt: Int
     package var methods: [String]
-    /// How often the session had been renewed.
+    /// How often the session had been renewed when the token was signed.
     package var generation: Int32
     package var provider: String
     package var providerUid: String
@@ -54,7 +54,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
 package protocol AccessTokens: Sendable {
     func sign(_ claims: AccessTokenClaims, for application: Application) async throws -> String
 
-    /// Signature, `kid`, `alg`, `typ`, `iss`, `aud` and times; not whether the session still lives.
+    /// Checks the signature, `kid`, `alg`, `typ`, `iss`, `aud` and the times, but not whether the session is live.
     /// - Throws: `AccountsError.invalidToken`.
     func verify(_ token: String, for application: Application) async throws -> AccessTokenClaims
 }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Whoever a valid access token speaks for.
+/// The account and session of a valid access token.
 package struct Principal: Sendable {
     package let application: Application
     package let uid: UUID
@@ -8,20 +8,21 @@ package struct Principal: Sendable {
     package let authenticatedAt: Int
     package let provider: String
     package let providerUid: String
-    /// The account of this caller, a guest whose token a link has made invalid.
+    /// The account that a former guest moved to; its token is no longer valid for other calls.
     package var successor: UUID?
 }
 
-/// Tells whether sessions have ended or were renewed, on this replica or another.
+/// Knows which sessions ended or were renewed on any replica.
 package protocol Revocations: Sendable {
     /// Whether the token's session has ended, or has been renewed since the token was issued.
     ///
-    /// From memory while revocations are heard, else from the session's row; `time` is now.
-    /// - Throws: `AccountsError.unavailable` when neither can tell.
+    /// Answered from memory while this replica receives revocations, otherwise from the session's row. `time` is the
+    /// current time.
+    /// - Throws: `AccountsError.unavailable` if the row cannot be read.
     func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool
 }
 
-/// Checks the bearer of a request.
+/// Authenticates the bearer token of a request.
 package struct BearerAuthentication: Sendable {
     let access: any AccessTokens
     let revocations: any Revocations
@@ -30,9 +31,9 @@ package struct BearerAuthentication: Sendable {
     let store: any Store
     let time: any TimeSource
 
-    /// For a minute a guest who became permanent or went over to another account may repeat the call that did it, where
-    /// `admittingFormerGuests` is set.
-    /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended or was renewed since.
+    /// With `admittingFormerGuests`, a guest that was upgraded or moved to another account may repeat that call for a
+    /// minute.
+    /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended or was renewed.
     package func principal(
         presenting token: String, in application: Application, admittingFormerGuests: Bool = false
     ) async throws -> Principal {
@@ -50,8 +51,8 @@ package struct BearerAuthentication: Sendable {
         return principal
     }
 
-    /// - Throws: `AccountsError.tokenTooOld` for a caller who authenticated too long ago. A guest, who has nothing to
-    ///   authenticate with again, is never asked.
+    /// Requires a recent authentication, except of guests, who cannot authenticate again.
+    /// - Throws: `AccountsError.tokenTooOld`.
     package func requireRecent(_ principal: Principal) async throws {
         let authentication = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
         guard !principal.application.policy.isRecent(authentication, now: time.now()), principal.successor == nil else {

@@ -1,19 +1,19 @@
 package import Foundation
 package import ProviderKit
 
-/// Where a request comes from, as the person will read it in the list of their sessions.
+/// The client of a request, as the list of sessions shows it.
 package struct Client: Sendable, Equatable {
     package var device: String?
-    /// The address behind trusted proxies.
+    /// The IP address, as trusted proxies report it.
     package var address: String
     /// The path of the endpoint that the client called, with its placeholders.
     package var route = ""
-    /// What `Accept-Language` says (RFC 9110, 12.5.4), cut short.
+    /// The beginning of `Accept-Language` (RFC 9110, 12.5.4).
     package let languages: String?
-    /// Set where something long may be done for the client.
+    /// The connection, for calls with expensive work that a disconnect makes unnecessary.
     package var connection: ClientConnection?
 
-    /// `languages` are dropped where they can't be what the header may hold, which is visible ASCII and spaces.
+    /// Ignores `languages` with characters that the header does not allow: only visible ASCII and spaces are.
     package init(device: String?, address: String, languages: String? = nil) {
         self.device = device
         self.address = address
@@ -24,10 +24,10 @@ package struct Client: Sendable, Equatable {
     /// In bytes.
     private static let longestLanguages = 200
 
-    /// The address, with IPv6 what one subscriber has: what limits and turns go by.
+    /// The key of rate limits and hashing turns: the IPv4 address, or the IPv6 network of a subscriber.
     package var network: String { IPAddress(address)?.subscriber ?? address }
 
-    /// What that is a part of, and whoever has it can pose as many networks.
+    /// The block that contains the network: its holder can use many networks.
     package var block: String { IPAddress(address)?.block ?? address }
 }
 
@@ -65,14 +65,14 @@ package struct NewSession: Sendable {
     }
 }
 
-/// A live session as tokens are made from it.
+/// A live session, with what its tokens contain.
 package struct SessionGrant: Sendable {
     package var sessionID: UUID
     package var uid: UUID
     package var authenticatedAt: Date
-    /// No token of the session may outlive it.
+    /// No token of the session is valid longer.
     package var expiresAt: Date
-    /// How often the session has been renewed, each time making its older tokens invalid.
+    /// How often the session was renewed; each renewal invalidates its older tokens.
     package var generation: Int32
     package var methods: [String]
     package var provider: String
@@ -80,7 +80,7 @@ package struct SessionGrant: Sendable {
     /// The account's first verified addresses.
     package var email: String?
     package var phone: String?
-    /// The identity's, as its provider last told it.
+    /// The profile that the identity's provider last reported.
     package var profile: [String: JSONValue]
 
     package init(
@@ -101,7 +101,7 @@ package struct SessionGrant: Sendable {
     }
 }
 
-/// A session that was just opened, with what the answer to a sign-in shows.
+/// A session that was just opened, with what the response to a sign-in shows.
 package struct OpenedSession: Sendable {
     package var grant: SessionGrant
     package var user: User
@@ -109,7 +109,7 @@ package struct OpenedSession: Sendable {
     package var identityCreatedAt: Date
     package var identityDisplayName: String?
     package var isNewAccount: Bool
-    /// An admin asked for a new password.
+    /// Whether an admin requires a new password.
     package var shouldChangePassword: Bool
 
     package init(
@@ -126,7 +126,7 @@ package struct OpenedSession: Sendable {
     }
 }
 
-/// A line in the list of a person's sessions.
+/// A session in the list of its owner.
 package struct SessionListing: Sendable, Equatable {
     package var id: UUID
     package var device: String?
@@ -143,7 +143,7 @@ package struct SessionListing: Sendable, Equatable {
     }
 }
 
-/// Why a session ended; kept with it and in the audit.
+/// Why a session ended; stored with the session and in the audit.
 package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother

@@ -1,19 +1,18 @@
-/// What presenting a refresh token did.
+/// The result of presenting a refresh token.
 package enum RefreshOutcome: Sendable {
-    /// The presented token's one successor is now, or still, good.
+    /// The token's only successor is now valid, or still valid.
     case succeeded(SessionGrant)
-    /// Unknown, expired, or of a session that has ended.
+    /// The token is unknown or expired, or its session has ended.
     case refused
-    /// A spent token came back too late: the session has been ended.
+    /// A used token was presented too late, which ended the session.
     case reused
 }
 
-/// Rotation of refresh tokens.
+/// Rotates refresh tokens.
 ///
-/// A token's successor is derived from it, so the row of the successor is at once the proof that the token was
-/// presented, and when: rotation is a single insert, a hundred parallel presentations agree on one successor, and a
-/// lost answer costs nobody their session. The row of the successor's own successor tells whether the successor has
-/// been presented: as long as it has not, the token is good again, but for the recovery time at most.
+/// A token's successor is derived from the token, so the successor's row records that and when the token was presented.
+/// Rotation is therefore a single insert, concurrent presentations get the same successor, and a client that lost the
+/// response can present the token again: until the successor itself is presented, and within the recovery time.
 package struct SessionRefresh: Sendable {
     let store: any RefreshStore
     let tokens: SessionTokens
@@ -27,7 +26,7 @@ package struct SessionRefresh: Sendable {
             afterSuccessor: tokens.opaque.successor(of: successor).hash,
             reuseInterval: application.policy.tokens.refreshReuseInterval,
             recovery: application.policy.tokens.refreshRecovery, lifetime: application.policy.tokens.refreshLifetime)
-        // Its session may go just then, with its account.
+        // The account may be erased at the same time, together with the session.
         switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant):
             return try await tokens.pair(for: grant, refreshToken: successor, in: application)
@@ -37,13 +36,13 @@ package struct SessionRefresh: Sendable {
     }
 }
 
-/// The hashes of a presented token and of the two that follow from it.
+/// The hashes of a presented token and of its two successors.
 package struct Rotation: Sendable {
     package let presented: [UInt8]
     package let successor: [UInt8]
     package let afterSuccessor: [UInt8]
     package let reuseInterval: Duration
-    /// How long a token is good again while its successor has not been presented.
+    /// How long the token can be presented again while its successor has not been.
     package let recovery: Duration
     package let lifetime: Duration
 }

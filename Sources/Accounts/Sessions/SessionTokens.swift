@@ -19,7 +19,7 @@ package struct SignedIn: Sendable {
     package let tokens: TokenPair
 }
 
-/// Draws refresh tokens and signs access tokens for sessions that the store has opened.
+/// Makes refresh tokens, and signs access tokens of opened sessions.
 package struct SessionTokens: Sendable {
     package let opaque: any OpaqueTokens
     private let access: any AccessTokens

@@ -6,7 +6,7 @@ package enum LogoutScope: String, Sendable, SentChoice {
     case local, others, global
 }
 
-/// A person's list of sessions, and ending them.
+/// Lists and ends the principal's sessions.
 package struct Sessions: Sendable {
     typealias Store = SessionStore & SessionEndStore
 
@@ -17,16 +17,16 @@ package struct Sessions: Sendable {
         try await store.sessions(of: principal.uid, application: principal.application.id)
     }
 
-    /// - Throws: `AccountsError.sessionNotFound` for one that is not the caller's, or has ended.
+    /// - Throws: `AccountsError.sessionNotFound` for another account's session, or one that has ended.
     package func end(_ session: UUID, by principal: Principal) async throws {
         let ended = try await store.endSessions(
             .one(session), of: principal.uid, because: .revoked, application: principal.application.id)
         guard ended > 0 else { throw AccountsError.sessionNotFound }
     }
 
-    /// Ends what the scope names; a refresh token of the same account ends its own session too.
+    /// Ends the sessions of the scope, and the session of the refresh token if it belongs to the same account.
     ///
-    /// Ending what has ended already is no error.
+    /// Sessions that have ended are not an error.
     package func logout(scope: LogoutScope, refreshToken: String?, by principal: Principal) async throws {
         let application = principal.application.id
         if let token = refreshToken.flatMap(opaque.parse) {
@@ -43,11 +43,11 @@ package struct Sessions: Sendable {
     }
 }
 
-/// Some of an account's sessions.
+/// A selection of an account's sessions.
 package enum SessionSelection: Sendable {
     case one(UUID)
     case allBut(UUID)
-    /// Those that one identity opened.
+    /// The sessions that one identity opened.
     case openedBy(UUID)
     case all
 }
