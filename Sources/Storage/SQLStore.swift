@@ -3,19 +3,22 @@ internal import Foundation
 package import Postgres
 internal import Synchronization
 
-/// Accounts in PostgreSQL: the SQL of each aggregate in a file of its own, every statement one round trip.
+/// Implements the ports of `Accounts` in PostgreSQL.
 ///
-/// Values are bound, never spliced. A statement that must find the rows as its caller saw them repeats that in its
-/// conditions and gives no row where they have moved on, which becomes a `StoreConflict`, as does a constraint's veto.
+/// Each extension has the SQL of one subject, and its header says which ports it implements. Every statement is one
+/// round trip.
+///
+/// Values enter statements only as binds. A statement that relies on rows read earlier repeats them in its conditions and
+/// returns no row if they have changed, which becomes a `StoreConflict`; so does a violated constraint.
 package struct SQLStore: TransactionalStore {
     private let database: Database
     private let executor: any Executor
     let sealing: any Sealing
-    /// Asked anew for each event.
+    /// Read for each event, since the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
-    /// Told of each session that a statement ended or renewed; in a transaction, once that is committed.
+    /// Called for each session that a statement ended or renewed; for a transaction, after it has committed.
     let onRevoked: @Sendable (SessionRevocation) -> Void
-    /// `nil` in a transaction, which reads on its own.
+    /// Batches reads of users; `nil` in a transaction.
     let joinedUsers: JoinedUsers?
 
     package init(
@@ -59,7 +62,9 @@ package struct SQLStore: TransactionalStore {
         return result
     }
 
-    /// Runs a statement; outside a transaction again while other transactions hold its rows.
+    /// Runs a statement.
+    ///
+    /// Outside a transaction it retries while other transactions hold the rows.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
         let isTransaction = joinedUsers == nil
         guard !isTransaction else {
@@ -71,7 +76,7 @@ package struct SQLStore: TransactionalStore {
     }
 }
 
-/// What a transaction has ended or renewed so far.
+/// The sessions that a transaction has ended or renewed so far.
 private final class RevokedSessions: Sendable {
     private let revocations = Mutex<[SessionRevocation]>([])
 
@@ -82,7 +87,7 @@ private final class RevokedSessions: Sendable {
     }
 }
 
-/// Gives the domain its own errors for PostgreSQL's; what has no meaning there passes as it is.
+/// Translates PostgreSQL's errors into those of `Accounts`, and rethrows errors that have no counterpart.
 func translatingErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
         return try await body()
@@ -115,7 +120,9 @@ extension Row {
 }
 
 extension Rows {
-    /// The first row; without one the rows have moved on.
+    /// The first row.
+    ///
+    /// - Throws: `StoreConflict` if there is none, because the rows have changed.
     func firstOrConflict() throws -> Row {
         guard let first else { throw StoreConflict() }
         return first

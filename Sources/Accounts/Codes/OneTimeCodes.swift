@@ -28,7 +28,7 @@ package struct OneTimeCodes: Sendable {
         _ typed: String, with configured: ConfiguredProvider, by principal: Principal?, from client: Client,
         in application: Application
     ) async throws -> SentCode {
-        let provider = try configured.challenging()
+        let provider = try configured.challengeProvider()
         return try await send(
             .proof, to: provider.target(typed: typed), of: configured, by: principal, from: client, in: application)
     }
@@ -38,7 +38,7 @@ package struct OneTimeCodes: Sendable {
         _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider,
         by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SentCode {
-        let provider = try configured.challenging()
+        let provider = try configured.challengeProvider()
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
@@ -95,8 +95,8 @@ package struct OneTimeCodes: Sendable {
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,
         in application: Application, store: any ProvingStore
     ) async throws -> VerifiedIdentity {
-        _ = try configured.challenging()
-        let target = try await judge(
+        _ = try configured.challengeProvider()
+        let target = try await verify(
             presented, for: .proof, provider: configured.name, session: session, from: client, in: application,
             store: store)
         try await endChallenges(of: target, provider: configured.name, in: application, store: store)
@@ -108,14 +108,14 @@ package struct OneTimeCodes: Sendable {
         addressChange presented: PresentedOneTimeCode, of identity: Identity, from client: Client,
         in application: Application, store: any ChallengeStore
     ) async throws -> ChallengeTarget {
-        let target = try await judge(
+        let target = try await verify(
             presented, for: .addressChange(identity.id), provider: identity.provider, session: nil, from: client,
             in: application, store: store)
         try await store.endAddressChange(of: identity.id, application: application.id)
         return target
     }
 
-    private func judge(
+    private func verify(
         _ presented: PresentedOneTimeCode, for purpose: ChallengePurpose, provider: String, session: UUID?,
         from client: Client, in application: Application, store: any ChallengeStore
     ) async throws -> ChallengeTarget {
@@ -224,7 +224,7 @@ extension ChallengeTarget {
 
 extension ConfiguredProvider {
     /// - Throws: `AccountsError.unsupportedProvider` for one that sends no codes.
-    fileprivate func challenging() throws -> any ChallengeProvider {
+    fileprivate func challengeProvider() throws -> any ChallengeProvider {
         guard let provider = provider as? any ChallengeProvider else { throw AccountsError.unsupportedProvider(name) }
         return provider
     }

@@ -53,16 +53,16 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .addressOwned: "The identity proves an address that one account owns, and joins it"
         case .addressOfSeveral: "The identity proves addresses of several accounts, and joins none"
         case .addressNotJoined: "The application joins no identities by their addresses"
-        case .addressProven: "The identity proves an address that nobody owns"
-        case .addressUnproven: "The identity's address is not proven, and claims nothing"
+        case .addressProven: "The identity proves an address without an owner"
+        case .addressUnproven: "The identity's address is not verified, so the account does not own it"
         case .identityNew: "The identity is new"
         case .linkAsked: "The identity is new, and joins the account that is signed in"
         case .guestUpgrade: "The identity is new, and makes the guest's account permanent"
         case .guestSwitch: "The identity has an account, and the guest moves there"
         case .guestMerge: "The identity has an account, which absorbs the guest"
         case .reauthenticationForeign: "The proof is not of an identity of this account"
-        case .lastUsableIdentity: "Nothing that would remain can sign in at the moment"
-        case .undoStrands: "Apart, one of the two accounts would have no way to sign in"
+        case .lastUsableIdentity: "No remaining identity can sign in at the moment"
+        case .undoStrands: "After the undo, one of the two accounts would have no way to sign in"
         }
     }
 

@@ -49,7 +49,7 @@ package struct AuthorizationRequest: Sendable {
             throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
         }
         guard codeChallenge.utf8.count == 43, codeChallenge.utf8.allSatisfy(\.isBase64URL) else {
-            throw AccountsError.invalidParameter("code_challenge", reason: "is no SHA-256 in base64url")
+            throw AccountsError.invalidParameter("code_challenge", reason: "is not a SHA-256 hash in base64url")
         }
         return codeChallenge
     }

@@ -31,15 +31,15 @@ struct FlowError: Error, Equatable {
         case let error as FlowError:
             self = error
         case ProviderError.refused:
-            self.init("access_denied", "The provider's answer proves nobody who may sign in here")
+            self.init("access_denied", "The provider's response does not identify a person who may sign in here")
         case AccountsError.providerDisabled, AccountsError.unsupportedProvider:
             self.init("access_denied", "The provider is no longer enabled")
         case is AccountsError:
-            self.init("temporarily_unavailable", "The server can't answer at the moment; try again")
+            self.init("temporarily_unavailable", "The server is not available at the moment; try again")
         case ProviderError.unavailable:
             self.init("temporarily_unavailable", "The provider does not answer; try again")
         default:
-            self.init("server_error", "The provider's answer can't be used")
+            self.init("server_error", "The provider's response cannot be used")
         }
     }
 }

@@ -23,7 +23,7 @@ package struct RedirectFlows: Sendable {
         _ request: AuthorizationRequest, with configured: ConfiguredProvider, by principal: Principal? = nil,
         linking: Bool = false, in application: Application
     ) async throws -> AuthorizationRedirect {
-        let provider = try configured.redirecting()
+        let provider = try configured.redirectProvider()
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
         let isFresh = principal != nil && !linking
@@ -62,7 +62,7 @@ package struct RedirectFlows: Sendable {
             let configured = try application.providers.named(name)
             let flow = flow(
                 state, with: configured, isFresh: answered.isFresh, beganAt: answered.beganAt, in: application)
-            let evidence = try await configured.redirecting().complete(callback, of: flow).checked()
+            let evidence = try await configured.redirectProvider().complete(callback, of: flow).checked()
             let code = opaque.make()
             try await store.issueCode(
                 code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
@@ -138,7 +138,7 @@ extension FlowDestination {
 
 extension ConfiguredProvider {
     /// - Throws: `AccountsError.unsupportedProvider` for a provider without a redirect flow.
-    fileprivate func redirecting() throws -> any RedirectProvider {
+    fileprivate func redirectProvider() throws -> any RedirectProvider {
         guard let provider = provider as? any RedirectProvider else { throw AccountsError.unsupportedProvider(name) }
         return provider
     }
