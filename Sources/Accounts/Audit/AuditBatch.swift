@@ -32,7 +32,9 @@ package struct AuditBatch: Sendable, Equatable {
     package var checkpoint: AuditCheckpoint { AuditCheckpoint(seq: seq, mac: mac) }
 }
 
-/// The end of the chain at some time. Stored outside the database, it reveals that later batches were removed.
+/// The end of the chain at some time.
+///
+/// Stored outside the database, it reveals that later batches were removed.
 package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
     package let seq: Int
     package let mac: [UInt8]

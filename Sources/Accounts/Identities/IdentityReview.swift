@@ -8,7 +8,9 @@ package struct IdentityReview: Sendable {
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
 
-    /// The account's identities except the one whose password was reset. The token stays valid.
+    /// The account's identities except the one whose password was reset.
+    ///
+    /// The token stays valid.
     /// - Throws: `AccountsError.invalidToken`.
     package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)

@@ -127,7 +127,7 @@ package struct OpenedSession: Sendable {
 }
 
 /// A session in the list of its owner.
-package struct SessionListing: Sendable, Equatable {
+package struct ListedSession: Sendable, Equatable {
     package var id: UUID
     package var device: String?
     package var address: String?

@@ -9,7 +9,7 @@ package protocol RefreshStore: Sendable {
 /// Lists sessions and finds one by its refresh token.
 package protocol SessionStore: Sendable {
     /// The account's live sessions, the newest first.
-    func sessions(of uid: UUID, application: Application.ID) async throws -> [SessionListing]
+    func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession]
 
     /// Ends the session of a refresh token if it is a session of this account.
     func endSession(

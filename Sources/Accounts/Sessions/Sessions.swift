@@ -13,7 +13,7 @@ package struct Sessions: Sendable {
     let store: any Store
     let opaque: any OpaqueTokens
 
-    package func list(of principal: Principal) async throws -> [SessionListing] {
+    package func list(of principal: Principal) async throws -> [ListedSession] {
         try await store.sessions(of: principal.uid, application: principal.application.id)
     }
 

@@ -77,7 +77,7 @@ struct AuthPayload: ResponsePayload {
 /// The live sessions of an account.
 struct SessionList: ResponsePayload {
     struct Entry: ResponsePayload {
-        let listing: SessionListing
+        let listing: ListedSession
         let isCurrent: Bool
 
         static let fields = ResponseFields<Self>("SessionListEntry") {
@@ -92,7 +92,7 @@ struct SessionList: ResponsePayload {
 
     let sessions: [Entry]
 
-    init(_ listings: [SessionListing], current: UUID) {
+    init(_ listings: [ListedSession], current: UUID) {
         sessions = listings.map { Entry(listing: $0, isCurrent: $0.id == current) }
     }
 

@@ -87,10 +87,10 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
          ORDER BY s.created_at DESC, s.id
         """)
 
-    package func sessions(of uid: UUID, application: Application.ID) async throws -> [SessionListing] {
+    package func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession] {
         try await run(Self.selectSessions, [.application(application), .uuid(uid)]).map { row in
             var row = row
-            return SessionListing(
+            return ListedSession(
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
                 lastSeenAt: try row.next())
         }
