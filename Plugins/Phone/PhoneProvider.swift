@@ -15,7 +15,8 @@ public struct PhoneProvider: ChallengeProvider {
         public static let schema = SettingsSchema([
             SettingField("allowedCountries", .texts, help: "Countries whose numbers may be used, as ISO 3166 codes."),
             SettingField(
-                "idleLimit", .duration, help: "How long a number may stay unused before a second proof. Default: 365d."),
+                "idleLimit", .duration,
+                help: "How long a number may stay unused before another sign-in must confirm it. Default: 365d."),
         ])
     }
 

@@ -10,7 +10,9 @@ package struct PasswordReplacement: Sendable {
     /// Identities that were linked within this time before the reset are quarantined; zero quarantines none.
     let quarantine: Duration
 
-    /// The caller has locked the accounts that the evidence leads to.
+    /// Replaces the password.
+    ///
+    /// The transaction has locked the accounts that the evidence leads to.
     ///
     /// - Returns: for an account in its grace period, the refusal that offers to restore it with the new password.
     func replace(

@@ -51,7 +51,7 @@ package struct NewProof: Sendable {
     package let kind: ProofKind
     package let token: OpaqueToken
     package let proof: Proof
-    /// The session that may use it; `nil` for any caller.
+    /// The session that may use it; `nil` for any.
     package var session: UUID?
     package let lifetime: Duration
 
@@ -85,7 +85,7 @@ package struct NewProof: Sendable {
             lifetime: .seconds(600))
     }
 
-    /// Valid for ten minutes: the caller has just signed in and can do it again.
+    /// Valid for ten minutes, since the person can sign in again for another one.
     ///
     /// A password reset also stores its new password and the address that it proved.
     static func restore(_ token: OpaqueToken, of uid: UUID, by session: NewSession) -> NewProof {

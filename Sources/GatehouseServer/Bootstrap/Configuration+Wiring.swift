@@ -112,7 +112,7 @@ extension Configuration.Server {
 
     private static func connection(bodyDeadline: TimeAmount) -> HTTP1Channel.Configuration {
         .init(
-            additionalChannelHandlers: [BodyDeadlineHandler(limit: bodyDeadline), PresenceHandler()],
+            additionalChannelHandlers: [BodyDeadlineHandler(limit: bodyDeadline), DisconnectHandler()],
             idleTimeout: idleTimeout, httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
     }
 

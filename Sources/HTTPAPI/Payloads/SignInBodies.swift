@@ -5,7 +5,7 @@ internal import ProviderKit
 struct LoginBody: RequestPayload {
     let email: String?
     let password: String?
-    /// From a refusal that requires a second proof: the account's phone number was idle for too long.
+    /// The ticket of a refusal with `SECOND_PROOF_REQUIRED`.
     let ticket: String?
 
     static let fields = RequestFields(
@@ -80,7 +80,7 @@ struct CodeBody: RequestPayload {
     }
 }
 
-/// A provider's own body, beside the ticket of a second proof.
+/// A provider's own body, with the optional ticket of a refused sign-in.
 struct Ticketed<Proof: RequestPayload>: RequestPayload {
     let proof: Proof
     let ticket: String?

@@ -1,11 +1,11 @@
 internal import Accounts
 package import NIOCore
 
-/// Notices that a client hangs up while its request is being answered, which Hummingbird does not tell a handler.
+/// Closes the `ClientConnection` of a request when the client disconnects, which Hummingbird does not report.
 ///
-/// A client that only ends its own side of the connection looks no different until something is sent to it, and is
-/// taken for gone too, as by other servers (nginx's `proxy_ignore_client_abort`, Go's `Request.Context`).
-package final class PresenceHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
+/// A client that only closes its sending side is treated as disconnected too, as other servers do (nginx's
+/// `proxy_ignore_client_abort`, Go's `Request.Context`), because the two cannot be distinguished without sending data.
+package final class DisconnectHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     package typealias InboundIn = NIOAny
 
     fileprivate let connection = ClientConnection()
@@ -24,8 +24,8 @@ package final class PresenceHandler: ChannelInboundHandler, RemovableChannelHand
 }
 
 extension Channel {
-    /// Whether the client at the other end is still there; `nil` where nobody watches that.
+    /// The connection to the client; `nil` if disconnects are not observed.
     func clientConnection() async -> ClientConnection? {
-        try? await pipeline.handler(type: PresenceHandler.self).get().connection
+        try? await pipeline.handler(type: DisconnectHandler.self).get().connection
     }
 }
