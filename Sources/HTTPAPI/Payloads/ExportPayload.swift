@@ -9,8 +9,8 @@ package enum ExportPayload: DocumentedValue {
     package static var schema: JSONSchema {
         var members = ["exportedAt": Date.schema, "application": .string]
         for section in PersonalDataSection.allCases {
-            members[section.rawValue] =
-                section == .account ? ExportedRow.account.schema : .array(of: ExportedRow(section).schema)
+            let row = ExportedRow(section).schema
+            members[section.rawValue] = section == .account ? row : .array(of: row)
         }
         members["auditEvents"] = .array(of: ExportedRow.event.schema)
         members["recipients"] = .array(of: ExportedRow.recipient.schema)
@@ -23,7 +23,7 @@ struct ExportedRow: Sendable {
     private let name: String
     private let columns: [ExportedColumn]
 
-    private init(_ name: String, _ columns: [ExportedColumn]) {
+    private init(_ name: String, _ columns: ExportedColumn...) {
         self.name = "Exported\(name)"
         self.columns = columns
     }
@@ -46,160 +46,109 @@ struct ExportedRow: Sendable {
 
 extension ExportedRow {
     init(_ section: PersonalDataSection) {
-        self =
-            switch section {
-            case .account, .aliases: .account
-            case .identities: .identity
-            case .addresses: .address
-            case .passwords: .password
-            case .providerTokens: .providerToken
-            case .tokenRevocations: .tokenRevocation
-            case .sessions: .session
-            case .pendingRegistrations: .registration
-            case .pendingProofs: .proof
-            case .redirectFlows: .flow
-            case .merges: .merge
-            case .erasures: .erasure
-            case .webhookDeliveries: .delivery
-            case .messages: .message
-            }
+        switch section {
+        case .account, .aliases:
+            self.init(
+                "Account", .text("uid"), .text("displayName").orNull, .json("metadata"), .time("createdAt"),
+                .time("updatedAt"),
+                // Languages, as in `Accept-Language`.
+                .text("locale").orNull,
+                .time("disabledAt").orNull, .time("deletedAt").orNull, .time("purgeAfter").orNull)
+        case .identities:
+            self.init(
+                "Identity", .text("id"), .text("provider"), .text("providerUid"), .flag("isGuest"),
+                .text("email").orNull, .flag("emailVerified"), .text("phone").orNull, .flag("phoneVerified"),
+                .text("displayName").orNull, .json("profile"), .time("createdAt"), .time("lastUsedAt").orNull,
+                // When a merge or a new address brought it to the account, if that was later than its creation.
+                .time("joinedAt").orNull,
+                // Since when a password reset blocks it.
+                .time("quarantinedAt").orNull)
+        case .addresses:
+            self.init(
+                "Address", .text("kind"), .text("address"), .time("verifiedAt"),
+                // The person has switched off mail to it.
+                .flag("isSilent"))
+        case .passwords:
+            // Shows that there is a password; nothing derived from it is exported.
+            self.init("Password", .text("identityId"), .flag("mustChange"), .time("changedAt"))
+        case .providerTokens:
+            // Shows that tokens of a provider are kept for revocation.
+            self.init("ProviderToken", .text("identityId"), .text("provider"), .time("updatedAt"))
+        case .tokenRevocations:
+            self.init(
+                "TokenRevocation", .text("identityId"), .text("provider"), .time("createdAt"), .count("attempts"),
+                .text("failure").orNull,
+                .time("revokedAt").orNull, .time("failedAt").orNull)
+        case .sessions:
+            self.init(
+                "Session", .text("id"), .text("identityId"), .texts("methods"), .text("device").orNull,
+                .text("address").orNull,
+                // The session that authenticated again and was replaced by this one.
+                .text("resumes").orNull,
+                // The session that this one replaced after a merge or a restored deletion.
+                .text("continues").orNull,
+                // The session's name in `auditEvents`.
+                .text("auditSession"),
+                .time("authenticatedAt"), .time("createdAt"), .time("lastSeenAt").orNull, .time("expiresAt"),
+                .time("endedAt").orNull, .text("endReason").orNull,
+                // The account that a guest switched to.
+                .text("successorUid").orNull)
+        case .pendingRegistrations:
+            self.init(
+                "Registration", .text("id"), .text("provider"), .text("providerUid"), .text("address"),
+                .text("displayName").orNull,
+                .text("onConflict"), .time("createdAt"), .time("expiresAt"))
+        case .pendingProofs:
+            self.init(
+                "Proof", .text("kind"), .text("provider"), .text("providerUid"), .text("address").orNull,
+                .text("addressKind"),
+                .texts("methods"), .count("attempts"), .time("createdAt"), .time("expiresAt"))
+        case .redirectFlows:
+            // Sign-ins and links by redirect, until a day after they end.
+            // The provider's evidence is sealed until the app redeems its code, and belongs to the identity afterwards.
+            self.init(
+                "Flow", .text("provider"), .text("redirectUri"),
+                // The session whose account the flow links an identity to.
+                .text("linkingSession").orNull,
+                // The session that the flow opened.
+                .text("sessionId").orNull,
+                .flag("holdsEvidence"),
+                // The provider was asked to authenticate the person again.
+                .flag("isFresh"),
+                .time("createdAt"), .time("answeredAt").orNull, .time("redeemedAt").orNull, .time("expiresAt"))
+        case .merges:
+            self.init(
+                "Merge", .text("id"), .text("survivor"), .text("absorbed"), .texts("identities"),
+                // Identities of guests that the survivor gave up.
+                .texts("parked"),
+                .texts("addressKinds"), .texts("addresses"),
+                // Values that the survivor took over.
+                .json("filled"),
+                .time("mergedAt"), .time("undoUntil"), .time("undoneAt").orNull)
+        case .erasures:
+            self.init(
+                "Erasure", .text("receipt"), .time("requestedAt"), .time("purgeAfter"), .time("beganAt").orNull,
+                .time("restoredAt").orNull, .time("erasedAt").orNull)
+        case .webhookDeliveries:
+            self.init(
+                "Delivery", .text("eventId"), .text("name"), .text("kind"), .json("details"), .count("attempts"),
+                .text("failure").orNull, .time("createdAt"), .time("acknowledgedAt").orNull,
+                .time("failedAt").orNull)
+        case .messages:
+            // Messages that were sent or are queued, as long as they are kept; their texts are not kept.
+            self.init(
+                "Message", .text("id"), .text("topic"), .text("channel"), .count("attempts"), .text("failure").orNull,
+                .time("createdAt"), .time("sentAt").orNull, .time("failedAt").orNull)
+        }
     }
 
-    static let account = ExportedRow(
-        "Account",
-        [
-            .text("uid"), .text("displayName").orNull, .json("metadata"), .time("createdAt"), .time("updatedAt"),
-            // Languages, as in `Accept-Language`.
-            .text("locale").orNull,
-            .time("disabledAt").orNull, .time("deletedAt").orNull, .time("purgeAfter").orNull,
-        ])
-
-    private static let identity = ExportedRow(
-        "Identity",
-        [
-            .text("id"), .text("provider"), .text("providerUid"), .flag("isGuest"),
-            .text("email").orNull, .flag("emailVerified"), .text("phone").orNull, .flag("phoneVerified"),
-            .text("displayName").orNull, .json("profile"), .time("createdAt"), .time("lastUsedAt").orNull,
-            // When a merge or a new address brought it to the account, if that was later than its creation.
-            .time("joinedAt").orNull,
-            // Since when a password reset blocks it.
-            .time("quarantinedAt").orNull,
-        ])
-
-    private static let address = ExportedRow(
-        "Address",
-        [
-            .text("kind"), .text("address"), .time("verifiedAt"),
-            // The person has switched off mail to it.
-            .flag("isSilent"),
-        ])
-
-    /// Shows that there is a password; nothing derived from it is exported.
-    private static let password = ExportedRow(
-        "Password", [.text("identityId"), .flag("mustChange"), .time("changedAt")])
-
-    /// Shows that tokens of a provider are kept for revocation.
-    private static let providerToken = ExportedRow(
-        "ProviderToken", [.text("identityId"), .text("provider"), .time("updatedAt")])
-
-    private static let tokenRevocation = ExportedRow(
-        "TokenRevocation",
-        [
-            .text("identityId"), .text("provider"), .time("createdAt"), .count("attempts"), .text("failure").orNull,
-            .time("revokedAt").orNull, .time("failedAt").orNull,
-        ])
-
-    private static let session = ExportedRow(
-        "Session",
-        [
-            .text("id"), .text("identityId"), .texts("methods"), .text("device").orNull, .text("address").orNull,
-            // The session that authenticated again and was replaced by this one.
-            .text("resumes").orNull,
-            // The session that this one replaced after a merge or a restored deletion.
-            .text("continues").orNull,
-            // The session's name in `auditEvents`.
-            .text("auditSession"),
-            .time("authenticatedAt"), .time("createdAt"), .time("lastSeenAt").orNull, .time("expiresAt"),
-            .time("endedAt").orNull, .text("endReason").orNull,
-            // The account that a guest switched to.
-            .text("successorUid").orNull,
-        ])
-
-    private static let registration = ExportedRow(
-        "Registration",
-        [
-            .text("id"), .text("provider"), .text("providerUid"), .text("address"), .text("displayName").orNull,
-            .text("onConflict"), .time("createdAt"), .time("expiresAt"),
-        ])
-
-    private static let proof = ExportedRow(
-        "Proof",
-        [
-            .text("kind"), .text("provider"), .text("providerUid"), .text("address").orNull, .text("addressKind"),
-            .texts("methods"), .count("attempts"), .time("createdAt"), .time("expiresAt"),
-        ])
-
-    /// Sign-ins and links by redirect, until a day after they end.
-    ///
-    /// The provider's evidence is sealed until the app redeems its code, and belongs to the identity afterwards.
-    private static let flow = ExportedRow(
-        "Flow",
-        [
-            .text("provider"), .text("redirectUri"),
-            // The session whose account the flow links an identity to.
-            .text("linkingSession").orNull,
-            // The session that the flow opened.
-            .text("sessionId").orNull,
-            .flag("holdsEvidence"),
-            // The provider was asked to authenticate the person again.
-            .flag("isFresh"),
-            .time("createdAt"), .time("answeredAt").orNull, .time("redeemedAt").orNull, .time("expiresAt"),
-        ])
-
-    private static let merge = ExportedRow(
-        "Merge",
-        [
-            .text("id"), .text("survivor"), .text("absorbed"), .texts("identities"),
-            // Identities of guests that the survivor gave up.
-            .texts("parked"),
-            .texts("addressKinds"), .texts("addresses"),
-            // Values that the survivor took over.
-            .json("filled"),
-            .time("mergedAt"), .time("undoUntil"), .time("undoneAt").orNull,
-        ])
-
-    private static let erasure = ExportedRow(
-        "Erasure",
-        [
-            .text("receipt"), .time("requestedAt"), .time("purgeAfter"), .time("beganAt").orNull,
-            .time("restoredAt").orNull, .time("erasedAt").orNull,
-        ])
-
-    private static let delivery = ExportedRow(
-        "Delivery",
-        [
-            .text("eventId"), .text("name"), .text("kind"), .json("details"), .count("attempts"),
-            .text("failure").orNull, .time("createdAt"), .time("acknowledgedAt").orNull, .time("failedAt").orNull,
-        ])
-
-    /// Messages that were sent or are queued, as long as they are kept; their texts are not kept.
-    private static let message = ExportedRow(
-        "Message",
-        [
-            .text("id"), .text("topic"), .text("channel"), .count("attempts"), .text("failure").orNull,
-            .time("createdAt"), .time("sentAt").orNull, .time("failedAt").orNull,
-        ])
-
     static let event = ExportedRow(
-        "Event",
-        [
-            .text("id"), .time("at"), .text("event"), .json("details"),
-            // `auditSession` of a session; in events of early versions the session's id.
-            .text("session").orNull,
-        ])
+        "Event", .text("id"), .time("at"), .text("event"), .json("details"),
+        // `auditSession` of a session; in events of early versions the session's id.
+        .text("session").orNull)
 
     /// Other systems that receive data of people, by the current configuration.
-    static let recipient = ExportedRow("Recipient", [.text("name"), .text("kind"), .texts("hosts")])
+    static let recipient = ExportedRow("Recipient", .text("name"), .text("kind"), .texts("hosts"))
 }
 
 // MARK: - Columns

@@ -19,7 +19,7 @@ extension ResponsePayload {
     package var json: [UInt8] {
         var writer = JSONObjectWriter()
         Self.fields.write(self, to: &writer)
-        return writer.object
+        return writer.finished()
     }
 }
 

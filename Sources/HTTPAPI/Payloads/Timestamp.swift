@@ -2,8 +2,8 @@ package import Foundation
 
 /// An instant as the API writes it: RFC 3339, UTC, milliseconds, as in `2024-01-30T08:00:00.000Z`.
 ///
-/// Written by integer arithmetic, since a formatter costs more than the rest of an answer. RFC 3339 knows the years
-/// 0000 to 9999 only; what lies outside, infinities included, is written as the nearer end of that range.
+/// It is written by integer arithmetic, because a formatter takes longer than the rest of a response. RFC 3339 has only
+/// the years 0000 to 9999; dates outside, infinities included, are written as the nearer end of that range.
 package struct Timestamp: Sendable, Hashable, Encodable {
     package let date: Date
 
@@ -11,7 +11,7 @@ package struct Timestamp: Sendable, Hashable, Encodable {
         self.date = date
     }
 
-    /// Takes seconds with or without a fraction (RFC 3339, 5.6), in UTC only: `Z` is the one offset.
+    /// Reads seconds with or without a fraction (RFC 3339, 5.6); `Z` is the only offset accepted.
     package init?(_ text: some StringProtocol) {
         guard let milliseconds = Self.milliseconds(of: Array(text.utf8)) else { return nil }
         self.init(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
@@ -47,7 +47,7 @@ extension Timestamp {
         }
     }
 
-    /// Rounded to the nearest, so that a text that was read is written again as it was.
+    /// Rounded to the nearest, so that a text is written as it was read.
     private var clampedMilliseconds: Int64 {
         let exact = (date.timeIntervalSince1970 * 1000).rounded()
         guard exact > Double(Self.range.lowerBound) else { return Self.range.lowerBound }

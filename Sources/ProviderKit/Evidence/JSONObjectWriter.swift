@@ -12,6 +12,12 @@ package struct JSONObjectWriter {
         bytes + [UInt8(ascii: "}")]
     }
 
+    /// Ends the object, without the copy that `object` makes.
+    package consuming func finished() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
     package mutating func add(_ name: some CodingKey, _ value: some JSONWritable) {
         add(name.stringValue, value)
     }
