@@ -42,7 +42,8 @@ package protocol LinkingStore: Sendable {
     /// Removes a phone number from an account that the transaction has locked.
     ///
     /// Identities that are that number are deleted, or become guest identities if they have live sessions.
-    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement
+    /// - Returns: whether the account has an identity left.
+    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool
 }
 
 /// Upgrades guests.
@@ -54,11 +55,4 @@ package protocol GuestUpgradeStore: Sendable {
     func upgradeGuest(
         opening session: NewSession, identity: KnownIdentity, keeping current: UUID
     ) async throws -> OpenedSession
-}
-
-/// What is left of an account whose number was removed.
-package enum Displacement: Sendable {
-    /// It has a session or another identity.
-    case inUse
-    case stranded
 }

@@ -197,7 +197,7 @@ struct NumberRecycling: Sendable {
         guard try await store.lockAccount(owner.uid, application: application.id) == .live else {
             throw StoreConflict()
         }
-        guard try await store.displace(owner, application: application.id) == .stranded else { return }
+        guard try await !store.displace(owner, application: application.id) else { return }
         try await DeletionScheduling(store: store, application: application).schedule(owner.uid, by: .displaced)
     }
 }

@@ -120,12 +120,12 @@ extension SQLStore: GuestUpgradeStore {
                           AND NOT EXISTS (SELECT FROM gone WHERE gone.id = i.id))
         """)
 
-    package func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement {
+    package func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool {
         let binds: [Bind] = [
             .application(application), .uuid(owner.uid), .text(owner.address.kind.rawValue), .text(owner.address.value),
         ]
         var row = try await run(Self.displace, binds).firstOrConflict()
-        return try row.next(Bool.self) ? .inUse : .stranded
+        return try row.next()
     }
 
     private static let confirm = Statement(

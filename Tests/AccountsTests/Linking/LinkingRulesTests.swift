@@ -100,6 +100,52 @@ struct LinkingRulesTests {
     }
 }
 
+/// Phone numbers that their provider trusts for 90 days after the last proof.
+struct IdleNumberRulesTests {
+    private let app = TestApplication()
+    private let proof: VerifiedIdentity
+
+    init() throws {
+        let number = try #require(PhoneNumber("+33612345678"))
+        proof = ChallengeTarget(providerUid: number.value, address: .phone(number)).evidence
+    }
+
+    @Test(arguments: [(90, true), (91, false)])
+    func `an idle number opens a new account, and its old owner continues as a guest`(
+        days: Int, isSame: Bool
+    ) async throws {
+        let old = try await app.enter(proof, "phone")
+        app.database.advance(.seconds(days * 86400))
+        let new = try await app.enter(proof, "phone")
+        #expect((new.uid == old.uid) == isSame)
+        #expect(app.rows.addresses(of: new.uid).count == 1)
+        #expect(app.rows.identities(of: old.uid).map(\.isGuest) == [!isSame])
+        #expect(app.isLive(old))
+    }
+
+    @Test func `an account that nothing but the number could sign in to is deleted`() async throws {
+        let old = try await app.enter(proof, "phone")
+        app.database.advance(.seconds(366 * 86400))
+        let new = try await app.enter(proof, "phone")
+        #expect(new.uid != old.uid)
+        guard case .deleted? = app.rows.status(of: old.uid) else {
+            Issue.record("the account is not being deleted")
+            return
+        }
+    }
+
+    @Test func `an idle number of an account with another way to sign in needs that way`() async throws {
+        let old = try await app.enter(proof, "phone")
+        _ = try await app.link(evidence("a"), by: old)
+        app.database.advance(.seconds(91 * 86400))
+        guard case .secondProofRequired? = await app.refusal({ try await app.enter(proof, "phone") }) else {
+            Issue.record("the number signed in")
+            return
+        }
+        #expect(app.rows.addresses(of: old.uid).count == 1)
+    }
+}
+
 /// Links that a signed-in account requests.
 struct LinkRulesTests {
     private let app = TestApplication()

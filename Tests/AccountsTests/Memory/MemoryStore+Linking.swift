@@ -58,7 +58,7 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
         }
     }
 
-    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Displacement {
+    func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool {
         try await run(application) { rows in
             rows.owners[owner.address] = nil
             for row in rows.identities(of: owner.uid) where row.isVerified(owner.address) {
@@ -75,7 +75,7 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
                 rows.identities[row.id]?.provider = "anonymous"
                 rows.identities[row.id]?.providerUid = row.id.text
             }
-            return rows.identities(of: owner.uid).isEmpty ? .stranded : .inUse
+            return !rows.identities(of: owner.uid).isEmpty
         }
     }
 
