@@ -64,7 +64,8 @@ package struct NewRegistration: Sendable {
     package static let lifetime: Duration = .seconds(86400)
 }
 
-package struct Registered: Sendable {
+/// A stored registration, without its subject.
+package struct PendingRegistration: Sendable {
     package let hash: PasswordHash
     package let displayName: String?
     /// The account that it joins; `nil` if it creates one.
@@ -118,10 +119,10 @@ package protocol RegistrationStore: Sendable {
     func register(_ registration: NewRegistration, application: Application.ID) async throws
 
     /// The registration of the proof; `nil` when it was replaced or is a decoy.
-    func registration(of proof: Proof, application: Application.ID) async throws -> Registered?
+    func registration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
 
     /// Removes and returns the registration of the proof; `nil` when it was replaced.
-    func takeRegistration(of proof: Proof, application: Application.ID) async throws -> Registered?
+    func takeRegistration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
 }
 
 /// Passwords of identities.

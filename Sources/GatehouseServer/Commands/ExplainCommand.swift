@@ -43,7 +43,7 @@ struct ExplainCommand: ServerCommand {
                 throw ServerError.unknownProvider(self.provider)
             }
             do {
-                let explanation = try await Explaining(store: backend.store).explain(
+                let explanation = try await LinkingExplainer(store: backend.store).explain(
                     evidence, of: provider, requestedBy: uid, onConflict: choice, in: application)
                 print(explanation.lines.joined(separator: "\n"))
             } catch AccountsError.accountNotFound(let uid) {

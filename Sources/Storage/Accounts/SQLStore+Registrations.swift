@@ -42,7 +42,7 @@ extension SQLStore: RegistrationStore {
         RETURNING hash, display_name, uid, on_conflict
         """)
 
-    package func takeRegistration(of proof: Proof, application: Application.ID) async throws -> Registered? {
+    package func takeRegistration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration? {
         try await run(Self.takeRegistration, binds(of: proof, application: application)).first?.registered()
     }
 
@@ -54,7 +54,7 @@ extension SQLStore: RegistrationStore {
            AND NOT is_decoy AND expires_at > now()
         """)
 
-    package func registration(of proof: Proof, application: Application.ID) async throws -> Registered? {
+    package func registration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration? {
         try await run(Self.selectRegistration, binds(of: proof, application: application)).first?.registered()
     }
 
@@ -64,13 +64,13 @@ extension SQLStore: RegistrationStore {
 }
 
 extension Row {
-    fileprivate func registered() throws -> Registered {
+    fileprivate func registered() throws -> PendingRegistration {
         var row = self
         let hash = PasswordHash(phc: try row.next())
         let displayName: String? = try row.next()
         let uid: UUID? = try row.next()
         let onConflict = ConflictChoice(rawValue: try row.next()) ?? .keep
-        return Registered(
+        return PendingRegistration(
             hash: hash, displayName: displayName,
             joining: uid.map { NewRegistration.Joining(uid: $0, onConflict: onConflict) })
     }

@@ -9,7 +9,7 @@ package struct Explanation: Sendable {
 }
 
 /// Runs the linking rules for an admin without changing anything.
-package struct Explaining: Sendable {
+package struct LinkingExplainer: Sendable {
     private let store: any LinkingFacts.Store
 
     package init(store: any LinkingFacts.Store) {
