@@ -18,6 +18,10 @@ package enum DeliveryError: Error, Sendable, Equatable {
     case unreachable(Obstacle)
     /// No transport is configured.
     case notConfigured
+    /// No provider of that name is configured that can revoke tokens.
+    case unknownProvider
+    /// The upstream service did not confirm that it revoked the tokens.
+    case notRevoked
     /// What the queue holds as recipient is not one plain address.
     case malformedAddress
     /// The code or the link in the message no longer works.
@@ -31,7 +35,7 @@ package enum DeliveryError: Error, Sendable, Equatable {
         switch self {
         case .refused, .gatewayRefused, .malformedAddress, .expired, .overBudget, .unusableTemplate, .invalidSetting:
             true
-        case .deferred, .gatewayDeferred, .unreachable, .notConfigured: false
+        case .deferred, .gatewayDeferred, .unreachable, .notConfigured, .unknownProvider, .notRevoked: false
         }
     }
 
@@ -42,7 +46,8 @@ package enum DeliveryError: Error, Sendable, Equatable {
         case .refused(let code), .deferred(let code): "smtp-\(code)"
         case .gatewayRefused(let status), .gatewayDeferred(let status): "http-\(status)"
         case .unreachable(let obstacle): "unreachable-\(obstacle.rawValue)"
-        case .notConfigured: "not-configured"
+        case .notConfigured, .unknownProvider: "not-configured"
+        case .notRevoked: "unreachable"
         case .malformedAddress: "malformed-address"
         case .expired: "expired"
         case .overBudget: "over-budget"

@@ -1,20 +1,18 @@
 package import Foundation
 package import ProviderKit
 
-/// A delivery that a worker has taken for a while.
-package struct TakenDelivery: Sendable {
+/// An event for one webhook that a worker has taken.
+package struct TakenDelivery: QueueEntry {
     package let event: UUID
     /// The webhook's URL.
     package let webhook: String
     package let application: Application.ID
     package let applicationName: String
-    /// Of the version that wrote it, which may know more kinds.
+    /// Not an `AccountEvent.Kind`: a newer version of the server may have written it.
     package let kind: String
     package let uid: UUID
     package let details: [String: JSONValue]
-    /// When it happened.
     package let createdAt: Date
-    /// How often it was tried before.
     package let attempts: Int
 
     package init(
@@ -31,20 +29,15 @@ package struct TakenDelivery: Sendable {
         self.createdAt = createdAt
         self.attempts = attempts
     }
+
+    package var lane: String { webhook }
 }
 
-/// The workers' side of the events; any replica's worker may take any delivery.
-package protocol EventQueue: Sendable {
-    /// Due deliveries, of each webhook at most as many as it has places, hidden from other workers for `lease`.
-    func take(_ places: [String: Int], lease: Duration) async throws -> [TakenDelivery]
-    func markAcknowledged(_ delivery: TakenDelivery) async throws
-    /// Tries again after `delay`, or gives up visibly without one.
-    func markFailed(_ delivery: TakenDelivery, reason: String, retryAfter delay: Duration?) async throws
-    /// Gives up what nobody has taken for so long after it was due, and is for none of these webhooks.
+/// The workers' side of the events.
+package protocol EventQueue: LeasedQueue<TakenDelivery> {
+    /// Gives up deliveries to webhooks other than these that have been due for `overdue`.
     ///
-    /// Not at once: another replica may know a webhook that this one has not read of yet.
-    /// - Returns: how many deliveries that were.
+    /// Newer ones stay: another replica may have read of a webhook that this one does not know yet.
+    /// - Returns: how many deliveries were given up.
     func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int
-    /// An element whenever deliveries may have become due; a hint, not a promise.
-    var arrivals: AsyncStream<Void> { get }
 }

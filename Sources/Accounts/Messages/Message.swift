@@ -141,35 +141,3 @@ extension MessageOutbox {
         try await enqueue(messages, about: nil, application: application)
     }
 }
-
-/// A message that a worker has leased.
-package struct TakenMessage: Sendable {
-    package let message: Message
-    package let application: Application.ID
-    package let applicationName: String
-    /// How many attempts were made before.
-    package let attempts: Int
-
-    package init(message: Message, application: Application.ID, applicationName: String, attempts: Int) {
-        self.message = message
-        self.application = application
-        self.applicationName = applicationName
-        self.attempts = attempts
-    }
-}
-
-/// The workers' side of the outbox; any replica's worker may take any message.
-package protocol OutboxQueue: Sendable {
-    /// Due messages of one channel, hidden from other workers for `lease`.
-    func take(_ channel: MessageChannel, atMost count: Int, lease: Duration) async throws -> [TakenMessage]
-    /// Sent: its text is forgotten.
-    func markSent(_ id: UUID, application: Application.ID) async throws
-    /// Tries again after `delay`, or gives up visibly without one.
-    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Application.ID) async throws
-    /// Puts a text message to that range of numbers on the budget, once for all its attempts.
-    ///
-    /// - Returns: whether it may leave; what may not costs nothing but, at most, a place of its range.
-    func count(_ id: UUID, toward budget: TextBudget, range: String, application: Application.ID) async throws -> Bool
-    /// An element whenever messages may have become due; a hint, not a promise.
-    var arrivals: AsyncStream<Void> { get }
-}

@@ -1,17 +1,19 @@
 package import Foundation
 package import ProviderKit
 
-/// Tokens of a service that are to be given back, taken by a worker for a while.
-package struct TakenRevocation: Sendable {
+/// Tokens of an upstream service that are to be revoked there, taken by a worker.
+package struct TakenRevocation: QueueEntry {
+    package enum Lane: Sendable {
+        case all
+    }
+
     package let id: UUID
     package let application: Application.ID
     package let applicationName: String
     /// The provider's configured name.
     package let provider: String
     package let tokens: ProviderTokens
-    /// When they were taken out of use.
     package let createdAt: Date
-    /// How often it was tried before.
     package let attempts: Int
 
     package init(
@@ -26,22 +28,16 @@ package struct TakenRevocation: Sendable {
         self.createdAt = createdAt
         self.attempts = attempts
     }
+
+    package var lane: Lane { .all }
 }
 
-/// The workers' side of tokens that are to be given back; any replica's worker may take any of them.
-package protocol RevocationQueue: Sendable {
-    /// Hidden from other workers for `lease`.
-    func take(atMost count: Int, lease: Duration) async throws -> [TakenRevocation]
-    /// Given back: the tokens are forgotten.
-    func markRevoked(_ id: UUID, of application: Application.ID) async throws
-    /// Tries again after `delay`; without one it gives up visibly, and the tokens are forgotten too.
-    func markFailed(_ id: UUID, of application: Application.ID, reason: String, retryAfter delay: Duration?)
-        async throws
-    /// An element whenever there may be some; a hint, not a promise.
-    var arrivals: AsyncStream<Void> { get }
-}
+/// The workers' side of tokens to revoke.
+///
+/// Tokens that are given up are deleted too.
+package typealias RevocationQueue = LeasedQueue<TakenRevocation>
 
-/// The providers that give tokens back, by the configuration in force.
+/// The configured providers that can revoke tokens.
 package protocol RevokingProviders: Sendable {
     func provider(named name: String, application: Application.ID) -> (any RevokingProvider)?
 }

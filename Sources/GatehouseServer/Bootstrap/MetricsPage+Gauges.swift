@@ -9,7 +9,7 @@ internal import Storage
 extension MetricsPage.Gauge {
     /// The figures of the parts that have a queue.
     static func all(
-        database: Database, channel: ReplicaChannel, hashing: HashingPool, worker: OutboxWorker
+        database: Database, channel: ReplicaChannel, hashing: HashingPool, worker: QueueWorker<MessageHandler>
     ) -> [MetricsPage.Gauge] {
         let queries: [MetricsPage.Gauge] = [
             .init("database_reachable", help: "1 while statements can be run.") {
@@ -39,7 +39,7 @@ extension MetricsPage.Gauge {
         return queries + Self.hashing { hashing.statistics } + messages
     }
 
-    static func revocations(_ worker: RevocationWorker) -> [MetricsPage.Gauge] {
+    static func revocations(_ worker: QueueWorker<RevocationHandler>) -> [MetricsPage.Gauge] {
         outcomes(
             of: { worker.statistics },
             sent: ("tokens_revoked_total", "Tokens given back to the services they came from."),
@@ -47,7 +47,7 @@ extension MetricsPage.Gauge {
             givenUp: ("tokens_given_up_total", "Tokens that nobody will give back any more."))
     }
 
-    static func webhooks(_ worker: WebhookWorker) -> [MetricsPage.Gauge] {
+    static func webhooks(_ worker: QueueWorker<EventHandler>) -> [MetricsPage.Gauge] {
         outcomes(
             of: { worker.statistics },
             sent: ("events_acknowledged_total", "Account events that a webhook acknowledged."),

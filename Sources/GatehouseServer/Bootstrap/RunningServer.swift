@@ -17,9 +17,9 @@ struct RunningServer {
     let useCases: UseCases
     let site: LiveSite
     let delivery: CurrentDelivery
-    let worker: OutboxWorker
-    let webhookWorker: WebhookWorker
-    let revocationWorker: RevocationWorker
+    let worker: QueueWorker<MessageHandler>
+    let webhookWorker: QueueWorker<EventHandler>
+    let revocationWorker: QueueWorker<RevocationHandler>
     let scopes: LiveScopes
     let backlog: BacklogService
     let hashing: HashingPool
@@ -49,12 +49,14 @@ struct RunningServer {
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),
             composer: try configuration.delivery.composer())
-        let worker = OutboxWorker(queue: backend.outbox, delivery: delivery, logger: backend.logger)
-        let webhookWorker = WebhookWorker(
-            queue: backend.events(), webhooks: backend.webhooks, by: backend.posting, logger: backend.logger)
+        let worker = QueueWorker(
+            MessageHandler(queue: backend.outbox, delivery: delivery), logger: backend.logger)
+        let webhookWorker = QueueWorker(
+            EventHandler(queue: backend.events(), webhooks: backend.webhooks, by: backend.posting),
+            logger: backend.logger)
         let scopes = LiveScopes(try await backend.scopes(of: configuration))
-        let revocationWorker = RevocationWorker(
-            queue: backend.revocationQueue(), providers: scopes, logger: backend.logger)
+        let revocationWorker = QueueWorker(
+            RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         let backlog = BacklogService(table: BacklogTable(database: backend.database), logger: backend.logger)
         let site = LiveSite(try await backend.site(of: configuration))
         try await backend.replayLedgers(of: scopes.all)

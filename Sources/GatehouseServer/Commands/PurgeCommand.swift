@@ -203,11 +203,14 @@ extension PurgeCommand {
         let own = PurgedAccounts()
         var silent = backend.logger
         silent.logLevel = .critical
-        let webhooks = WebhookWorker(
-            queue: backend.events(.accounts { own.uids }), webhooks: backend.webhooks, by: backend.posting,
+        let webhooks = QueueWorker(
+            EventHandler(
+                queue: backend.events(.accounts { own.uids }), webhooks: backend.webhooks, by: backend.posting),
             logger: silent)
-        let revocations = RevocationWorker(
-            queue: backend.revocationQueue(.accounts { own.uids }), providers: LiveScopes(scopes), logger: silent)
+        let revocations = QueueWorker(
+            RevocationHandler(
+                queue: backend.revocationQueue(.accounts { own.uids }), providers: LiveScopes(scopes)),
+            logger: silent)
         let work = CommandWork { try await body(own) }
         backend.channel.start()
         defer { backend.channel.stop() }

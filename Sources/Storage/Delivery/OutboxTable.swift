@@ -4,7 +4,7 @@ package import Postgres
 
 /// The workers' side of the outbox.
 package struct OutboxTable: OutboxQueue {
-    let database: Database
+    private let database: Database
     private let sealing: any Sealing
     package let arrivals: AsyncStream<Void>
 
@@ -14,18 +14,20 @@ package struct OutboxTable: OutboxQueue {
         self.arrivals = arrivals
     }
 
-    /// A lease is nothing but a later due time: a worker that dies gives its messages back by letting it pass.
     private static let take = Statement(
         .write,
         """
         WITH due AS MATERIALIZED (
-            SELECT application_id, id FROM outbox
-             WHERE sent_at IS NULL AND failed_at IS NULL AND channel = $3 AND due_at <= now()
-             ORDER BY due_at
-             LIMIT $1
-               FOR UPDATE SKIP LOCKED
+            SELECT d.application_id, d.id
+              FROM unnest($1::text[], $2::bigint[]) AS lane (channel, places)
+             CROSS JOIN LATERAL (
+                   SELECT application_id, id FROM outbox
+                    WHERE sent_at IS NULL AND failed_at IS NULL AND channel = lane.channel AND due_at <= now()
+                    ORDER BY due_at
+                    LIMIT lane.places
+                      FOR UPDATE SKIP LOCKED) d
         ), taken AS (
-            UPDATE outbox o SET due_at = now() + $2::interval, attempts = attempts + 1
+            UPDATE outbox o SET due_at = now() + $3::interval, attempts = attempts + 1
               FROM due
              WHERE o.application_id = due.application_id AND o.id = due.id
             RETURNING o.application_id, o.id, o.sealed, o.attempts - 1 AS attempts
@@ -35,23 +37,22 @@ package struct OutboxTable: OutboxQueue {
          ORDER BY t.id
         """)
 
-    package func take(
-        _ channel: MessageChannel, atMost count: Int, lease: Duration
-    ) async throws -> [TakenMessage] {
+    package func take(_ places: [MessageChannel: Int], lease: Duration) async throws -> [TakenMessage] {
+        let lanes = Array(places)
         let rows = try await translatingErrors {
-            try await database.execute(Self.take, [.int(count), .interval(lease), .text(channel.rawValue)])
+            try await database.execute(
+                Self.take, [.texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)), .interval(lease)])
         }
         var messages: [TakenMessage] = []
         for row in rows {
             var row = row
-            let application = try row.next(Application.ID.self)
+            let application: Application.ID = try row.next()
             let name: String = try row.next()
             let id: UUID = try row.next()
-            let sealed: [UInt8] = try row.next()
-            guard let opened = try? sealing.open(sealed, at: .outbox(application: application, id: id)),
-                let message = try? JSONDecoder().decode(Message.self, from: Data(opened))
+            guard
+                let message: Message = sealing.decoded(try row.next(), at: .outbox(application: application, id: id))
             else {
-                try await markFailed(id, reason: "unreadable", retryAfter: nil, application: application)
+                try await markFailed(id, application: application, reason: "unreadable", retryAfter: nil)
                 continue
             }
             messages.append(
@@ -68,9 +69,9 @@ package struct OutboxTable: OutboxQueue {
          WHERE application_id = $1 AND id = $2
         """)
 
-    package func markSent(_ id: UUID, application: Application.ID) async throws {
+    package func markDelivered(_ entry: TakenMessage) async throws {
         try await translatingErrors {
-            _ = try await database.execute(Self.markSent, [.application(application), .uuid(id)])
+            _ = try await database.execute(Self.markSent, [.application(entry.application), .uuid(entry.message.id)])
         }
     }
 
@@ -83,12 +84,72 @@ package struct OutboxTable: OutboxQueue {
          WHERE application_id = $1 AND id = $2
         """)
 
-    package func markFailed(
-        _ id: UUID, reason: String, retryAfter delay: Duration?, application: Application.ID
+    package func markFailed(_ entry: TakenMessage, reason: String, retryAfter delay: Duration?) async throws {
+        try await markFailed(entry.message.id, application: entry.application, reason: reason, retryAfter: delay)
+    }
+
+    private func markFailed(
+        _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?
     ) async throws {
         try await translatingErrors {
             _ = try await database.execute(
                 Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
         }
+    }
+
+    /// Counts in one row for the range and one for all, which start again with each window; a null limit is none.
+    ///
+    /// The range comes first, so that messages beyond its limit use up nothing of the total.
+    private static let count = Statement(
+        .write,
+        """
+        WITH message AS (
+            SELECT 1 FROM outbox WHERE application_id = $1 AND id = $2 AND counted_at IS NULL FOR UPDATE
+        ), ranged AS (
+            INSERT INTO text_budget AS b (scope, window_start, counted)
+            SELECT $3, date_bin($5::interval, now(), 'epoch'), 1 FROM message
+            ON CONFLICT (scope) DO UPDATE SET
+                counted = CASE WHEN b.window_start = excluded.window_start THEN b.counted + 1 ELSE 1 END,
+                window_start = excluded.window_start
+             WHERE $4::int IS NULL OR b.window_start <> excluded.window_start OR b.counted < $4
+            RETURNING 1
+        ), everything AS (
+            INSERT INTO text_budget AS b (scope, window_start, counted)
+            SELECT 'all', date_bin($7::interval, now(), 'epoch'), 1 FROM ranged
+            ON CONFLICT (scope) DO UPDATE SET
+                counted = CASE WHEN b.window_start = excluded.window_start THEN b.counted + 1 ELSE 1 END,
+                window_start = excluded.window_start
+             WHERE $6::int IS NULL OR b.window_start <> excluded.window_start OR b.counted < $6
+            RETURNING 1
+        ), marked AS (
+            UPDATE outbox SET counted_at = now()
+             WHERE application_id = $1 AND id = $2 AND EXISTS (SELECT FROM everything)
+        )
+        SELECT NOT EXISTS (SELECT FROM message) OR EXISTS (SELECT FROM everything)
+        """)
+
+    package func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool {
+        let hour = Duration.seconds(3600)
+        let rows = try await translatingErrors {
+            try await database.execute(
+                Self.count,
+                [
+                    .application(entry.application), .uuid(entry.message.id), .text(range),
+                    .int4(budget.perRange.map { Int32(clamping: $0.count) }),
+                    .interval(budget.perRange?.window ?? hour),
+                    .int4(budget.total.map { Int32(clamping: $0.count) }),
+                    .interval(budget.total?.window ?? hour),
+                ])
+        }
+        guard var row = rows.first else { return false }
+        return try row.next(Bool.self)
+    }
+}
+
+extension Sealing {
+    /// Opens and decodes a sealed JSON value; `nil` if that fails.
+    func decoded<Value: Decodable>(_ sealed: [UInt8]?, at place: SealingPlace) -> Value? {
+        guard let sealed, let opened = try? open(sealed, at: place) else { return nil }
+        return try? JSONDecoder().decode(Value.self, from: Data(opened))
     }
 }

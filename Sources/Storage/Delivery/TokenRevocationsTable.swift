@@ -3,7 +3,7 @@ package import Foundation
 package import Postgres
 internal import ProviderKit
 
-/// The workers' side of tokens that are to be given back.
+/// The workers' side of tokens to revoke at the services that issued them.
 package struct TokenRevocationsTable: RevocationQueue {
     private let database: Database
     private let sealing: any Sealing
@@ -19,7 +19,6 @@ package struct TokenRevocationsTable: RevocationQueue {
         self.arrivals = arrivals
     }
 
-    /// A worker that dies gives them back by letting the lease pass.
     private static let take = Statement(
         .write,
         """
@@ -42,9 +41,9 @@ package struct TokenRevocationsTable: RevocationQueue {
          ORDER BY t.created_at, t.id
         """)
 
-    package func take(atMost count: Int, lease: Duration) async throws -> [TakenRevocation] {
+    package func take(_ places: [TakenRevocation.Lane: Int], lease: Duration) async throws -> [TakenRevocation] {
         let rows = try await translatingErrors {
-            try await database.execute(Self.take, [.int(count), .interval(lease), scope.bind])
+            try await database.execute(Self.take, [.int(places[.all] ?? 0), .interval(lease), scope.bind])
         }
         var taken: [TakenRevocation] = []
         for row in rows {
@@ -54,11 +53,9 @@ package struct TokenRevocationsTable: RevocationQueue {
             let name: String = try row.next()
             let provider: String = try row.next()
             let identity: UUID = try row.next()
-            let sealed: [UInt8] = try row.next() ?? []
-            guard let opened = try? sealing.open(sealed, at: .tokens(application: application, identity: identity)),
-                let tokens = try? JSONDecoder().decode(ProviderTokens.self, from: Data(opened))
-            else {
-                try await markFailed(id, of: application, reason: "unreadable", retryAfter: nil)
+            let place = SealingPlace.tokens(application: application, identity: identity)
+            guard let tokens: ProviderTokens = sealing.decoded(try row.next(), at: place) else {
+                try await markFailed(id, application: application, reason: "unreadable", retryAfter: nil)
                 continue
             }
             taken.append(
@@ -69,7 +66,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         return taken
     }
 
-    /// An erasure that waits for it is looked at again.
+    /// Also makes an erasure that waits for the revocation due.
     private static let markRevoked = Statement(
         .write,
         """
@@ -84,9 +81,9 @@ package struct TokenRevocationsTable: RevocationQueue {
            AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
         """)
 
-    package func markRevoked(_ id: UUID, of application: Application.ID) async throws {
+    package func markDelivered(_ entry: TakenRevocation) async throws {
         try await translatingErrors {
-            _ = try await database.execute(Self.markRevoked, [.application(application), .uuid(id)])
+            _ = try await database.execute(Self.markRevoked, [.application(entry.application), .uuid(entry.id)])
         }
     }
 
@@ -100,8 +97,12 @@ package struct TokenRevocationsTable: RevocationQueue {
          WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
         """)
 
-    package func markFailed(
-        _ id: UUID, of application: Application.ID, reason: String, retryAfter delay: Duration?
+    package func markFailed(_ entry: TakenRevocation, reason: String, retryAfter delay: Duration?) async throws {
+        try await markFailed(entry.id, application: entry.application, reason: reason, retryAfter: delay)
+    }
+
+    private func markFailed(
+        _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?
     ) async throws {
         try await translatingErrors {
             _ = try await database.execute(

@@ -15,7 +15,6 @@ package struct WebhookDeliveriesTable: EventQueue {
         self.arrivals = arrivals
     }
 
-    /// A worker that dies gives its deliveries back by letting the lease pass.
     private static let take = Statement(
         .write,
         """
@@ -59,8 +58,9 @@ package struct WebhookDeliveriesTable: EventQueue {
         }
     }
 
-    /// It stays acknowledged, whatever becomes of attempts that were begun beside it; an erasure that waits for it is
-    /// looked at again.
+    /// A delivery stays acknowledged even if another attempt at it fails.
+    ///
+    /// Also makes an erasure that waits for it due.
     private static let markAcknowledged = Statement(
         .write,
         """
@@ -76,7 +76,7 @@ package struct WebhookDeliveriesTable: EventQueue {
            AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL
         """)
 
-    package func markAcknowledged(_ delivery: TakenDelivery) async throws {
+    package func markDelivered(_ delivery: TakenDelivery) async throws {
         try await translatingErrors {
             _ = try await database.execute(Self.markAcknowledged, delivery.key)
         }

@@ -20,13 +20,14 @@ struct OutboxLanesTests {
 
     private func running(
         mail: any MessageTransport = ScriptedTransport(), text: (any TextTransport)?, budget: TextBudget? = nil,
-        _ body: (OutboxWorker, CurrentDelivery) async throws -> Void
+        _ body: (QueueWorker<MessageHandler>, CurrentDelivery) async throws -> Void
     ) async throws {
         let delivery = CurrentDelivery(
             email: EmailDelivery(from: try Mailbox(Samples.from), transport: mail),
             sms: text.map { SMSDelivery(transport: $0, budget: budget) }, composer: try MessageComposer())
-        let worker = OutboxWorker(
-            queue: queue, delivery: delivery, logger: logs.logger, time: time, clock: clock, random: { 0.5 })
+        let worker = QueueWorker(
+            MessageHandler(queue: queue, delivery: delivery), logger: logs.logger, time: time, clock: clock,
+            random: { 0.5 })
         let services = ServiceGroup(services: [worker], logger: logs.logger)
         try await withThrowingTaskGroup { group in
             group.addTask { try await services.run() }

@@ -16,13 +16,12 @@ struct OutboxWorkerEndTests {
         queue = MemoryOutbox(clock: clock)
     }
 
-    private func worker(_ transport: any MessageTransport) throws -> OutboxWorker {
-        OutboxWorker(
-            queue: queue,
-            delivery: CurrentDelivery(
-                email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport),
-                composer: try MessageComposer()),
-            logger: logs.logger, clock: clock, random: { 0.5 })
+    private func worker(_ transport: any MessageTransport) throws -> QueueWorker<MessageHandler> {
+        let delivery = CurrentDelivery(
+            email: EmailDelivery(from: try Mailbox(Samples.from), transport: transport),
+            composer: try MessageComposer())
+        return QueueWorker(
+            MessageHandler(queue: queue, delivery: delivery), logger: logs.logger, clock: clock, random: { 0.5 })
     }
 
     private func messages(_ count: Int) throws -> [Message] {

@@ -17,10 +17,8 @@ final class MemoryOutbox: OutboxQueue {
 
     struct Rows: Sendable {
         var list: [Row] = []
-        /// What each call for mails asked for.
+        /// The places for mails that each call offered.
         var takes: [Int] = []
-        /// How many calls there were for texts.
-        var textTakes = 0
         var failTakes = false
         /// Ranges of the text messages that were counted.
         var counted: [String] = []
@@ -53,36 +51,36 @@ final class MemoryOutbox: OutboxQueue {
         rows.value.list.first { $0.message.id == id }
     }
 
-    func take(
-        _ channel: MessageChannel, atMost count: Int, lease: Duration
-    ) async throws -> [TakenMessage] {
+    func take(_ places: [MessageChannel: Int], lease: Duration) async throws -> [TakenMessage] {
         let now = clock.now.offset
         let result = rows.update { rows -> Result<[TakenMessage], OutboxFailure> in
-            if channel == .email { rows.takes.append(count) } else { rows.textTakes += 1 }
+            rows.takes.append(places[.email] ?? 0)
             guard !rows.failTakes else { return .failure(OutboxFailure()) }
-            let due = rows.list.indices.filter { index in
+            var places = places
+            var taken: [TakenMessage] = []
+            for index in rows.list.indices {
                 let row = rows.list[index]
-                return !row.isSent && !row.isGivenUp && row.dueAt <= now && row.message.channel == channel
+                let free = places[row.message.channel] ?? 0
+                guard !row.isSent, !row.isGivenUp, row.dueAt <= now, free > 0 else { continue }
+                places[row.message.channel] = free - 1
+                rows.list[index].dueAt = now + lease
+                taken.append(
+                    TakenMessage(
+                        message: row.message, application: 1, applicationName: "demo", attempts: row.attempts))
             }
-            return .success(
-                due.prefix(count).map { index in
-                    rows.list[index].dueAt = now + lease
-                    let row = rows.list[index]
-                    return TakenMessage(
-                        message: row.message, application: 1, applicationName: "demo", attempts: row.attempts)
-                })
+            return .success(taken)
         }
         await answers.wait { $0 }
         return try result.get()
     }
 
-    func markSent(_ id: UUID, application: Application.ID) async throws {
-        try mark(id) { $0.isSent = true }
+    func markDelivered(_ entry: TakenMessage) async throws {
+        try mark(entry.message.id) { $0.isSent = true }
     }
 
-    func markFailed(_ id: UUID, reason: String, retryAfter delay: Duration?, application: Application.ID) async throws {
+    func markFailed(_ entry: TakenMessage, reason: String, retryAfter delay: Duration?) async throws {
         let now = clock.now.offset
-        try mark(id) { row in
+        try mark(entry.message.id) { row in
             row.attempts += 1
             row.reasons.append(reason)
             row.delays.append(delay)
@@ -91,7 +89,7 @@ final class MemoryOutbox: OutboxQueue {
         }
     }
 
-    func count(_ id: UUID, toward budget: TextBudget, range: String, application: Application.ID) async throws -> Bool {
+    func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool {
         rows.update { rows in
             rows.counted.append(range)
             return rows.counted.count <= rows.budget

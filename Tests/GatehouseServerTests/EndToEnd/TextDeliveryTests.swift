@@ -34,7 +34,9 @@ import Testing
             try await server.backend.store.enqueue(messages, application: application.id)
             let outbox = server.backend.outbox
             @Sendable func count(_ message: Message, _ range: String) async throws -> Bool {
-                try await outbox.count(message.id, toward: budget, range: range, application: application.id)
+                let taken = TakenMessage(
+                    message: message, application: application.id, applicationName: "", attempts: 0)
+                return try await outbox.count(taken, toward: budget, range: range)
             }
             let first = try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
                 for (index, message) in messages.prefix(20).enumerated() {
@@ -66,8 +68,8 @@ import Testing
             try await server.backend.store.enqueue(messages, application: application.id)
             for message in messages {
                 let passes = try await server.backend.outbox.count(
-                    message.id, toward: TextBudget(total: nil, perRange: nil), range: "+33612",
-                    application: application.id)
+                    TakenMessage(message: message, application: application.id, applicationName: "", attempts: 0),
+                    toward: TextBudget(total: nil, perRange: nil), range: "+33612")
                 #expect(passes)
             }
         }

@@ -1,7 +1,7 @@
 package import Accounts
 internal import Synchronization
 
-/// How e-mail leaves: who it is from and what carries it.
+/// The sender and the transport of mails.
 package struct EmailDelivery: Sendable {
     package let from: Mailbox
     package let transport: any MessageTransport
@@ -12,10 +12,10 @@ package struct EmailDelivery: Sendable {
     }
 }
 
-/// How text messages leave: what carries them, and how many at most.
+/// The transport of text messages, and their budget.
 package struct SMSDelivery: Sendable {
     package let transport: any TextTransport
-    /// Without one, nothing is counted.
+    /// Without one, text messages are not counted.
     package let budget: TextBudget?
 
     package init(transport: any TextTransport, budget: TextBudget? = nil) {
@@ -24,9 +24,7 @@ package struct SMSDelivery: Sendable {
     }
 }
 
-/// The delivery in force, replaced when the configuration changes.
-///
-/// A message on its way finishes as it began.
+/// The configured delivery, replaced when the configuration is reloaded.
 package final class CurrentDelivery: Sendable {
     private struct State {
         var email: EmailDelivery?
@@ -36,8 +34,8 @@ package final class CurrentDelivery: Sendable {
 
     private let current: Mutex<State>
 
-    /// `nil` for a channel means that none is configured; its messages then wait in the outbox, failing visibly, until
-    /// one is, or until they expire.
+    /// `nil` means that the channel is not configured; its messages wait in the outbox until it is, or until they
+    /// expire.
     package init(email: EmailDelivery?, sms: SMSDelivery? = nil, composer: MessageComposer) {
         current = Mutex(State(email: email, sms: sms, composer: composer))
     }

@@ -1,0 +1,35 @@
+package import Foundation
+
+/// A message that a worker has taken from the outbox.
+package struct TakenMessage: QueueEntry {
+    package let message: Message
+    package let application: Application.ID
+    package let applicationName: String
+    package let attempts: Int
+
+    package init(message: Message, application: Application.ID, applicationName: String, attempts: Int) {
+        self.message = message
+        self.application = application
+        self.applicationName = applicationName
+        self.attempts = attempts
+    }
+
+    package var lane: MessageChannel { message.channel }
+
+    /// The milliseconds at the front of the id, a version 7 UUID (RFC 9562, 5.7).
+    package var createdAt: Date {
+        let milliseconds = withUnsafeBytes(of: message.id.uuid) { bytes in
+            bytes.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
+        }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}
+
+/// The workers' side of the outbox.
+package protocol OutboxQueue: LeasedQueue<TakenMessage> {
+    /// Counts a text message toward the budget, once for all its attempts; `range` is that of its number.
+    ///
+    /// - Returns: whether it is within the budget. A refused message may use up a place of its range, never one of the
+    ///   total.
+    func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool
+}

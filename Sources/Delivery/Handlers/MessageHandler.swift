@@ -1,0 +1,72 @@
+package import Accounts
+package import Foundation
+package import Logging
+internal import ProviderKit
+
+/// Sends the messages of the outbox, each channel in its own lane: a text gateway that stalls delays no mail.
+package struct MessageHandler: QueueHandler {
+    package static let settings = QueueSettings(
+        concurrency: 8, attempt: .seconds(60), lease: .seconds(120), grace: .seconds(25), retry: RetryPolicy())
+
+    package static let log = QueueLog(
+        queue: "outbox", delivered: "Message sent", retried: "Message not sent yet", givenUp: "Message given up",
+        inDoubt: "Message left in doubt",
+        unrecorded: "The outbox could not be updated after a message was sent; it will be sent again",
+        cancelled: "Shutdown leaves messages in doubt",
+        unconfigured: "No delivery is configured for a channel: its messages wait in the outbox")
+
+    package let queue: any LeasedQueue<TakenMessage>
+    private let outbox: any OutboxQueue
+    private let delivery: CurrentDelivery
+
+    package init(queue outbox: some OutboxQueue, delivery: CurrentDelivery) {
+        queue = outbox
+        self.outbox = outbox
+        self.delivery = delivery
+    }
+
+    package var lanes: [MessageChannel] { MessageChannel.allCases }
+
+    package func deliver(_ entry: TakenMessage, at now: Date) async throws -> Bool {
+        let message = entry.message
+        guard !message.hasNoRecipient else { return false }
+        // A code or a link that no longer works is not sent. Without either, `until` is only part of the text.
+        let isTimed = message.link != nil || message.code != nil
+        if isTimed, let until = message.until, until <= now { throw DeliveryError.expired }
+        switch message.channel {
+        case .email: try await sendMail(entry)
+        case .sms: try await sendText(entry)
+        }
+        return true
+    }
+
+    private func sendMail(_ entry: TakenMessage) async throws {
+        guard let email = delivery.email else { throw DeliveryError.notConfigured }
+        guard let recipient = EmailAddress(entry.message.to) else { throw DeliveryError.malformedAddress }
+        let content = try delivery.composer.compose(entry.message, application: entry.applicationName)
+        try await email.transport.send(
+            Mail(
+                id: entry.message.id, application: entry.applicationName, from: email.from, to: recipient,
+                date: entry.createdAt, content: content))
+    }
+
+    private func sendText(_ entry: TakenMessage) async throws {
+        guard let sms = delivery.sms else { throw DeliveryError.notConfigured }
+        guard let number = PhoneNumber(entry.message.to), number.takesTexts else {
+            throw DeliveryError.malformedAddress
+        }
+        let text = try delivery.composer.text(entry.message, application: entry.applicationName)
+        if let budget = sms.budget, try await !outbox.count(entry, toward: budget, range: number.range) {
+            throw DeliveryError.overBudget
+        }
+        try await sms.transport.send(
+            TextMessage(id: entry.message.id, application: entry.applicationName, to: number, text: text))
+    }
+
+    package func metadata(of entry: TakenMessage) -> Logger.Metadata {
+        [
+            "message": "\(entry.message.id.text)", "topic": "\(entry.message.topic.rawValue)",
+            "channel": "\(entry.message.channel.rawValue)", "application": "\(entry.applicationName)",
+        ]
+    }
+}

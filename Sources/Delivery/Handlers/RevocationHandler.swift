@@ -1,0 +1,51 @@
+package import Accounts
+package import Foundation
+package import Logging
+internal import ProviderKit
+
+/// Revokes tokens at the upstream services that issued them.
+///
+/// Revoking a token twice does no harm.
+package struct RevocationHandler: QueueHandler {
+    package static let settings = QueueSettings(
+        concurrency: 4, attempt: .seconds(50), lease: .seconds(60), grace: .seconds(20), retry: .webhooks)
+
+    package static let log = QueueLog(
+        queue: "revocations", deliveredLevel: .info, delivered: "Tokens given back",
+        retried: "Tokens not given back yet", givenUp: "Tokens given up: the service may still honour them",
+        inDoubt: "Tokens may have been given back",
+        unrecorded: "The queue could not be updated after tokens were given back; they will be given back again",
+        cancelled: "Shutdown leaves tokens to be given back again")
+
+    package let queue: any RevocationQueue
+    private let providers: any RevokingProviders
+
+    package init(queue: any RevocationQueue, providers: any RevokingProviders) {
+        self.queue = queue
+        self.providers = providers
+    }
+
+    package var lanes: [TakenRevocation.Lane] { [.all] }
+
+    package func deliver(_ entry: TakenRevocation, at now: Date) async throws -> Bool {
+        guard let provider = providers.provider(named: entry.provider, application: entry.application) else {
+            throw DeliveryError.unknownProvider
+        }
+        do {
+            try await provider.revoke(entry.tokens)
+            return true
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            // No refusal is final: settings are wrong and repaired, and an erasure waits for this.
+            throw DeliveryError.notRevoked
+        }
+    }
+
+    package func metadata(of entry: TakenRevocation) -> Logger.Metadata {
+        [
+            "revocation": "\(entry.id.text)", "provider": "\(entry.provider)",
+            "application": "\(entry.applicationName)",
+        ]
+    }
+}

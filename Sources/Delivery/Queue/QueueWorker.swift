@@ -1,0 +1,235 @@
+package import Accounts
+internal import Foundation
+package import Logging
+internal import ProviderKit
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Delivers the entries of one leased queue until the process shuts down.
+///
+/// It takes entries when some arrive, when a place becomes free, and once per tick in any case. On shutdown it takes no
+/// more and finishes the entries under way. Those still not done after `grace` are cancelled: it is unknown whether they
+/// were delivered, so they come back when their leases end.
+package final class QueueWorker<Handler: QueueHandler>: Service {
+    package typealias Entry = Handler.Entry
+
+    private struct State {
+        var statistics = DeliveryStatistics()
+        /// Each lane's share of `statistics.inFlight`.
+        var inFlight: [Entry.Lane: Int] = [:]
+        /// Lanes without configuration, each of which is logged once.
+        var unconfigured: Set<Entry.Lane> = []
+        var isQueueDown = false
+    }
+
+    private let handler: Handler
+    private let settings: QueueSettings
+    private let log: QueueLog
+    private let logger: Logger
+    private let time: any TimeSource
+    private let clock: any Clock<Duration>
+    private let random: @Sendable () -> Double
+    private let state = Mutex(State())
+
+    /// `clock` measures ticks and deadlines, `time` the age of entries; `random`, in 0..<1, is the jitter of retries.
+    package init(
+        _ handler: Handler, settings: QueueSettings = Handler.settings, logger: Logger,
+        time: any TimeSource = SystemTime(), clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.handler = handler
+        self.settings = settings
+        log = Handler.log
+        self.logger = logger
+        self.time = time
+        self.clock = clock
+        self.random = random
+    }
+
+    package var statistics: DeliveryStatistics { state.withLock { $0.statistics } }
+
+    package func run() async throws {
+        // One pending wake-up is as good as many.
+        let (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        waker.yield()
+        async let _ = forwardArrivals(to: waker)
+        async let _ = every(settings.tick) { waker.yield() }
+        async let _ = sweep()
+        await withTaskGroup { group in
+            group.addTask {
+                await withGracefulShutdownHandler {
+                    await self.work(wakeUps, waker)
+                } onGracefulShutdown: {
+                    waker.finish()
+                }
+            }
+            group.addTask { await self.graceAfterShutdown() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func forwardArrivals(to waker: AsyncStream<Void>.Continuation) async {
+        for await _ in handler.queue.arrivals { waker.yield() }
+    }
+
+    private func every(_ interval: Duration, _ body: () async -> Void) async {
+        while (try? await clock.sleep(for: interval)) != nil { await body() }
+    }
+
+    private func sweep() async {
+        guard let interval = settings.sweep else { return }
+        await every(interval) {
+            guard let count = try? await handler.sweep(), count > 0 else { return }
+            state.withLock { $0.statistics.givenUp += count }
+            logger.error(log.swept, metadata: ["count": "\(count)"])
+        }
+    }
+
+    /// Returns if the work is not done when the grace ends.
+    private func graceAfterShutdown() async {
+        do {
+            try await gracefulShutdown()
+            try await clock.sleep(for: settings.grace)
+            logger.warning(log.cancelled, metadata: ["inFlight": "\(statistics.inFlight)"])
+        } catch {
+            // Cancelled, because everything was done in time.
+        }
+    }
+
+    /// Returns when no more wake-ups come and everything taken has been processed.
+    private func work(_ wakeUps: AsyncStream<Void>, _ waker: AsyncStream<Void>.Continuation) async {
+        await withDiscardingTaskGroup { group in
+            for await _ in wakeUps {
+                // A wake-up may still be buffered when the stream is finished.
+                guard !Task.isShuttingDownGracefully else { break }
+                for entry in await take() {
+                    group.addTask {
+                        await self.process(entry)
+                        self.change(inFlight: entry.lane, by: -1)
+                        waker.yield()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes as many due entries as their lanes have free places.
+    private func take() async -> [Entry] {
+        let inFlight = state.withLock { $0.inFlight }
+        var places: [Entry.Lane: Int] = [:]
+        for lane in handler.lanes {
+            let free = settings.concurrency - inFlight[lane, default: 0]
+            if free > 0 { places[lane] = free }
+        }
+        guard !places.isEmpty else { return [] }
+        do {
+            let entries = try await handler.queue.take(places, lease: settings.lease)
+            note(isQueueDown: false)
+            for entry in entries { change(inFlight: entry.lane, by: 1) }
+            return entries
+        } catch {
+            note(isQueueDown: true)
+            return []
+        }
+    }
+
+    private func change(inFlight lane: Entry.Lane, by count: Int) {
+        state.withLock { state in
+            state.statistics.inFlight += count
+            let left = state.inFlight[lane, default: 0] + count
+            state.inFlight[lane] = left == 0 ? nil : left
+        }
+    }
+
+    /// Logs when the queue stops or starts to answer, and not at every tick.
+    private func note(isQueueDown: Bool) {
+        let wasDown = state.withLock { state in
+            defer { state.isQueueDown = isQueueDown }
+            return state.isQueueDown
+        }
+        guard wasDown != isQueueDown, !Task.isCancelled else { return }
+        if isQueueDown {
+            logger.error("A queue does not answer", metadata: ["queue": "\(log.queue)"])
+        } else {
+            logger.notice("A queue answers again", metadata: ["queue": "\(log.queue)"])
+        }
+    }
+}
+
+extension QueueWorker {
+    /// Makes one attempt and records its outcome; a cancelled attempt is not recorded, as it may have succeeded.
+    private func process(_ entry: Entry) async {
+        do {
+            let isDelivered = try await withinAnAttempt {
+                try await self.handler.deliver(entry, at: self.time.now())
+            }
+            state.withLock { state in
+                state.statistics.sent += isDelivered ? 1 : 0
+                state.unconfigured.remove(entry.lane)
+            }
+            if isDelivered { logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry)) }
+            await record(entry) { try await self.handler.queue.markDelivered(entry) }
+        } catch is CancellationError {
+            logger.debug(log.inDoubt, metadata: metadata(of: entry))
+        } catch {
+            await fail(entry, with: error as? DeliveryError ?? .unreachable(.connection))
+        }
+    }
+
+    private func withinAnAttempt(_ deliver: @escaping @Sendable () async throws -> Bool) async throws -> Bool {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await deliver() }
+            group.addTask {
+                try await self.clock.sleep(for: self.settings.attempt)
+                throw DeliveryError.unreachable(.timeout)
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+    }
+
+    private func fail(_ entry: Entry, with error: DeliveryError) async {
+        let age = Duration.seconds(time.now().timeIntervalSince(entry.createdAt))
+        let delay = settings.retry.delay(after: error, attempts: entry.attempts, age: age, fraction: random())
+        let isNewlyUnconfigured = state.withLock { state in
+            if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }
+            guard error == .notConfigured else {
+                state.unconfigured.remove(entry.lane)
+                return false
+            }
+            return state.unconfigured.insert(entry.lane).inserted
+        }
+        var metadata = metadata(of: entry)
+        if isNewlyUnconfigured { logger.error(log.unconfigured, metadata: metadata) }
+        metadata["reason"] = "\(error.reason)"
+        if let delay {
+            metadata["retryAfter"] = "\(Int(delay / .seconds(1)))s"
+            // The whole queue may be waiting for configuration, which has been logged once.
+            logger.log(level: error == .notConfigured ? .debug : .warning, log.retried, metadata: metadata)
+        } else {
+            logger.error(log.givenUp, metadata: metadata)
+        }
+        await record(entry) {
+            try await self.handler.queue.markFailed(entry, reason: error.reason, retryAfter: delay)
+        }
+    }
+
+    /// Tries for a few seconds to record an outcome; without the record the entry is delivered again.
+    private func record(_ entry: Entry, _ write: () async throws -> Void) async {
+        for attempt in 1...4 {
+            do {
+                return try await write()
+            } catch {
+                guard attempt < 4, (try? await clock.sleep(for: settings.tick)) != nil else { break }
+            }
+        }
+        logger.error(log.unrecorded, metadata: metadata(of: entry))
+    }
+
+    private func metadata(of entry: Entry) -> Logger.Metadata {
+        var metadata = handler.metadata(of: entry)
+        metadata["attempt"] = "\(entry.attempts + 1)"
+        return metadata
+    }
+}
