@@ -1,15 +1,13 @@
-/// Delivery: how messages leave.
-///
-/// Use cases write a `Message` into the outbox, in the transaction of what it tells about. `OutboxWorker` takes it from
-/// there under a lease, each channel in a lane of its own, and `MessageComposer` renders it from the topic's templates in
-/// the reader's language. A `Mail` is carried away by the `MessageTransport` in force, `SMTPTransport` to a relay; a
-/// `TextMessage`, counted against its budget, by the `TextTransport`, `GatewayTransport` to an HTTP gateway; under
-/// `gatehouse dev` both by `DevelopmentInbox` to its page. What failed for now returns to the queue with a growing, random
-/// delay (`RetryPolicy`), what was refused for good is given up and stays there to be seen.
-///
-/// `WebhookWorker` posts each account event to the webhooks that subscribed to it when it happened, signed, until a 2xx
-/// acknowledges it. Webhooks and the gateway are reached through `HTTPPosting`, which `Outbound` implements; libcurl is
-/// for SMTP alone.
-///
-/// Delivery is at least once: a worker that dies between the relay's 250 and its own mark leaves that one message to be
-/// sent again, byte for byte the same and under the same Message-ID, so that mailboxes can tell.
+// Delivery: how mails, text messages, account events and token revocations leave the server.
+//
+// Use cases write a `Message` into the outbox, in the transaction that it reports on. A `QueueWorker` leases due entries
+// and passes them to the queue's `QueueHandler`: `MessageHandler` renders a message from the templates in its reader's
+// language (`MessageComposer`) and sends it by mail (`SMTPTransport`) or as text (`GatewayTransport`); `gatehouse dev`
+// keeps both in the `DevelopmentInbox`. `EventHandler` posts signed account events to webhooks, and `RevocationHandler`
+// revokes tokens at upstream services. A failed attempt is repeated after a growing, random delay (`RetryPolicy`); an
+// entry that is refused permanently is given up, and stays in its table with the reason.
+//
+// Webhooks and the SMS gateway are reached through `HTTPPosting`, which `Outbound` implements; libcurl is for SMTP alone.
+//
+// Delivery is at least once: if a worker dies after the relay has accepted a message and before the outbox is updated,
+// the same bytes are sent again under the same Message-ID, so that mail servers can drop the repetition.

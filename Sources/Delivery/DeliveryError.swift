@@ -2,19 +2,19 @@ package import ProviderKit
 
 /// Why something was not delivered, or cannot be.
 ///
-/// Never holds an address, a reply's text or a secret.
+/// It never contains an address, the text of a reply or a secret.
 package enum DeliveryError: Error, Sendable, Equatable {
-    /// - `field` is named as in the configuration, as in `delivery.email.smtp`; `reason` never repeats the value.
+    /// `field` is the key of the configuration, such as `delivery.email.smtp`; `reason` never repeats the value.
     case invalidSetting(field: String, reason: String)
-    /// The relay refuses this message for good: 5yz to its sender, recipient or content (RFC 5321, 4.2.1).
+    /// The relay refused this message permanently: 5yz to its sender, recipient or content (RFC 5321, 4.2.1).
     case refused(code: Int)
-    /// The relay will not take it now: 4yz, or any refusal that is not about this message, such as that of the login.
+    /// The relay refused temporarily: 4yz, or any refusal that is not about this message, such as that of the login.
     case deferred(code: Int)
-    /// The gateway refuses this message for good: any 4xx but 408 and 429.
+    /// The gateway refused this message permanently: any 4xx except 408 and 429.
     case gatewayRefused(status: Int)
-    /// The gateway will not take it now, or answers what it should not.
+    /// The gateway refused temporarily, or responded with an unexpected status.
     case gatewayDeferred(status: Int)
-    /// Nobody knows whether the message arrived when this happens after its last byte.
+    /// The connection failed; after the message's last byte it is unknown whether it arrived.
     case unreachable(Obstacle)
     /// No transport is configured.
     case notConfigured
@@ -22,15 +22,15 @@ package enum DeliveryError: Error, Sendable, Equatable {
     case unknownProvider
     /// The upstream service did not confirm that it revoked the tokens.
     case notRevoked
-    /// What the queue holds as recipient is not one plain address.
+    /// The recipient in the queue is not a plain address.
     case malformedAddress
     /// The code or the link in the message no longer works.
     case expired
-    /// As many text messages as are paid for have left.
+    /// The budget for text messages is used up.
     case overBudget
     case unusableTemplate(language: String, name: String)
 
-    /// Trying again cannot help.
+    /// Whether a retry cannot succeed.
     package var isPermanent: Bool {
         switch self {
         case .refused, .gatewayRefused, .malformedAddress, .expired, .overBudget, .unusableTemplate, .invalidSetting:
@@ -39,7 +39,7 @@ package enum DeliveryError: Error, Sendable, Equatable {
         }
     }
 
-    /// A stable word for logs and the outbox, such as `smtp-550` or `unreachable-timeout`.
+    /// A stable code for logs and queue tables, such as `smtp-550` or `unreachable-timeout`.
     package var reason: String {
         switch self {
         case .invalidSetting: "invalid-setting"

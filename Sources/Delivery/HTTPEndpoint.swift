@@ -1,11 +1,12 @@
 internal import Foundation
+internal import ProviderKit
 
-/// Where messages or events are posted to, and the login for it.
+/// A URL that messages or events are posted to, with its login.
 struct HTTPEndpoint: Sendable, Equatable {
     /// Without user and password.
     let url: String
-    /// `Authorization` (RFC 7617) where the URL has a user.
-    let headers: [String: String]
+    /// `Authorization` (RFC 7617) if the URL has a user.
+    private let headers: [String: String]
 
     /// Reads a URL, whose user and password are percent-encoded.
     ///
@@ -24,5 +25,40 @@ struct HTTPEndpoint: Sendable, Equatable {
         else { throw refusal("has a control character") }
         self.url = address
         headers = login.map { ["Authorization": "Basic \(Data($0.utf8).base64EncodedString())"] } ?? [:]
+    }
+
+    /// The same value always gives the same bytes.
+    func post(json body: some Encodable) throws -> FetchRequest {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return withLogin(.post(url, json: Array(try encoder.encode(body))))
+    }
+
+    func post(form: [String: String]) -> FetchRequest { withLogin(.post(url, form: form)) }
+
+    private func withLogin(_ request: FetchRequest) -> FetchRequest {
+        var request = request
+        request.headers.merge(headers) { $1 }
+        return request
+    }
+}
+
+extension HTTPPosting {
+    /// Returns once the response's status accepts the request.
+    ///
+    /// - Throws: `DeliveryError`, `CancellationError`.
+    func deliver(_ request: FetchRequest, within deadline: Duration) async throws {
+        let status: Int
+        do {
+            status = try await post(request, within: deadline)
+        } catch let obstacle as Obstacle {
+            throw DeliveryError.unreachable(obstacle)
+        }
+        switch status {
+        case 200..<300: return
+        case 408, 429: throw DeliveryError.gatewayDeferred(status: status)
+        case 400..<500: throw DeliveryError.gatewayRefused(status: status)
+        default: throw DeliveryError.gatewayDeferred(status: status)
+        }
     }
 }

@@ -1,12 +1,12 @@
-// Outbound: how providers reach the services behind them, each for itself, and how deliveries reach webhooks and the
-// SMS gateway.
+// Outbound: how providers reach their upstream services, isolated from each other, and how deliveries reach webhooks
+// and the SMS gateway.
 //
-// `OutboundNetwork` hands out one fetcher per owner (a provider of an application). An exchange goes like this: the URL
-// is read strictly (`UpstreamURL`); the owner's record admits it, unless the owner has too many under way or the
-// upstream's circuit breaker is open; the host is resolved once (`Resolver`), every address it has must be public, and
-// the connection goes to exactly the address that was checked (`PinnedClients`), so that a name which resolves
-// differently a moment later leads nowhere. Redirects stay on the same origin; sizes and times are bounded; whatever
-// fails becomes `ProviderError.unavailable`, and the log says why.
+// `OutboundNetwork` makes one fetcher per owner (a provider of an application). A fetch is one exchange: the URL is
+// parsed strictly (`UpstreamURL`); the owner's record admits it, unless too many are under way or the upstream's circuit
+// breaker is open; the host is resolved once (`Resolver`), all its addresses must be public, and the connection goes to
+// exactly the address that was checked (`PinnedClients`), so that DNS rebinding has no effect. Redirects must stay on
+// the same origin; sizes and times are limited. Every failure becomes `ProviderError.unavailable`, and the log has the
+// reason.
 //
-// A delivery (`OutboundPoster`) goes through the same checks, but follows no redirect, reads nothing but the status,
-// and has no circuit breaker. TLS 1.2 is the oldest version that is spoken.
+// A delivery (`OutboundPoster`) passes the same checks, but follows no redirect, uses only the status of the response,
+// and has no circuit breaker. The oldest TLS version is 1.2.

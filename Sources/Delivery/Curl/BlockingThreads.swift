@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs blocking work on threads of its own, at most `limit` at once; the rest waits in order.
+/// Runs blocking work on its own threads, at most `limit` at once; further work waits in order.
 ///
-/// A thread starts when there is work for it and ends when there is none, so nothing has to be shut down.
+/// A thread starts when there is work for it and ends when there is none, so that nothing has to be shut down.
 package final class BlockingThreads: Sendable {
     private struct State {
         var waiting: [Job] = []
@@ -17,7 +17,9 @@ package final class BlockingThreads: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// Cancellation frees the caller at once; the work finds out by asking `isAbandoned`, and keeps its thread until then.
+    /// Runs `work` on a thread and returns when it is done.
+    ///
+    /// On cancellation the caller returns at once; the work keeps its thread until it checks `isAbandoned`.
     func run(_ work: @escaping @Sendable (_ isAbandoned: () -> Bool) throws -> Void) async throws {
         let job = Job(work)
         try await withTaskCancellationHandler {
@@ -57,7 +59,7 @@ package final class BlockingThreads: Sendable {
 }
 
 extension BlockingThreads {
-    /// Answers its caller exactly once, whichever comes first: the result or the cancellation.
+    /// Resumes its caller exactly once, with the result or the cancellation, whichever comes first.
     private final class Job: Sendable {
         private struct State {
             var principal: CheckedContinuation<Void, any Error>?
@@ -77,7 +79,7 @@ extension BlockingThreads {
             takeCaller()?.resume(with: result)
         }
 
-        /// Cancellation may have come before there was anybody to tell.
+        /// Stores the continuation; a cancellation may have come before it.
         func report(to principal: CheckedContinuation<Void, any Error>) {
             let isTooLate = state.withLock { state in
                 state.principal = state.isAbandoned ? nil : principal

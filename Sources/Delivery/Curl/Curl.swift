@@ -1,12 +1,12 @@
 internal import CCurl
 internal import ProviderKit
 
-/// libcurl's own state, settings and errors.
+/// libcurl's global state, settings and errors.
 enum Curl {
-    /// Whether libcurl's global state, which the first use makes, is there.
+    /// Whether libcurl is initialized; the first use does that.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
 
-    /// What a transfer's end means where it says nothing about the other side's answer.
+    /// The error for a result code that does not depend on the other side's reply.
     static func error(_ code: CURLcode) -> (any Error)? {
         switch code {
         case CURLE_ABORTED_BY_CALLBACK: CancellationError()
@@ -19,8 +19,7 @@ enum Curl {
         }
     }
 
-    /// Applies settings up to the first that fails, so that no protection is silently missing in a libcurl built
-    /// without it.
+    /// Applies settings up to the first that fails, so that a libcurl built without a protection is not used silently.
     static func apply(_ settings: [() -> CURLcode]) -> CURLcode {
         for setting in settings {
             let code = setting()

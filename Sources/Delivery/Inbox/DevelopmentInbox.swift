@@ -3,9 +3,9 @@ internal import Foundation
 internal import ProviderKit
 internal import Synchronization
 
-/// Keeps what it should send, the newest 200, in memory.
+/// Keeps the newest 200 messages in memory instead of sending them.
 ///
-/// For development alone: the messages hold one-time secrets.
+/// Only for development: the messages contain one-time secrets.
 package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
     private let capacity: Int
     private let time: any TimeSource
@@ -16,7 +16,7 @@ package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
         self.time = time
     }
 
-    /// A mail that comes again takes the place of its former copy.
+    /// Keeps a mail; a repetition replaces the former copy.
     package func send(_ mail: Mail) async {
         keep(
             DeliveredMessage(
@@ -25,7 +25,7 @@ package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
                 sentAt: time.now()))
     }
 
-    /// A text message that comes again takes the place of its former copy.
+    /// Keeps a text message; a repetition replaces the former copy.
     package func send(_ message: TextMessage) async {
         keep(
             DeliveredMessage(

@@ -1,8 +1,8 @@
 /// One body of a mail with the transfer encoding it needs (RFC 2045, 6).
 struct BodyPart {
-    /// The header field's value, `7bit` where the text may go as it is, which keeps links whole in the raw mail.
+    /// The header field's value: `7bit` if no encoding is needed, which keeps links readable in the raw mail.
     let encoding: String
-    /// Lines end in CRLF, the last one too.
+    /// Each line ends in CRLF, including the last.
     let content: String
 
     init(_ text: String) {
@@ -13,7 +13,7 @@ struct BodyPart {
         content = encoded.map { $0 + "\r\n" }.joined()
     }
 
-    /// Whatever ended them: LF, CRLF or CR.
+    /// Splits at LF, CRLF or CR.
     private static func lines(of text: String) -> [ArraySlice<UInt8>] {
         var normalised: [UInt8] = []
         var previous: UInt8 = 0
@@ -44,7 +44,7 @@ struct BodyPart {
             let isBlank = byte == 0x20 || byte == 0x09
             let isLiteral = isPlain(byte) && byte != UInt8(ascii: "=") && !(isBlank && isLast)
             let token = isLiteral ? String(Unicode.Scalar(byte)) : escape(byte)
-            // One column is kept for the soft break, but for the last character of all.
+            // One column is kept for the soft break, except for the last character.
             if column + token.utf8.count > (isLast ? 76 : 75) {
                 output += "=\r\n"
                 column = 0

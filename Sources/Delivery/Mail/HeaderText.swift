@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Text in header fields (RFC 5322, RFC 2047): whatever it holds, it stays one field.
+/// Text in header fields (RFC 5322, RFC 2047), encoded so that no text can add a field.
 enum HeaderText {
-    /// For unstructured fields such as `Subject`, folded where it has to be encoded.
+    /// Text for unstructured fields such as `Subject`, encoded and folded if needed.
     static func unstructured(_ text: String) -> String {
         let line = singleLine(text)
         return isPlain(line) ? line : encodedWords(line)
     }
 
-    /// For a display name in `From`: bare, quoted or encoded.
+    /// A display name for `From`: bare, quoted or encoded.
     static func phrase(_ text: String) -> String {
         let line = singleLine(text)
         guard isPlain(line) else { return encodedWords(line) }
@@ -17,7 +17,7 @@ enum HeaderText {
         return "\"\(line.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
-    /// What could end a line somewhere: controls, C1 controls included, and Unicode's own separators.
+    /// Whether some parser could take the scalar for a line end: C0 and C1 controls, and Unicode's separators.
     static func breaksLines(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -31,7 +31,7 @@ enum HeaderText {
         return String(scalars).trimmingCharacters(in: .whitespaces)
     }
 
-    /// Printable ASCII that fits on one line and cannot be taken for an encoded word.
+    /// Whether the text is printable ASCII that fits on one line and does not look like an encoded word.
     private static func isPlain(_ line: String) -> Bool {
         line.utf8.count <= 66 && line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")
     }
@@ -47,8 +47,9 @@ enum HeaderText {
         }
     }
 
-    /// Words of at most 64 characters, so that each still fits the 76 of its line after `Subject: `; none splits a
-    /// character.
+    /// Encoded words of at most 64 characters, which fit the 76 of a line after `Subject: `.
+    ///
+    /// No word splits a character.
     private static func encodedWords(_ line: String) -> String {
         var chunks: [[UInt8]] = [[]]
         for scalar in line.unicodeScalars {

@@ -2,10 +2,10 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// A mail as it crosses the wire (RFC 5322, RFC 2045): text and HTML as alternatives, CRLF line ends.
+/// A mail in wire format (RFC 5322, RFC 2045): text and HTML as alternatives, CRLF line ends.
 ///
-/// The same mail always gives the same bytes. Addresses beyond ASCII stand in `To` as they are (RFC 6532), which only a
-/// relay with SMTPUTF8 takes; libcurl asks for that extension by itself. Dots at line starts are libcurl's concern.
+/// The same mail always gives the same bytes. Addresses beyond ASCII are written to `To` unencoded (RFC 6532), which
+/// needs a relay with SMTPUTF8; libcurl requests that extension. libcurl also doubles dots at line starts.
 struct MIMEMessage {
     let bytes: [UInt8]
 

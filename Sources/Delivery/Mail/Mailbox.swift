@@ -3,12 +3,12 @@ package import ProviderKit
 
 /// A sender: `Demo <no-reply@demo.example>` or a plain address.
 package struct Mailbox: Sendable, Equatable, CustomStringConvertible {
-    /// As people read it, without quotation marks; empty when there is none.
+    /// The name without quotation marks; empty if there is none.
     package let displayName: String
     package let address: EmailAddress
 
-    /// - Throws: `DeliveryError.invalidSetting` for anything but one address and one name in a single line. Comments and
-    ///   groups are not understood.
+    /// - Throws: `DeliveryError.invalidSetting` unless the text is one line with one address and at most one name.
+    ///   Comments and groups are not supported.
     package init(_ text: String, field: String = "delivery.email.from") throws(DeliveryError) {
         guard !text.unicodeScalars.contains(where: HeaderText.breaksLines) else {
             throw .invalidSetting(field: field, reason: "has a control character")

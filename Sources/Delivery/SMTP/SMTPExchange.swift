@@ -12,7 +12,7 @@ struct SMTPExchange: Sendable {
 
     /// Blocks the calling thread.
     ///
-    /// - Parameter isAbandoned: asked about once a second.
+    /// - Parameter isAbandoned: called about once a second.
     /// - Throws: `DeliveryError` or `CancellationError`.
     func perform(isAbandoned: () -> Bool) throws {
         guard Curl.isReady, let handle = curl_easy_init() else { throw DeliveryError.unreachable(.connection) }
@@ -32,12 +32,12 @@ struct SMTPExchange: Sendable {
 }
 
 extension SMTPExchange {
-    /// What the callbacks share; used by the thread of the exchange alone.
+    /// State shared with the callbacks; only the thread of the exchange uses it.
     private final class Upload {
         private let content: [UInt8]
         private var position = 0
         let isAbandoned: () -> Bool
-        /// The relay has answered 354 and asked for the content.
+        /// Whether the relay has replied 354 and the content was sent.
         private(set) var wasRead = false
 
         init(_ content: [UInt8], isAbandoned: @escaping () -> Bool) {
@@ -64,9 +64,9 @@ extension SMTPExchange {
         let settings: [() -> CURLcode] = [
             { curl_set_string(handle, CURLOPT_URL, "\(scheme)://\(host):\(server.port)") },
             { curl_set_string(handle, CURLOPT_PROTOCOLS_STR, scheme) },
-            // The environment's proxies are for HTTP clients.
+            // Proxies in the environment are meant for HTTP clients.
             { curl_set_string(handle, CURLOPT_PROXY, "") },
-            // Time-outs by signal would hit any thread of the process.
+            // Time-outs by signal could hit any thread of the process.
             { curl_set_long(handle, CURLOPT_NOSIGNAL, 1) },
             { curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, deadlines.connect.milliseconds) },
             { curl_set_long(handle, CURLOPT_TIMEOUT_MS, deadlines.total.milliseconds) },
@@ -110,10 +110,10 @@ extension SMTPExchange {
 }
 
 extension SMTPExchange {
-    /// What a transfer's end means.
+    /// Throws the error for the end of a transfer.
     ///
-    /// `reply` is the relay's last code, 0 when it said nothing; `wasRead` tells that it had asked for the content, so
-    /// that a refusal is the content's.
+    /// `reply` is the relay's last code, or 0 without a reply. If `wasRead`, the relay had asked for the content, so that
+    /// a refusal is about the content.
     static func check(_ code: CURLcode, reply: Int, wasRead: Bool) throws {
         if let error = Curl.error(code) { throw error }
         guard code != CURLE_OK else { return }
@@ -122,7 +122,7 @@ extension SMTPExchange {
         throw isAboutThisMail ? refusal(reply) : .deferred(code: reply)
     }
 
-    /// The refusal of a sender, a recipient or a content; those that ask for a login are the configuration's fault.
+    /// The refusal of a sender, a recipient or a content; codes that require a login are due to the configuration.
     private static func refusal(_ code: Int) -> DeliveryError {
         let asksForLogin = [530, 534, 535, 538].contains(code)
         return code >= 500 && !asksForLogin ? .refused(code: code) : .deferred(code: code)

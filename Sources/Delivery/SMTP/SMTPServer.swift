@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The relay that takes all mail: `smtp://host:port`, `smtps://user:password@host:465`, `?starttls=required`.
+/// The relay that all mail is sent to: `smtp://host:port`, `smtps://user:password@host:465`, `?starttls=required`.
 package struct SMTPServer: Sendable, Equatable {
     package enum Security: String, Sendable {
         /// TLS from the first byte, `smtps`.
         case implicit
         case required
-        /// TLS where it is offered. Without a login its certificate isn't checked (RFC 7435): whoever could forge one
-        /// could as well hide the offer.
+        /// TLS if the relay offers it. Without a login the certificate is not checked (RFC 7435), because an attacker
+        /// could also hide the offer.
         case optional
         case off
     }
@@ -20,7 +20,7 @@ package struct SMTPServer: Sendable, Equatable {
 
     /// Reads the URL, whose user and password are percent-encoded.
     ///
-    /// `starttls` is `required` by default where there is a login, else `optional`.
+    /// `starttls` is `required` by default if there is a login, else `optional`.
     ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     package init(url text: String, field: String = "delivery.email.smtp") throws(DeliveryError) {

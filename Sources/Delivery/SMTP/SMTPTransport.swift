@@ -1,14 +1,14 @@
 internal import ProviderKit
 
-/// Hands mail to a relay, each on a connection of its own.
+/// Sends mails to a relay, each on its own connection.
 ///
-/// A connection occupies a thread while it waits for the relay. Threads are what bounds the connections: one relay
-/// that hangs on some mails delays the others only when it hangs on as many as there are threads.
+/// A connection occupies a thread, so that the number of threads limits that of connections: a relay that hangs on some
+/// mails delays the others only if it hangs on as many as there are threads.
 package struct SMTPTransport: MessageTransport {
     package struct Deadlines: Sendable {
         /// For everything up to the login: libcurl counts the greeting and the login as part of connecting.
         package var connect: Duration
-        /// For everything up to the reply to the last byte; the goodbye after it may take as long again.
+        /// For everything up to the reply to the last byte; `QUIT` may take as long again.
         package var total: Duration
 
         package init(connect: Duration = .seconds(10), total: Duration = .seconds(20)) {
@@ -22,9 +22,9 @@ package struct SMTPTransport: MessageTransport {
     private let deadlines: Deadlines
     private let threads: BlockingThreads
 
-    /// The threads may be shared with the transport that this one replaces.
+    /// `authorities` is a PEM file with certificate authorities that replace the system's.
     ///
-    /// `authorities` is a PEM file with those that may vouch for the relay, instead of the system's.
+    /// The threads may be shared with the transport that this one replaces.
     package init(
         _ server: SMTPServer, authorities: String? = nil, deadlines: Deadlines = Deadlines(),
         threads: BlockingThreads = BlockingThreads(limit: 8)

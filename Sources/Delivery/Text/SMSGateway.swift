@@ -1,16 +1,24 @@
+internal import Accounts
 internal import Foundation
+internal import ProviderKit
 
 /// The HTTP service that takes all text messages.
 package struct SMSGateway: Sendable, Equatable {
     package enum Form: Sendable, Equatable {
         /// A POST of `{"id","to","text"}`; `id` is the same on every retry, so that the gateway can drop repetitions.
         case json
-        /// Twilio's `To`, `From`, `Body`, which has no such field: what is in doubt may be sent twice.
+        /// Twilio's `To`, `From` and `Body`. It has no field for the id: a message in doubt may be sent twice.
         case twilio(from: String)
     }
 
-    let endpoint: HTTPEndpoint
-    package let form: Form
+    private struct Payload: Encodable {
+        let id: String
+        let to: String
+        let text: String
+    }
+
+    private let endpoint: HTTPEndpoint
+    private let form: Form
 
     /// Reads the URL, whose user and password are percent-encoded.
     ///
@@ -19,10 +27,20 @@ package struct SMSGateway: Sendable, Equatable {
         endpoint = try HTTPEndpoint(url, field: field)
         self.form = form
     }
+
+    func request(_ message: TextMessage) throws -> FetchRequest {
+        switch form {
+        case .json:
+            let payload = Payload(id: message.id.text, to: message.to.value, text: message.text)
+            return try endpoint.post(json: payload)
+        case .twilio(let from):
+            return endpoint.post(form: ["To": message.to.value, "From": from, "Body": message.text])
+        }
+    }
 }
 
 extension SMSGateway: CustomStringConvertible, CustomReflectable {
-    /// Neither the login nor a path or query, which may hold a key.
+    /// The host alone, because login, path and query may contain secrets.
     package var description: String { URLComponents(string: endpoint.url)?.host ?? "" }
 
     package var customMirror: Mirror { Mirror(self, children: ["host": description]) }

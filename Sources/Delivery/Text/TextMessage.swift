@@ -3,16 +3,37 @@ package import ProviderKit
 
 /// One text message to one phone.
 package struct TextMessage: Sendable, Equatable {
-    /// The message's; every attempt to send it carries the same.
+    /// The same for every attempt to send the message.
     package let id: UUID
     package let application: String
     package let to: PhoneNumber
     package let text: String
+}
 
-    package init(id: UUID, application: String, to number: PhoneNumber, text: String) {
-        self.id = id
-        self.application = application
-        to = number
-        self.text = text
+/// Sends text messages.
+package protocol TextTransport: Sendable {
+    /// Returns once the gateway has taken responsibility for the message.
+    ///
+    /// Returns early on cancellation. The same message may be sent again, with the same `id`.
+    ///
+    /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as transient.
+    func send(_ message: TextMessage) async throws
+}
+
+/// Sends text messages through an HTTP gateway.
+package struct GatewayTransport: TextTransport {
+    private let gateway: SMSGateway
+    private let http: any HTTPPosting
+    private let deadline: Duration
+
+    /// `deadline` is for the whole exchange.
+    package init(_ gateway: SMSGateway, by http: any HTTPPosting, deadline: Duration = .seconds(10)) {
+        self.gateway = gateway
+        self.http = http
+        self.deadline = deadline
+    }
+
+    package func send(_ message: TextMessage) async throws {
+        try await http.deliver(try gateway.request(message), within: deadline)
     }
 }

@@ -1,19 +1,21 @@
 package import Accounts
+internal import Crypto
 internal import Foundation
+internal import ProviderKit
+internal import Synchronization
 
-/// A system that is told of account events, as Standard Webhooks has it
+/// A system that receives account events by the Standard Webhooks specification
 /// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
 package struct Webhook: Sendable {
-    /// What its deliveries are known by.
+    /// Identifies the webhook in the queue.
     package let url: String
-    /// What people read of it.
+    /// The name that people read.
     package let name: String
     package let events: Set<AccountEvent.Kind>
-    let endpoint: HTTPEndpoint
-    /// What its events are signed with.
-    let key: [UInt8]
+    private let endpoint: HTTPEndpoint
+    private let signingKey: SymmetricKey
 
-    /// - Throws: `DeliveryError.invalidSetting` for a URL that is none, or a secret that is not `whsec_` and base64.
+    /// - Throws: `DeliveryError.invalidSetting` for an invalid URL, or a secret that is not `whsec_` and base64.
     package init(
         name: String, url: String, secret: String, events: Set<AccountEvent.Kind>
     ) throws(DeliveryError) {
@@ -25,13 +27,65 @@ package struct Webhook: Sendable {
         self.url = url
         self.name = name
         self.events = events
-        self.key = Array(key)
+        signingKey = SymmetricKey(data: key)
     }
 }
 
 extension Webhook: CustomStringConvertible, CustomReflectable {
     package var description: String { name }
 
-    /// Neither the secret nor the URL, which may hold a login.
+    /// Shows neither the secret nor the URL, which may contain a login.
     package var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}
+
+extension Webhook {
+    private struct Payload: Encodable {
+        let type: String
+        let timestamp: String
+        let data: [String: JSONValue]
+    }
+
+    /// The request for one attempt: every attempt has the same body and id, and its own time and signature.
+    func request(_ delivery: TakenDelivery, at now: Date) throws -> FetchRequest {
+        let data: [String: JSONValue] = [
+            "uid": .string(delivery.uid.text), "application": .string(delivery.applicationName),
+        ]
+        let payload = Payload(
+            type: delivery.kind,
+            timestamp: delivery.createdAt.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            data: delivery.details.merging(data) { $1 })
+        var request = try endpoint.post(json: payload)
+        let id = delivery.event.text
+        let timestamp = String(Int(now.timeIntervalSince1970))
+        request.headers["webhook-id"] = id
+        request.headers["webhook-timestamp"] = timestamp
+        request.headers["webhook-signature"] = signature(
+            id: id, timestamp: timestamp, body: request.content?.bytes ?? [])
+        return request
+    }
+
+    func signature(id: String, timestamp: String, body: [UInt8]) -> String {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("\(id).\(timestamp).".utf8) + body, using: signingKey)
+        return "v1,\(Data(code).base64EncodedString())"
+    }
+}
+
+/// The configured webhooks, replaced when the configuration is reloaded.
+package final class CurrentWebhooks: WebhookSubscriptions {
+    private let current: Mutex<[Webhook]>
+
+    package init(_ webhooks: [Webhook]) {
+        current = Mutex(webhooks)
+    }
+
+    package var all: [Webhook] { current.withLock { $0 } }
+
+    package func replace(with webhooks: [Webhook]) {
+        current.withLock { $0 = webhooks }
+    }
+
+    package func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber] {
+        all.filter { $0.events.contains(kind) }.map { WebhookSubscriber(url: $0.url, name: $0.name) }
+    }
 }

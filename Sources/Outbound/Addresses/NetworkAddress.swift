@@ -1,11 +1,11 @@
 import Foundation
 
-/// An IP address, as resolution gives it.
+/// An IP address.
 struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16 bytes in network order.
     private let bytes: [UInt8]
 
-    /// An address as text, in the one spelling that `inet_pton` knows.
+    /// Reads an address in the spelling of `inet_pton`.
     init?(_ text: String) {
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -34,9 +34,9 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether it belongs to a host of the public internet, by IANA's special-purpose registries (RFC 6890).
+    /// Whether the address is one of the public internet by IANA's special-purpose registries (RFC 6890).
     ///
-    /// An IPv6 address that stands for one of IPv4 is judged as that.
+    /// An IPv6 address that contains an IPv4 address is judged by that.
     var isPublic: Bool {
         let value = bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         return isIPv4 ? Self.isPublic(v4: UInt32(truncatingIfNeeded: value)) : Self.isPublic(v6: value)
@@ -55,7 +55,7 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         if value >> 112 == 0x2002 {
             return isPublic(v4: UInt32(truncatingIfNeeded: value >> 80))
         }
-        // Only 2000::/3 is given out; loopback, local, multicast and IPv4-compatible addresses lie outside of it.
+        // Only 2000::/3 is assigned; loopback, local, multicast and IPv4-compatible addresses lie outside of it.
         return value >> 125 == 1
             && !specialIPv6.contains { network, length in (value >> 64 ^ UInt128(network)) >> (64 - length) == 0 }
     }

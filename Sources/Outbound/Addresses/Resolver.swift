@@ -3,12 +3,12 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Finds the addresses of hosts and remembers them for a while.
+/// Finds the addresses of hosts and caches them.
 ///
-/// Lookups block a thread of its own pool. There is one at a time for a host, so that a name server that doesn't
-/// answer for one domain holds one thread.
+/// A lookup blocks a thread of the resolver's own pool. Each host has one lookup at a time, so that a name server that
+/// does not answer for a domain blocks one thread.
 final class Resolver: Sendable {
-    /// Blocks; throws where there is no address.
+    /// Blocks the thread; throws if there is no address.
     typealias LookUp = @Sendable (_ host: String) throws -> [NetworkAddress]
 
     private struct State {
@@ -37,7 +37,7 @@ final class Resolver: Sendable {
     }
 
     /// In the system's order of preference (RFC 6724).
-    /// - Throws: `OutboundFailure.unresolvable`, also where no answer comes within the limit.
+    /// - Throws: `OutboundFailure.unresolvable`, also if there is no answer within the limit.
     func addresses(of host: String, within limit: Duration) async throws -> [NetworkAddress] {
         let loop = loops.any()
         let answer: EventLoopFuture<[NetworkAddress]>? = state.withLock { state in
@@ -51,10 +51,10 @@ final class Resolver: Sendable {
             return lookup
         }
         guard let answer else { throw OutboundFailure.unresolvable }
-        // Outside of the lock: a callback may run at once. Each caller adds one, and the first to run does the work.
+        // Outside the lock, because a callback may run at once. Each caller adds one; the first to run does the work.
         answer.whenComplete { [weak self] result in self?.finish(host, with: result) }
         let promise = loop.makePromise(of: [NetworkAddress].self)
-        // Whichever comes second is ignored.
+        // The promise ignores the second of timer and answer.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(OutboundFailure.unresolvable) }
         answer.cascade(to: promise)
         defer { timer.cancel() }

@@ -1,9 +1,9 @@
-/// Keeps an upstream that fails from being asked (a half-open one is asked by one exchange at a time).
+/// Stops requests to an upstream that keeps failing, and then probes it with one exchange at a time.
 struct CircuitBreaker: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     struct Rules: Sendable {
-        /// Failures in a row that open it.
+        /// Consecutive failures that open the circuit.
         var threshold = 5
         var firstDelay: Duration = .seconds(2)
         /// Each probe that fails doubles the delay up to here.
@@ -13,19 +13,19 @@ struct CircuitBreaker: Sendable {
     enum Phase: Sendable, Equatable {
         case closed(failures: Int)
         case open(until: Instant)
-        /// One exchange is finding out.
+        /// One exchange is under way to find out whether the upstream works again.
         case probing
     }
 
-    /// What an exchange tells of the upstream.
+    /// What an exchange says about the upstream.
     enum Outcome: Sendable {
         case answered
         case failed
-        /// It was never asked, or nobody waited for the answer.
+        /// The request was not sent, or was cancelled.
         case unknown
     }
 
-    /// Leave for one exchange, which reports its outcome with it.
+    /// Permission for one exchange, which reports its outcome with it.
     struct Admission: Sendable {
         fileprivate let era: Int
     }
@@ -33,7 +33,7 @@ struct CircuitBreaker: Sendable {
     private let rules: Rules
     private(set) var phase = Phase.closed(failures: 0)
     private var delay: Duration
-    /// Outcomes of exchanges that began before the last change of phase don't count.
+    /// The number of phase changes; outcomes of exchanges that began before the last one are ignored.
     private var era = 0
 
     init(_ rules: Rules = Rules()) {
@@ -70,7 +70,7 @@ struct CircuitBreaker: Sendable {
             delay = min(delay * 2, rules.longestDelay)
             enter(.open(until: now + delay))
         case (.probing, .unknown):
-            // The next one probes.
+            // The next exchange probes.
             enter(.open(until: now))
         case (.closed, .unknown), (.open, _):
             break

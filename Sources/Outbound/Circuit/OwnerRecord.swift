@@ -1,20 +1,20 @@
 internal import Foundation
 internal import Synchronization
 
-/// What is known of one owner's exchanges: how many are under way, how its upstreams did.
+/// The state of one owner's exchanges: how many are under way, and whether its upstreams work.
 final class OwnerRecord: Sendable {
     struct Owner: Sendable, Hashable {
         let application: String
         let provider: String
     }
 
-    /// Leave for one exchange.
+    /// Permission for one exchange.
     struct Permit: Sendable {
         let upstream: String
         fileprivate let admission: CircuitBreaker.Admission
     }
 
-    /// What an upstream became by an exchange's outcome.
+    /// How an exchange's outcome changed the state of the upstream.
     enum Change {
         case down
         case up
@@ -34,7 +34,7 @@ final class OwnerRecord: Sendable {
         var lastSucceeded = true
     }
 
-    /// An upstream that nobody has asked for so long is no longer configured, or no longer as it was.
+    /// Upstreams that were not used for this long are forgotten.
     private static let memory: Duration = .seconds(900)
 
     let owner: Owner
@@ -55,7 +55,7 @@ final class OwnerRecord: Sendable {
         self.now = now
     }
 
-    /// Every permit must be given back with `leave`.
+    /// Admits an exchange; every permit must be returned with `leave`.
     /// - Throws: `OutboundFailure.crowded`, `OutboundFailure.circuitOpen`.
     func enter(_ name: String) throws(OutboundFailure) -> Permit {
         let instant = clock()
@@ -73,8 +73,9 @@ final class OwnerRecord: Sendable {
         return try result.get()
     }
 
-    /// The exchange is over; `isSuccess` is for the statistics, where a refusal of ours is a failure too and what nobody
-    /// waited for is nothing.
+    /// Ends an exchange.
+    ///
+    /// `isSuccess` is for the statistics; `nil` counts nothing.
     func leave(_ permit: Permit, outcome: CircuitBreaker.Outcome, isSuccess: Bool?) -> Change? {
         let instant = clock()
         let change: Change? = state.withLock { state in
@@ -89,7 +90,7 @@ final class OwnerRecord: Sendable {
         return change
     }
 
-    /// Something that is counted without a permit: what was refused before it was sent.
+    /// Counts a request that was refused before it was sent.
     func countRefusal() {
         state.withLock { $0.failures += 1 }
     }

@@ -6,14 +6,14 @@ internal import NIOSSL
 internal import ProviderKit
 internal import Synchronization
 
-/// One request with everything that it takes: resolution, connection, redirects, and the answer up to its limit.
+/// Sends one request: resolution, connection, redirects, and the response up to its limit.
 struct Exchange: Sendable {
     let resolver: Resolver
     let clients: PinnedClients
     let limits: OutboundLimits
     let allowsPrivateHosts: Bool
 
-    /// Addresses that are tried where no connection is made.
+    /// How many addresses are tried if no connection can be made.
     private static let attempts = 3
     private static let redirects: Set<UInt> = [301, 302, 303, 307, 308]
 
@@ -23,36 +23,36 @@ struct Exchange: Sendable {
         return url
     }
 
-    /// - Throws: `OutboundFailure`; other errors only where the task was cancelled.
+    /// - Throws: `OutboundFailure`; other errors only if the task was cancelled.
     func run(_ request: FetchRequest, to url: UpstreamURL) async throws -> FetchResponse {
         try await within(limits.deadline) { try await follow(request, to: url) }
     }
 
-    /// Sends the request once, on a connection of its own, and returns the status of the answer.
+    /// Sends the request once, on a connection of its own, and returns the status of the response.
     ///
-    /// Once the status is there, nothing that happens to the rest of the answer is an error: the rest is read only so
-    /// that the server can finish in order.
+    /// Once the status has arrived, failures in the rest of the response are ignored: it is read only so that the server
+    /// can finish in order.
     /// - Throws: as `run` does.
     func status(of request: FetchRequest, to url: UpstreamURL, within deadline: Duration) async throws -> Int {
-        let answered = Answered()
+        let received = ReceivedStatus()
         do {
             return try await within(deadline) {
                 var outgoing = outgoing(request, to: url)
                 outgoing.headers.add(name: "Connection", value: "close")
                 return try await send(outgoing, to: url) { response in
                     let status = Int(response.status.code)
-                    answered.status.withLock { $0 = status }
+                    received.status.withLock { $0 = status }
                     _ = try await read(response)
                     return status
                 }
             }
         } catch {
-            guard let status = answered.status.withLock({ $0 }) else { throw error }
+            guard let status = received.status.withLock({ $0 }) else { throw error }
             return status
         }
     }
 
-    private final class Answered: Sendable {
+    private final class ReceivedStatus: Sendable {
         let status = Mutex<Int?>(nil)
     }
 
@@ -93,7 +93,7 @@ struct Exchange: Sendable {
             } else {
                 try await resolver.addresses(of: url.host, within: limits.connect)
             }
-        // One private address among others is a rebinding attempt, or a split horizon that nobody should rely on.
+        // A private address among public ones is a rebinding attempt, or a split horizon that is not supported.
         guard allowsPrivateHosts || addresses.allSatisfy(\.isPublic) else { throw OutboundFailure.privateAddress }
         return addresses
     }
@@ -112,7 +112,7 @@ struct Exchange: Sendable {
         throw OutboundFailure.notConnected
     }
 
-    /// The system's first choice, then the other family: where one of them is broken, it is broken altogether.
+    /// The system's first choice, then one of the other family, because usually a whole family fails.
     private static func candidates(_ addresses: [NetworkAddress]) -> [NetworkAddress] {
         guard let first = addresses.first else { return [] }
         let others = addresses.dropFirst()
@@ -125,7 +125,7 @@ struct Exchange: Sendable {
         _ request: HTTPClientRequest, to url: UpstreamURL, by client: HTTPClient,
         _ read: (HTTPClientResponse) async throws -> Result
     ) async throws -> Result {
-        // Were the host read otherwise here, the client would resolve it itself.
+        // The client must find the same host in the URL; otherwise it would resolve that host itself.
         guard let parsed = URL(string: url.text), parsed.user == nil, parsed.host.map(bare) == url.host else {
             throw OutboundFailure.invalidURL
         }
@@ -162,12 +162,12 @@ struct Exchange: Sendable {
         return outgoing
     }
 
-    /// What frames and routes a message is nobody else's to say.
+    /// Headers that frame and route a message, which callers cannot set.
     private static let ownHeaders: Set<String> = [
         "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect",
     ]
 
-    /// Returning or throwing before the end of the body closes the connection.
+    /// Reads the body; stopping before its end closes the connection.
     private func read(_ response: HTTPClientResponse) async throws -> FetchResponse {
         if let length = response.headers.first(name: "content-length").flatMap(Int.init), length > limits.responseSize {
             throw OutboundFailure.tooLarge
@@ -181,7 +181,7 @@ struct Exchange: Sendable {
         return FetchResponse(status: Int(response.status.code), headers: headers, body: body)
     }
 
-    /// The handshake failed, or the certificate is not the host's.
+    /// Whether the handshake failed or the certificate is not valid for the host.
     private static func isTLSFailure(_ error: any Error) -> Bool {
         switch error {
         case let error as HTTPClientError: error == .tlsHandshakeTimeout
@@ -190,7 +190,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Errors that occur before a request is sent alone, so that it may be sent elsewhere.
+    /// Whether the error occurred before the request was sent, so that another address may be tried.
     private static func isConnectionFailure(_ error: any Error) -> Bool {
         switch error {
         case let error as HTTPClientError: error == .connectTimeout

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// Why an exchange failed, in the words of the log.
+/// Why an exchange failed; the raw value is for the log.
 enum OutboundFailure: String, Error, Equatable {
     case invalidURL = "invalid URL"
     case plainHTTP = "not https"
@@ -9,15 +9,15 @@ enum OutboundFailure: String, Error, Equatable {
     case notConnected = "no connection"
     case untrusted = "no TLS that can be trusted"
     case interrupted = "connection or protocol failed"
-    case timedOut = "no answer in time"
-    case tooLarge = "answer is too large"
+    case timedOut = "no response in time"
+    case tooLarge = "response is too large"
     case redirected = "redirected elsewhere"
-    case crowded = "too many exchanges under way"
+    case crowded = "too many requests under way"
     case circuitOpen = "failed too often lately"
     case shutDown = "shutting down"
-    case abandoned = "nobody waits any longer"
+    case abandoned = "cancelled by the caller"
 
-    /// What it tells of the upstream.
+    /// What the failure says about the upstream.
     var outcome: CircuitBreaker.Outcome {
         switch self {
         case .unresolvable, .notConnected, .untrusted, .interrupted, .timedOut, .tooLarge: .failed
@@ -26,7 +26,7 @@ enum OutboundFailure: String, Error, Equatable {
         }
     }
 
-    /// What a delivery reports of it.
+    /// The failure as deliveries report it.
     var obstacle: Obstacle {
         switch self {
         case .invalidURL, .unresolvable: .name

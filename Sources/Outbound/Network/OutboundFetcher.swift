@@ -1,7 +1,7 @@
 internal import Logging
 internal import ProviderKit
 
-/// The network as one owner sees it.
+/// One owner's access to the network.
 struct OutboundFetcher: HTTPFetching {
     let record: OwnerRecord
     let exchange: Exchange
@@ -31,7 +31,7 @@ struct OutboundFetcher: HTTPFetching {
         }
     }
 
-    /// Once the caller is gone, whatever happened tells nothing about the upstream.
+    /// After a cancellation, an error says nothing about the upstream.
     private func failure(of error: any Error) -> OutboundFailure {
         Task.isCancelled ? .abandoned : error as? OutboundFailure ?? .interrupted
     }

@@ -1,9 +1,9 @@
 internal import Logging
 internal import Synchronization
 
-/// What the log hears of exchanges: each failure at debug level, and above that only what changes.
+/// Logs each failed exchange at debug level, and upstreams that go down or come up at higher levels.
 ///
-/// Never more of a URL than host and port.
+/// Of a URL only host and port are logged.
 final class OutboundLog: Sendable {
     private let logger: Mutex<Logger>
 
@@ -16,13 +16,13 @@ final class OutboundLog: Sendable {
     }
 
     func failed(_ owner: OwnerRecord.Owner, upstream: String?, _ failure: OutboundFailure) {
-        current.debug("no answer for a provider", metadata: metadata(owner, upstream, reason: failure))
+        current.debug("A provider's request failed", metadata: metadata(owner, upstream, reason: failure))
     }
 
     func changed(_ owner: OwnerRecord.Owner, upstream: String, to change: OwnerRecord.Change) {
         switch change {
-        case .down: current.warning("a provider's service is down", metadata: metadata(owner, upstream))
-        case .up: current.notice("a provider's service is up again", metadata: metadata(owner, upstream))
+        case .down: current.warning("A provider's service is down", metadata: metadata(owner, upstream))
+        case .up: current.notice("A provider's service is up again", metadata: metadata(owner, upstream))
         }
     }
 

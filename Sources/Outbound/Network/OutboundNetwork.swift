@@ -6,10 +6,10 @@ internal import NIOSSL
 package import ProviderKit
 internal import Synchronization
 
-/// The way out for providers or deliveries, for the life of the process.
+/// The network for providers and deliveries, for the life of the process.
 ///
-/// What is known of an owner (who is down, how much is under way) stays when the configuration changes. Opens nothing
-/// before the first exchange.
+/// An owner's record (its exchanges under way, which upstreams are down) outlives changes of the configuration. Nothing
+/// is opened before the first exchange.
 package final class OutboundNetwork: Sendable {
     private let limits: OutboundLimits
     private let rules: CircuitBreaker.Rules
@@ -21,8 +21,8 @@ package final class OutboundNetwork: Sendable {
     private let records = Mutex<[OwnerRecord.Owner: OwnerRecord]>([:])
 
     /// Logs nothing until `report(to:)`.
-    package convenience init(limits: OutboundLimits = OutboundLimits()) {
-        self.init(limits: limits, tls: nil)
+    package convenience init() {
+        self.init(limits: OutboundLimits(), tls: nil)
     }
 
     init(
@@ -44,12 +44,12 @@ package final class OutboundNetwork: Sendable {
         self.now = now
     }
 
-    /// Failures and changes are logged there from now on.
+    /// Logs failures and changes to `logger` from now on.
     package func report(to logger: Logger) {
         log.replace(with: logger)
     }
 
-    /// The network for one provider of one application, however often it is asked for.
+    /// The network for one provider of one application; all its fetchers share one record.
     package func fetcher(application: String, provider: String, allowsPrivateHosts: Bool) -> any HTTPFetching {
         let owner = OwnerRecord.Owner(application: application, provider: provider)
         let record = records.withLock { records in
@@ -71,13 +71,13 @@ package final class OutboundNetwork: Sendable {
         Exchange(resolver: resolver, clients: clients, limits: limits, allowsPrivateHosts: allowsPrivateHosts)
     }
 
-    /// Of every owner that asked for a fetcher, by application and provider.
+    /// The statistics of every owner that has a fetcher, by application and provider.
     package var statistics: [UpstreamStatistics] {
         records.withLock { Array($0.values) }.map(\.statistics)
             .sorted { ($0.application, $0.provider) < ($1.application, $1.provider) }
     }
 
-    /// Ends what is under way; nothing can be fetched afterwards.
+    /// Ends all exchanges under way; later ones fail.
     package func shutdown() async {
         resolver.close()
         await clients.shutdown()

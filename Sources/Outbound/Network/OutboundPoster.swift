@@ -2,7 +2,7 @@ internal import ProviderKit
 
 /// The network for deliveries.
 ///
-/// It has no circuit breaker: what fails comes back by its queue's own schedule.
+/// It has no circuit breaker, because the queues have a retry schedule.
 struct OutboundPoster: HTTPPosting {
     let exchange: Exchange
 

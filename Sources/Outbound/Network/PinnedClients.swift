@@ -3,13 +3,13 @@ internal import NIOCore
 internal import NIOSSL
 internal import Synchronization
 
-/// HTTP clients, each of which can reach one host at one address only.
+/// HTTP clients that can each reach one host at one address only.
 ///
-/// The client's own resolution is overridden with the address that was checked; the server's name for SNI, for its
-/// certificate and for `Host` remains the host.
+/// The address that was checked overrides the client's own resolution; SNI, the certificate's name and `Host` are still
+/// those of the host.
 final class PinnedClients: Sendable {
     struct Key: Hashable {
-        /// As the client spells it: of IPv6 in brackets.
+        /// As the client spells it: IPv6 addresses have brackets.
         let host: String
         let address: String
     }
@@ -26,7 +26,7 @@ final class PinnedClients: Sendable {
     }
 
     private static let capacity = 64
-    /// A host that moved leaves a client behind.
+    /// Clients of hosts that have moved are closed after this time.
     private static let idleLimit: Duration = .seconds(300)
 
     private let loops: any EventLoopGroup
@@ -34,7 +34,7 @@ final class PinnedClients: Sendable {
     private let tls: TLSConfiguration
     private let state = Mutex(State())
 
-    /// Without a TLS configuration, the system's certificate authorities count.
+    /// Without a TLS configuration, the system's certificate authorities are trusted.
     init(loops: any EventLoopGroup, limits: OutboundLimits, tls: TLSConfiguration?) {
         self.loops = loops
         self.limits = limits
@@ -64,7 +64,7 @@ final class PinnedClients: Sendable {
         for client in clients { try? await client.shutdown() }
     }
 
-    /// Clients that somebody uses are never superfluous; their number is bounded by the exchanges under way.
+    /// Clients in use are never closed; the number of exchanges under way limits theirs.
     private func acquire(_ key: Key) throws -> (HTTPClient, superfluous: [HTTPClient]) {
         let now = ContinuousClock.now
         return try state.withLock { state in
@@ -96,12 +96,12 @@ final class PinnedClients: Sendable {
         configuration.dnsOverride = [key.host: key.address]
         configuration.tlsConfiguration = tls
         configuration.timeout.connect = TimeAmount(limits.connect)
-        // One connection for one exchange at a time: a stream that stalls can't hold up others.
+        // One exchange per connection: a stream that stalls does not delay others.
         configuration.httpVersion = .http1Only
-        // Bulkheads are the owners'; the pool must not be one between them.
+        // Concurrency is limited per owner; the pool must not let owners block each other.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
         configuration.connectionPool.idleTimeout = .seconds(15)
-        // The next address is tried instead.
+        // `Exchange` tries the next address instead.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .shared(loops), configuration: configuration)
     }

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// How one provider's upstreams do.
+/// The state and the counters of one provider's upstreams.
 package struct UpstreamStatistics: Sendable, Equatable {
     package let application: String
     package let provider: String
-    /// No circuit breaker is open, and the last exchange was answered; also before the first.
+    /// Whether no circuit breaker is open and the last exchange, if any, got a response.
     package let isUp: Bool
     package let lastSuccess: Date?
     package let successes: Int
-    /// Also answers of 500 and above, and what was refused before it was sent.
+    /// Includes statuses of 500 and above, and requests that were refused before they were sent.
     package let failures: Int
 
     package init(

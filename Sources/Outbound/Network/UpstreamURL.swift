@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An absolute `http` or `https` URL (RFC 3986), read so strictly that every reader sees the same host in it.
+/// An absolute `http` or `https` URL (RFC 3986), parsed so strictly that every parser finds the same host in it.
 struct UpstreamURL: Sendable, Equatable {
     let isSecure: Bool
     /// Lower-case, without brackets and without the dot of the root.
@@ -9,13 +9,10 @@ struct UpstreamURL: Sendable, Equatable {
     /// Path and query; begins with a slash.
     let target: String
 
-    /// - Returns: `nil` for other schemes, credentials, names that are not ASCII, and anything that readers might take
-    ///   in different ways.
+    /// - Returns: `nil` for other schemes, credentials, names that are not ASCII, and everything that parsers treat in
+    ///   different ways.
     init?(_ text: String) {
-        guard text.utf8.count <= 8192,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.ambiguous.contains($0) })
-        else { return nil }
-        guard let schemeEnd = text.range(of: "://") else { return nil }
+        guard Self.isPlain(text), let schemeEnd = text.range(of: "://") else { return nil }
         switch text[..<schemeEnd.lowerBound].lowercased() {
         case "http": isSecure = false
         case "https": isSecure = true
@@ -30,7 +27,7 @@ struct UpstreamURL: Sendable, Equatable {
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
     }
 
-    /// As it is sent; the fragment is gone.
+    /// The URL as it is sent, without a fragment.
     var text: String { origin + target }
 
     /// Scheme, host and port.
@@ -41,10 +38,10 @@ struct UpstreamURL: Sendable, Equatable {
     /// For the log and as a key.
     var upstream: String { "\(hostInURL):\(port)" }
 
-    /// As the HTTP client spells the host to itself.
+    /// The host as the HTTP client spells it.
     var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
 
-    /// Where a redirect leads, `nil` unless to the same origin.
+    /// The target of a redirect, or `nil` if it has another origin.
     func following(location: String) -> UpstreamURL? {
         guard Self.isPlain(location), let base = URL(string: text), let url = URL(string: location, relativeTo: base),
             let next = UpstreamURL(url.absoluteString), next.origin == origin
@@ -52,7 +49,7 @@ struct UpstreamURL: Sendable, Equatable {
         return next
     }
 
-    /// Never part of a URL; readers guess what they were meant to be.
+    /// Characters that are not allowed in URLs and that parsers repair in different ways.
     private static let ambiguous = Set("\\\"<>^`{|}".utf8)
 
     private static func isPlain(_ text: String) -> Bool {

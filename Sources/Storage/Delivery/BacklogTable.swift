@@ -1,13 +1,13 @@
 internal import Accounts
 package import Postgres
 
-/// How much waits for what every replica does behind requests.
+/// How much background work is waiting.
 package struct Backlog: Sendable {
-    /// Events of the audit without a seal.
+    /// Audit events without a seal.
     package var unsealedEvents = 0
     /// Accounts whose grace period is over.
     package var dueErasures = 0
-    /// Those of them that wait for webhooks and services.
+    /// Erasures that wait for webhooks and upstream services.
     package var waitingErasures = 0
 
     package init() {}

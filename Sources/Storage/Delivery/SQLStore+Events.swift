@@ -32,41 +32,46 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         }
     }
 
+    /// Of the event `$2`, or else of the last event of kind `$4` about `$3`; event ids are ordered by time.
     private static let selectDeliveries = Statement(
         .read,
         """
         SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
           FROM webhook_deliveries
-         WHERE application_id = $1 AND event_id = $2
+         WHERE application_id = $1 AND event_id = coalesce($2, (
+               SELECT event_id FROM webhook_deliveries
+                WHERE application_id = $1 AND uid = $3 AND kind = $4
+                ORDER BY event_id DESC
+                LIMIT 1))
          ORDER BY webhook
         """)
 
     package func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery] {
-        try await run(Self.selectDeliveries, [.application(application), .uuid(event)]).map { try $0.eventDelivery() }
+        try await deliveries([.application(application), .uuid(event), .uuid(nil), .text(nil)])
     }
-
-    /// Ids grow with time.
-    private static let selectLastDeliveries = Statement(
-        .read,
-        """
-        SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
-          FROM webhook_deliveries
-         WHERE application_id = $1 AND event_id = (
-               SELECT event_id FROM webhook_deliveries
-                WHERE application_id = $1 AND uid = $2 AND kind = $3
-                ORDER BY event_id DESC
-                LIMIT 1)
-         ORDER BY webhook
-        """)
 
     package func acknowledgements(
         ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
     ) async throws -> [EventDelivery] {
-        try await run(Self.selectLastDeliveries, [.application(application), .uuid(uid), .text(kind.rawValue)])
-            .map { try $0.eventDelivery() }
+        try await deliveries([.application(application), .uuid(nil), .uuid(uid), .text(kind.rawValue)])
     }
 
-    /// A delivery that a worker has leased is not due before its lease ends.
+    private func deliveries(_ binds: [Bind]) async throws -> [EventDelivery] {
+        try await run(Self.selectDeliveries, binds).map { row in
+            var row = row
+            let event: UUID = try row.next()
+            let webhook: String = try row.next()
+            let name: String = try row.next()
+            let acknowledgedAt: Date? = try row.next()
+            let failedAt: Date? = try row.next()
+            return EventDelivery(
+                event: event, webhook: webhook, name: name,
+                status: acknowledgedAt.map { .acknowledged(at: $0) } ?? failedAt.map { .givenUp(at: $0) } ?? .pending,
+                attempts: try row.next(), failure: try row.next())
+        }
+    }
+
+    /// A leased delivery becomes due when its lease ends.
     private static let retry = Statement(
         .write,
         """
@@ -89,7 +94,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         _ = try await run(Self.retry, [.application(application), .uuid(event)])
     }
 
-    /// Those that were given up too; no other events are kept that long.
+    /// Includes deliveries that were given up; only these kinds of events are kept that long.
     private static let retryAll = Statement(
         .write,
         """
@@ -126,20 +131,5 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
 
     package func hasDueDeliveries(about uids: [UUID], application: Application.ID) async throws -> Bool {
         try await !run(Self.selectHasDue, [.application(application), .uuids(uids)]).isEmpty
-    }
-}
-
-extension Row {
-    fileprivate func eventDelivery() throws -> EventDelivery {
-        var row = self
-        let event: UUID = try row.next()
-        let webhook: String = try row.next()
-        let name: String = try row.next()
-        let acknowledgedAt: Date? = try row.next()
-        let failedAt: Date? = try row.next()
-        return EventDelivery(
-            event: event, webhook: webhook, name: name,
-            status: acknowledgedAt.map { .acknowledged(at: $0) } ?? failedAt.map { .givenUp(at: $0) } ?? .pending,
-            attempts: try row.next(), failure: try row.next())
     }
 }

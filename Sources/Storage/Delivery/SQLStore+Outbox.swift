@@ -34,7 +34,7 @@ extension SQLStore: MessageOutbox {
 // MARK: - What a person was sent
 
 extension SQLStore {
-    /// Those to an address that wait for their way too, be they from before it was the account's.
+    /// Includes messages to the account's addresses from before it owned them.
     static let personalMessages = Statement(
         .read,
         """
@@ -51,7 +51,7 @@ extension SQLStore {
         .read,
         "SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))")
 
-    /// Of messages to the addresses that the account and those that it has absorbed own.
+    /// The marks of the addresses of the account and of accounts merged into it.
     func marks(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {
         try await run(Self.selectAddresses, [.application(application), .uuid(uid)]).map { row in
             var row = row
@@ -61,7 +61,7 @@ extension SQLStore {
 }
 
 extension MessageChannel {
-    /// As `addresses` has it.
+    /// The channel's value of `addresses.kind`.
     fileprivate var addressKind: String {
         switch self {
         case .email: "email"

@@ -1,8 +1,9 @@
 import Accounts
-import Delivery
 import Foundation
 import ProviderKit
 import Testing
+
+@testable import Delivery
 
 enum Samples {
     static let from = "Demo <no-reply@demo.example>"
