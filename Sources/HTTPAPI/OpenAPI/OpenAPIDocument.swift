@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// The document at `/openapi.json` (OpenAPI 3.1), made from the declarations that serve.
+/// The document at `/openapi.json` (OpenAPI 3.1), made from the declarations that serve requests.
 ///
 /// Its bytes depend on the operations alone, so that two builds of one source can be compared.
 struct OpenAPIDocument: Sendable {
@@ -11,7 +11,7 @@ struct OpenAPIDocument: Sendable {
     private let errorEnvelope: JSONSchema
     private let operations: [OperationDescription]
 
-    /// A document about these operations, whose paths lie below `server`: a URL, or relative to the document's own.
+    /// A document about these operations, whose paths are below `server`: a URL, or relative to the document's own.
     ///
     /// `errorEnvelope` is the schema of every error's body; its code must be at `error.code`.
     init(
@@ -25,7 +25,7 @@ struct OpenAPIDocument: Sendable {
         self.operations = operations
     }
 
-    /// - Throws: `OpenAPIError` where two operations can't be told apart.
+    /// - Throws: `OpenAPIError` if two operations have the same identifier.
     func json() throws -> [UInt8] {
         let components = ComponentSchemas()
         let paths = try self.paths(components)
@@ -70,9 +70,9 @@ struct OpenAPIDocument: Sendable {
     }
 }
 
-/// Why there is no document: a fault of the declarations, never of a request.
+/// Why the document can't be written: a mistake in the declarations.
 enum OpenAPIError: Error, Equatable {
-    /// Two operations have, or come to, the same `operationId`.
+    /// Two operations have the same `operationId`.
     case sameIdentifier(String)
 }
 

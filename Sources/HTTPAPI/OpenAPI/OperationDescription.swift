@@ -25,15 +25,14 @@ struct OperationDescription: Sendable {
     let parameters: [Parameter]
     let answers: [Answer]
     let errors: [ErrorDescription]
-    /// Errors come as pages for browsers too.
+    /// Browsers receive errors as pages.
     let answersPages: Bool
 
-    /// An operation; `body` is the type that the request's JSON is decoded as, `form` the fields of one that takes a form.
+    /// An operation that takes JSON of the type `body`, a form with the fields `form`, or no body.
     init(
         method: String, path: String, summary: String, tag: String, access: Access,
-        body: (any RequestPayload.Type)? = nil,
-        form: [Parameter] = [], parameters: [Parameter] = [], answers: [Answer], errors: [ErrorDescription] = [],
-        answersPages: Bool = false
+        body: (any RequestPayload.Type)? = nil, form: [Parameter] = [], parameters: [Parameter] = [],
+        answers: [Answer], errors: [ErrorDescription] = [], answersPages: Bool = false
     ) {
         self.method = method
         self.path = path
@@ -50,62 +49,42 @@ struct OperationDescription: Sendable {
 }
 
 extension OperationDescription {
-    /// Something that the request carries outside its body; those of the path need no declaration.
+    /// A parameter of the query or a field of the form; those of the path need no declaration.
     struct Parameter: Sendable {
-        enum Place: String, Sendable {
-            case query, header
-        }
-
         let name: String
-        let place: Place
         let isRequired: Bool
         let help: String
         let schema: JSONSchema
 
-        init(
-            _ name: String, in place: Place = .query, required: Bool = false, help: String, schema: JSONSchema = .string
-        ) {
+        init(_ name: String, required: Bool = false, help: String, schema: JSONSchema = .string) {
             self.name = name
-            self.place = place
             isRequired = required
             self.help = help
             self.schema = schema
         }
     }
 
-    /// One way in which it succeeds.
+    /// One way in which the operation succeeds.
     struct Answer: Sendable {
         let status: Int
         let description: String
-        /// `nil` for an answer without content.
+        /// `nil` for a response without content.
         let contentType: String?
         let schema: JSONSchema?
         /// Names of header fields, with a sentence about each.
         let headers: [String: String]
 
-        /// An answer in JSON.
-        init(
-            status: Int, description: String, schema: JSONSchema, contentType: String = "application/json",
-            headers: [String: String] = [:]
-        ) {
+        /// A response in JSON.
+        init(status: Int, description: String, of type: any DocumentedValue.Type, headers: [String: String] = [:]) {
             self.status = status
             self.description = description
-            self.contentType = contentType
-            self.schema = schema
+            contentType = "application/json"
+            schema = type.schema
             self.headers = headers
         }
 
-        /// An answer in JSON, as the type is written.
-        init(
-            status: Int, description: String, of type: any DocumentedValue.Type, headers: [String: String] = [:]
-        ) {
-            self.init(status: status, description: description, schema: type.schema, headers: headers)
-        }
-
-        /// An answer without content, or with content that no schema describes.
-        init(
-            status: Int, description: String, contentType: String? = nil, headers: [String: String] = [:]
-        ) {
+        /// A response without content, or with content that no schema describes.
+        init(status: Int, description: String, contentType: String? = nil, headers: [String: String] = [:]) {
             self.status = status
             self.description = description
             self.contentType = contentType
@@ -114,18 +93,12 @@ extension OperationDescription {
         }
     }
 
-    /// One code of the error envelope, with the status that it comes with.
+    /// One code of the error envelope, and its status.
     struct ErrorDescription: Sendable, Hashable {
         let status: Int
         let code: String
         /// The members of `details` that it may have.
-        let details: [String]
-
-        init(status: Int, code: String, details: [String] = []) {
-            self.status = status
-            self.code = code
-            self.details = details
-        }
+        var details: [String] = []
     }
 }
 

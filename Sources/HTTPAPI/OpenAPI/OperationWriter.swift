@@ -22,7 +22,7 @@ struct OperationWriter {
         return .object(json)
     }
 
-    /// An empty requirement among several makes the others optional (OpenAPI 3.1, 4.8.2).
+    /// An empty requirement in the list makes the bearer optional (OpenAPI 3.1, 4.8.2).
     private func security(of access: OperationDescription.Access) -> JSONValue {
         let bearer: JSONValue = .object(["bearer": .array([])])
         return switch access {
@@ -32,7 +32,7 @@ struct OperationWriter {
         }
     }
 
-    /// An empty body is taken as `{}`, so it is needed only where a field is.
+    /// An empty body is read as `{}`, so that a body is required only if a field is.
     private func requestBody(_ schema: JSONSchema, type: String) -> JSONValue {
         .object([
             "required": .bool(!schema.required.isEmpty),
@@ -52,7 +52,7 @@ struct OperationWriter {
 
     private func parameter(_ parameter: OperationDescription.Parameter) -> JSONValue {
         .object([
-            "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
+            "name": .string(parameter.name), "in": .string("query"),
             "required": .bool(parameter.isRequired), "description": .string(parameter.help),
             "schema": components.json(of: parameter.schema),
         ])
@@ -72,7 +72,7 @@ extension OperationWriter {
         }
     }
 
-    /// All answers and errors of one status: what the request asks for decides which of them comes.
+    /// All responses and errors of one status.
     private func response(
         status: Int, answers: [OperationDescription.Answer], errors: [OperationDescription.ErrorDescription],
         asPagesToo: Bool
@@ -103,7 +103,7 @@ extension OperationWriter {
         return .object(["schema": schemas.count == 1 ? first : .object(["anyOf": .array(schemas)])])
     }
 
-    /// The error envelope, with the codes that this operation puts into it.
+    /// The error envelope, with the codes of this operation.
     private func envelope(of errors: [OperationDescription.ErrorDescription], codes: [String]) -> JSONValue {
         var code = JSONSchema.object(["code": .enumeration(codes)], required: [])
         code.properties["details"] = details(of: errors)
@@ -115,7 +115,7 @@ extension OperationWriter {
         ])
     }
 
-    /// `nil` where no error has details.
+    /// `nil` if no error has details.
     private func details(of errors: [OperationDescription.ErrorDescription]) -> JSONSchema? {
         let names = Set(errors.flatMap(\.details))
         guard !names.isEmpty else { return nil }
