@@ -5,20 +5,12 @@ package struct LinkingPolicy: Sendable, Equatable {
     package var mode: ProviderMode
     package var automatic: ApplicationPolicy.AutomaticLinking
     /// The provider proves only an address, by a code or token sent to it.
-    package var provesAddress: Bool
+    package var provesAddress = false
     /// What to do if a guest links an identity that has an account.
-    package var onConflict: ConflictChoice
+    package var onConflict = ConflictChoice.keep
+}
 
-    package init(
-        mode: ProviderMode, automatic: ApplicationPolicy.AutomaticLinking, provesAddress: Bool = false,
-        onConflict: ConflictChoice = .keep
-    ) {
-        self.mode = mode
-        self.automatic = automatic
-        self.provesAddress = provesAddress
-        self.onConflict = onConflict
-    }
-
+extension LinkingPolicy {
     init(_ provider: ConfiguredProvider, in application: Application, onConflict: ConflictChoice = .keep) {
         self.init(
             mode: provider.mode, automatic: application.policy.automaticLinking, provesAddress: provider.provesAddress,

@@ -63,11 +63,6 @@ package struct RequestingAccount: Sendable, Equatable {
     package var uid: UUID
     /// All of its identities are guest identities.
     package var isGuest: Bool
-
-    package init(uid: UUID, isGuest: Bool) {
-        self.uid = uid
-        self.isGuest = isGuest
-    }
 }
 
 /// The stored facts that the linking rules apply to one piece of evidence.

@@ -1,7 +1,8 @@
-import Accounts
 import Foundation
 import ProviderKit
 import Testing
+
+@testable import Accounts
 
 /// Every combination of inputs of a linking decision, compared with a slower statement of the rules in docs/api.md.
 struct LinkingDecisionTests {

@@ -1,6 +1,7 @@
-import Accounts
 import Foundation
 import ProviderKit
+
+@testable import Accounts
 
 /// One combination of the inputs of a linking decision.
 struct Situation: CustomStringConvertible {

@@ -1,6 +1,7 @@
-import Accounts
 import Foundation
 import ProviderKit
+
+@testable import Accounts
 
 /// A handful of accounts, with what each has proven.
 struct World {
