@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Settings of an application.
 package struct ApplicationPolicy: Sendable, Equatable {
-    package struct Tokens: Sendable, Equatable {
+    package struct Tokens: Sendable, Equatable, Decodable {
         package var algorithm: SigningAlgorithm = .rs256
         /// 2048, 3072 or 4096; used only for RS256.
         package var rsaBits = 3072

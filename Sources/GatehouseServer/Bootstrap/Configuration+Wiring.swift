@@ -53,11 +53,12 @@ extension Configuration.Delivery {
         return SMSDelivery(
             transport: GatewayTransport(try sms.gateway, by: http),
             budget: TextBudget(
-                total: sms.budget.map(TextBudget.Limit.init), perRange: sms.budgetPerPrefix.map(TextBudget.Limit.init)))
+                total: sms.budget.total.map(TextBudget.Limit.init),
+                perRange: sms.budget.perPrefix.map(TextBudget.Limit.init)))
     }
 
     func composer() throws -> MessageComposer {
-        try MessageComposer(overrides: templates)
+        try MessageComposer(overrides: templates ?? .none)
     }
 }
 

@@ -1,14 +1,14 @@
-import Foundation
+internal import Accounts
+internal import ProviderKit
 
 extension Configuration {
-    /// Reads and checks a file, and throws everything that is wrong with it, at once.
+    /// Reads and checks a file, and throws everything that is wrong with it at once.
     ///
-    /// Problems name the file by `path`. Of a configuration in force, `running`, the sections that aren't reloadable
-    /// are kept as they are.
+    /// - Parameter running: The configuration in force. Sections that can't be reloaded stay as they are there.
     package static func load(
         path: String, environment: [String: String], installed: InstalledProviders, replacing running: Self? = nil
     ) throws(ConfigurationError) -> Configuration {
-        let source = Source(path: path, stamp: FileStamp(of: path))
+        let source = Source(path: path)
         let yaml: String
         do {
             yaml = try BoundedFile.text(at: path)
@@ -21,79 +21,122 @@ extension Configuration {
         return configuration
     }
 
-    /// The same for a text; `file` is what problems name it by and what relative paths in it are relative to.
+    /// Reads and checks a text.
+    ///
+    /// - Parameter file: The path that problems show; relative paths in the text are relative to its directory.
     package static func parse(
         _ yaml: String, file: String, environment: [String: String], installed: InstalledProviders,
         replacing running: Self? = nil
     ) throws(ConfigurationError) -> Configuration {
-        let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
-        let reading = ConfigurationReading(file: file, directory: directory, environment: environment)
-        var configuration: Configuration?
-        if let root = ConfigurationDocument.parse(yaml, reporting: reading) {
-            let located = Located(node: root, place: Place(line: root.line, path: ""), reading: reading)
-            configuration = Expectation.configuration(installed: installed, replacing: running).read(located)
-            configuration?.fingerprints = fingerprints(of: root, secretFiles: reading.secretFiles)
-            configuration?.sources = reading.secretFiles.map(\.source)
+        let reader = SettingsReader(file: file, environment: environment, installed: installed)
+        guard let document = ConfigurationDocument.parse(yaml, reporting: reader),
+            let root = reader.table(document, settings)
+        else { throw reader.error ?? ConfigurationError([]) }
+        let assembly = Assembly(reader: reader, root: root, running: running)
+        assembly.refuseDuplicates()
+        assembly.checkDefaultApplication(isAmong: document["applications"]?.entries.map(\.key) ?? [])
+        let applications = assembly.applications()
+        guard reader.error == nil, var configuration: Configuration = assembly.decoded(root) else {
+            throw reader.error ?? ConfigurationError([])
         }
-        guard let configuration, reading.error == nil else {
-            throw reading.error ?? ConfigurationError([])
-        }
+        configuration.applications = applications
+        configuration.fingerprints = fingerprints(of: document, files: reader.files)
+        configuration.sources = reader.files.map(\.source)
+        if let running { configuration.keepUnreloadable(of: running) }
         return configuration
+    }
+
+    private static func fingerprints(
+        of document: ConfigurationNode,
+        files: [(section: Section?, source: Source, content: String)]
+    ) -> [Section: Int] {
+        var hashers: [Section: Hasher] = [:]
+        for entry in document.entries {
+            guard let section = Section(key: entry.key) else { continue }
+            hashers[section, default: Hasher()].combine(entry)
+        }
+        for file in files {
+            guard let section = file.section else { continue }
+            hashers[section, default: Hasher()].combine(file.content)
+        }
+        return hashers.mapValues { $0.finalize() }
     }
 }
 
-extension Expectation<Configuration> {
-    fileprivate static func configuration(
-        installed: InstalledProviders, replacing running: Configuration?
-    ) -> Self {
-        .table { table in
-            let server = table.section("server", .server)
-            let database = table.section("database", .database)
-            let secrets = table.section("secrets", .secrets)
-            let network = table.section("network", .network)
-            let passwords = table.section("passwords", .passwords)
-            let rateLimits = table.read("rateLimits", .rateLimits, default: .standard)
-            let delivery = table.section("delivery", .delivery)
-            let webhooks = table.read("webhooks", .webhooks, default: [])
-            let defaultApplication = table.optional("defaultApplication", .text)
-            let applications = applications(
-                table, installed: installed, publicURL: (running?.server ?? server)?.publicURL ?? "",
-                allowsPrivateHosts: (running?.network ?? network)?.allowPrivateHosts == true,
-                defaultApplication: running.map(\.defaultApplication) ?? defaultApplication)
-            check(defaultApplication, running: running, isAmong: applications, table)
-            guard let server, let database, let secrets, let network, let passwords, let delivery else { return nil }
-            return Configuration(
-                server: running?.server ?? server, database: running?.database ?? database,
-                secrets: running?.secrets ?? secrets, network: running?.network ?? network,
-                passwords: running?.passwords ?? passwords, rateLimits: rateLimits, delivery: delivery,
-                webhooks: webhooks, defaultApplication: running.map(\.defaultApplication) ?? defaultApplication,
-                applications: applications)
+/// Connects the checked sections of a file: what one section says about another, and the applications with their
+/// providers.
+private struct Assembly {
+    let reader: SettingsReader
+    let root: ConfigurationNode
+    let running: Configuration?
+
+    /// The value of a checked node, `nil` if it had a problem.
+    func decoded<Value: Decodable>(_ node: ConfigurationNode?) -> Value? {
+        node.flatMap { try? Value(from: SettingsDecoder($0)) }
+    }
+
+    private var configuredApplications: [ConfigurationNode.Entry] { root["applications"]?.entries ?? [] }
+
+    /// Hosts lead to one application; deliveries are known by the webhook's URL.
+    func refuseDuplicates() {
+        var owners: [String: String] = [:]
+        for application in configuredApplications {
+            for host in application.value["hosts"]?.items ?? [] {
+                guard let owner = owners.updateValue(application.key, forKey: host.text ?? "") else { continue }
+                reader.report("the application \(owner) already lists this host", at: host.place)
+            }
+        }
+        var urls: Set<String> = []
+        for url in (root["webhooks"]?.items ?? []).compactMap({ $0["url"] })
+        where !urls.insert(url.text ?? "").inserted {
+            reader.report("another webhook has the same URL", at: url.place)
         }
     }
 
-    private static func applications(
-        _ table: Table, installed: InstalledProviders, publicURL: String, allowsPrivateHosts: Bool,
-        defaultApplication: String?
-    ) -> [Configuration.Application] {
-        var defaults = ApplicationReader.Defaults()
-        table.optional("deletion", .deletion(defaults)).map { defaults = $0 }
-        table.optional("anonymous", .anonymous(defaults)).map { defaults = $0 }
-        let reader = ApplicationReader(
-            publicURL: publicURL, allowsPrivateHosts: allowsPrivateHosts, defaultApplication: defaultApplication,
-            defaults: defaults, installed: installed)
-        return table.required("applications", Expectation<[Configuration.Application]>(reader.read)) ?? []
-    }
-
-    private static func check(
-        _ defaultApplication: String?, running: Configuration?, isAmong applications: [Configuration.Application],
-        _ table: Table
-    ) {
-        let key = "defaultApplication"
-        let names = Set(table.value("applications")?.keys ?? [])
-        if let defaultApplication, !names.contains(defaultApplication) {
-            table.report("no such application is configured", at: key)
+    func checkDefaultApplication(isAmong names: [String]) {
+        let place = root.place(of: "defaultApplication")
+        if let name = root["defaultApplication"]?.text, !names.contains(name) {
+            reader.report("no such application is configured", at: place)
         } else if let current = running?.defaultApplication, !names.contains(current) {
-            table.report("\(current) is the running server's default; removing it needs a restart", at: key)
+            reader.report("\(current) is the running server's default; removing it needs a restart", at: place)
         }
+    }
+
+    func applications() -> [Configuration.Application] {
+        let server = running?.server ?? decoded(root["server"])
+        let network = running?.network ?? decoded(root["network"])
+        let defaultApplication = running.map(\.defaultApplication) ?? root["defaultApplication"]?.text
+        return configuredApplications.compactMap { entry in
+            let publicURL = server?.publicURL ?? ""
+            return application(
+                entry.key, entry.value,
+                url: entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)",
+                allowsPrivateHosts: network?.allowPrivateHosts == true)
+        }
+    }
+
+    /// Makes the providers even if other settings of the application have problems, to find all problems at once.
+    private func application(
+        _ name: String, _ node: ConfigurationNode, url: String, allowsPrivateHosts: Bool
+    ) -> Configuration.Application? {
+        var providers: [ConfiguredProvider] = []
+        var retention: Duration?
+        for entry in node["providers"]?.entries ?? [] {
+            guard let options: ProviderOptions = decoded(entry.value) else { continue }
+            let context = ProviderContext(
+                name: entry.key, applicationURL: url, audience: node["audience"]?.text ?? name,
+                exposedClaims: options.expose,
+                ports: reader.installed.ports.ports(
+                    for: PortsOwner(application: name, provider: entry.key), allowsPrivateHosts: allowsPrivateHosts))
+            let provider = reader.makeProvider(entry.key, from: entry.value, options: options, in: context)
+            guard let provider else { continue }
+            providers.append(provider)
+            retention = retention ?? options.retention
+        }
+        let registry = ProviderRegistry(
+            installedKinds: Set(reader.installed.kinds.map { $0.kind }), configured: providers)
+        guard let settings: ApplicationSettings = decoded(node) else { return nil }
+        return Configuration.Application(
+            name: name, settings, url: url, providers: registry, anonymousRetention: retention)
     }
 }

@@ -1,12 +1,13 @@
 package import Accounts
-package import Delivery
-package import Passwords
-package import ProviderKit
+internal import Delivery
+internal import Passwords
+internal import ProviderKit
 
-/// Everything that a server is told, checked as a whole.
+/// The server's configuration, checked as a whole. A reload makes a new value.
 ///
-/// A change makes a new value.
-package struct Configuration: Sendable {
+/// `settings` declares the sections of the file; each section declares its own keys. `SettingsReader` checks a file
+/// against these declarations, and `SettingsDecoder` makes the values. `docs/configuration.md` is the reference.
+package struct Configuration: SettingsSection {
     package var server: Server
     package var database: Database
     package var secrets: Secrets
@@ -17,114 +18,97 @@ package struct Configuration: Sendable {
     package var webhooks: [Webhook]
     package var defaultApplication: String?
     /// In the file's order.
-    package var applications: [Application]
+    package var applications: [Application] = []
 
-    /// The files that this was read from: the configuration's own first, then those of `file:PATH` secrets.
+    /// The configuration file, then the files that it names.
     package internal(set) var sources: [Source] = []
-    /// Tells whether a section says the same as before.
+    /// A hash of each section's text, which shows whether the section has changed.
     var fingerprints: [Section: Int] = [:]
+
+    private enum CodingKeys: CodingKey {
+        case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication
+    }
+
+    static let settings = [
+        Setting("server", .section(Server.self), default: [:], help: "Where the server listens."),
+        Setting("database", .section(Database.self), default: [:], help: "The PostgreSQL database, version 14 or newer."),
+        Setting("secrets", .section(Secrets.self), default: [:], help: "The master key."),
+        Setting("network", .section(Network.self), default: [:], help: "Calls to other servers."),
+        Setting("passwords", .section(Passwords.self), default: [:], help: "Password rules and hashing."),
+        Setting(
+            "rateLimits", RatePolicy.form, default: [:],
+            help: """
+                Limits by client or by target; `off` lifts all of them. A client is an IPv4 address or an IPv6 /64; \
+                the /24 or /48 around it has sixteen times the rate.
+                """),
+        Setting("delivery", .section(Delivery.self), default: [:], help: "Mail and text messages."),
+        Setting(
+            "webhooks", .list(of: .section(Webhook.self)), default: [],
+            help: "Services that are told what happens to accounts."),
+        Setting("defaultApplication", .text, help: "The application that is served at the public URL itself."),
+        Setting(
+            "deletion", .section(ApplicationSettings.Deletion.self, isShared: true), default: [:],
+            help: "Defaults of the applications' `deletion`."),
+        Setting(
+            "anonymous", .section(ApplicationSettings.Anonymous.self, isShared: true), default: [:],
+            help: "Defaults of the applications' `anonymous`."),
+        Setting(
+            "applications",
+            .named(ApplicationSettings.settings) { _, node, reader in
+                reader.section(node, as: ApplicationSettings.self)
+            }, required: true, help: "The applications, by name."),
+    ]
+
+    package func application(named name: String) -> Application? {
+        applications.first { $0.name == name }
+    }
 }
 
 extension Configuration {
-    package struct Server: Sendable, Equatable {
-        package var host = "127.0.0.1"
-        /// 0 takes any free port.
-        package var port = 8080
-        /// Without a trailing slash.
-        package var publicURL: String
-        package var development = false
-        /// Whose `X-Forwarded-For` and `X-Forwarded-Proto` count.
-        package var trustedProxies: [AddressRange] = []
-        package var tls: TLS?
-    }
+    /// A part of the file that is reloaded as a whole.
+    package enum Section: String, Sendable, CaseIterable {
+        case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication
+        case applications
 
-    package struct TLS: Sendable, Equatable {
-        /// The chain in PEM, the server's own certificate first.
-        package var certificate: String
-        /// In PEM.
-        package var key: Secret
-    }
-
-    package struct Database: Sendable, Equatable {
-        /// A `postgresql://` URL, which may hold a password.
-        package var url: Secret
-        package var connections = 8
-    }
-
-    package struct Secrets: Sendable, Equatable {
-        /// 32 bytes in base64, as are the previous ones.
-        package var masterKey: Secret
-        package var previousMasterKeys: [Secret] = []
-    }
-
-    package struct Network: Sendable, Equatable {
-        /// Outbound calls may reach private addresses.
-        package var allowPrivateHosts = false
-    }
-
-    package struct Passwords: Sendable, Equatable {
-        package var argon2 = Argon2Parameters.standard
-        /// In code points.
-        package var minimumLength = 8
-        /// How long before a reset an identity must have been linked to be trusted without another sign-in.
-        package var quarantine: Duration = .seconds(7 * 86_400)
-        package var pepper: Pepper?
-    }
-
-    /// A key that passwords go through before they are hashed, and the ones that it replaced.
-    package struct Pepper: Sendable, Equatable {
-        package struct Key: Sendable, Equatable {
-            /// Stored with each hash; at most 8 bytes.
-            package var id: String
-            /// At least 32 bytes, used as they are.
-            package var secret: Secret
+        /// Sockets, pools and keys stay as they are until the next start.
+        package var isReloadable: Bool {
+            switch self {
+            case .applications, .rateLimits, .delivery, .webhooks: true
+            case .server, .database, .secrets, .network, .passwords, .defaultApplication: false
+            }
         }
 
-        package var current: Key
-        package var previous: [Key] = []
+        /// `deletion` and `anonymous` at the top are defaults of the applications.
+        package init?(key: String) {
+            self.init(rawValue: ["deletion", "anonymous"].contains(key) ? Self.applications.rawValue : key)
+        }
     }
 
-    package struct Delivery: Sendable, Equatable {
-        package var email: Email?
-        package var sms: SMS?
-        /// An administrator's own, as they are in the directory that the file names.
-        package var templates = TemplateOverrides.none
-    }
+    /// A file that the configuration was read from, and its state at that time.
+    package struct Source: Sendable, Equatable {
+        package let path: String
+        private let stamp: FileStamp?
 
-    package struct Email: Sendable, Equatable {
-        package var from: Mailbox
-        package var smtp: SMTPServer
-    }
-
-    package struct SMS: Sendable, Equatable {
-        package enum Kind: String, Sendable, CaseIterable {
-            /// A POST of `{"id","to","text"}`.
-            case json
-            /// Twilio's form.
-            case twilio
+        init(path: String) {
+            self.path = path
+            stamp = FileStamp(of: path)
         }
 
-        /// May hold a user and password.
-        package var url: Secret
-        package var kind = Kind.json
-        /// The sender's number or name, which Twilio's form needs.
-        package var from: String?
-        /// How many messages leave at most.
-        package var budget: Rate? = standardTotal
-        /// How many leave at most to numbers that share country code and the next three digits.
-        package var budgetPerPrefix: Rate? = standardPerPrefix
-
-        package static let standardTotal = Rate(1000, per: .seconds(86_400))
-        package static let standardPerPrefix = Rate(300, per: .seconds(3600))
+        /// The file was written, replaced or removed since. What has no state, like a pipe, never changes.
+        var hasChanged: Bool { stamp != nil && FileStamp(of: path) != stamp }
     }
 
-    package struct Webhook: Sendable, Equatable {
-        /// What people read in an erasure's `processors`: the host, unless the file says otherwise.
-        package var name: String
-        /// No two webhooks have the same: it is what their deliveries are known by.
-        package var url: String
-        /// `whsec_` and base64 (Standard Webhooks).
-        package var secret: Secret
-        package var events: Set<AccountEvent.Kind>
+    func sections(differingFrom other: Configuration) -> Set<Section> {
+        Set(Section.allCases.filter { fingerprints[$0] != other.fingerprints[$0] })
+    }
+
+    /// Keeps the sections of a running server that a reload can't change.
+    mutating func keepUnreloadable(of running: Configuration) {
+        server = running.server
+        database = running.database
+        secrets = running.secrets
+        network = running.network
+        passwords = running.passwords
+        defaultApplication = running.defaultApplication
     }
 }

@@ -1,10 +1,8 @@
-/// One thing that is wrong in a configuration file.
-///
-/// Nothing in it repeats a value from the file.
+/// A problem in a configuration file. It never repeats a value from the file.
 package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertible {
-    /// As the file was named by whoever asked for it.
+    /// The path as it was given.
     package let file: String
-    /// From 1; `nil` where the file as a whole is at fault.
+    /// From 1; `nil` if the problem concerns the whole file.
     package let line: Int?
     /// As in `applications.demo.redirectURIs[0].pkce`; empty for the document itself.
     package let path: String
@@ -17,7 +15,7 @@ package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertibl
     }
 }
 
-/// Why a configuration is refused: everything that is wrong with it, in the order of its lines.
+/// All problems of a configuration file, in the order of its lines.
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     package let problems: [ConfigurationProblem]
 

@@ -1,8 +1,9 @@
+internal import Foundation
 package import Logging
 package import Outbound
 package import ProviderKit
 
-/// The kinds of provider that a server was built with, and what they reach the world through.
+/// The kinds of provider that a server was built with, and their access to the network.
 package struct InstalledProviders: Sendable {
     package let kinds: [any Provider.Type]
     let ports: any ProviderPortsSource
@@ -17,23 +18,23 @@ package struct InstalledProviders: Sendable {
     }
 }
 
-/// Makes the ways out of each configured provider.
+/// Makes the ports of each configured provider.
 ///
-/// What it keeps of the outside (keys, connections, who is down) survives a reload of the configuration.
+/// Fetched keys, connections and circuit breakers survive a reload of the configuration.
 package protocol ProviderPortsSource: Sendable {
     func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts
 
-    /// How the services behind the providers do.
+    /// The health of the services behind the providers.
     var statistics: [UpstreamStatistics] { get }
 
-    /// What goes wrong outside is logged there from now on.
+    /// Logs failures of outbound calls to this logger from now on.
     func report(to logger: Logger)
 
-    /// Ends what is under way; nobody can be reached afterwards.
+    /// Ends running calls. Later calls fail.
     func shutdown() async
 }
 
-/// Whose ports they are.
+/// The provider that ports belong to.
 package struct PortsOwner: Sendable, Hashable {
     package let application: String
     /// The provider's configured name.
@@ -42,5 +43,35 @@ package struct PortsOwner: Sendable, Hashable {
     package init(application: String, provider: String) {
         self.application = application
         self.provider = provider
+    }
+}
+
+/// The same ports for every provider, in tests and in commands that only read the configuration.
+package struct FixedPorts: ProviderPortsSource {
+    private let ports: ProviderPorts
+
+    package init(_ ports: ProviderPorts) {
+        self.ports = ports
+    }
+
+    /// Ports without a network: every call fails.
+    package static let none = FixedPorts(
+        ProviderPorts(http: NoNetwork(), tokens: NoNetwork(), signer: NoNetwork(), now: { Date() }))
+
+    package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts { ports }
+
+    package var statistics: [UpstreamStatistics] { [] }
+
+    package func report(to logger: Logger) {}
+
+    package func shutdown() {}
+}
+
+private struct NoNetwork: HTTPFetching, TokenVerifying, TokenSigning {
+    func fetch(_ request: FetchRequest) throws -> FetchResponse { throw ProviderError.unavailable }
+    func verify(_ token: String, by rules: TokenRules) throws -> TokenClaims { throw ProviderError.unavailable }
+    func check(_ keys: TokenKeys) {}
+    func sign(_ claims: [String: JSONValue], key: String, keyID: String) throws -> String {
+        throw ProviderError.unavailable
     }
 }

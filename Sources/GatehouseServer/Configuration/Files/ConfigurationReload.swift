@@ -1,12 +1,12 @@
-import Foundation
+internal import Foundation
 package import Logging
+package import ServiceLifecycle
 
-/// Keeps a configuration in step with its files. One `poll()` is one look at them.
+/// Reloads the configuration when its files have changed.
 package actor ConfigurationReload {
-    /// Takes over what is new in the sections named.
+    /// Applies the named sections of a configuration to the running server.
     ///
-    /// When it throws, nothing counts as taken over, and the next poll
-    /// tries again.
+    /// If it throws, the next poll tries again.
     package typealias TakeOver = @Sendable (Configuration, Set<Configuration.Section>) async throws -> Void
 
     private let path: String
@@ -14,15 +14,15 @@ package actor ConfigurationReload {
     private let installed: InstalledProviders
     private let logger: Logger
     private let takeOver: TakeOver
-    /// Where files are read: a slow volume must not hold up anything else.
+    /// Reads the files: a slow volume must not block the cooperative pool.
     private let files = DispatchQueue(label: "configuration-files")
 
     private var current: Configuration
-    /// A file that was refused goes on differing from the one in force and is read again at each poll, since what it
-    /// lacked may lie outside of it; it is reported only when there is something else to say.
+    /// A refused file is read again at each poll, because its problem may be in another file; the same problems are
+    /// reported once.
     private var lastFailure: String?
 
-    /// Begins with the configuration in force, as `load` made it of the same path, environment and kinds.
+    /// - Parameter configuration: The one in force, loaded from the same path, environment and kinds.
     package init(
         of configuration: Configuration, path: String, environment: [String: String],
         installed: InstalledProviders, logger: Logger, takeOver: @escaping TakeOver
@@ -35,6 +35,7 @@ package actor ConfigurationReload {
         self.takeOver = takeOver
     }
 
+    /// Compares the files with their state at the last load, and applies them if they have changed.
     package func poll() async {
         let running = current
         let loaded = await load { [path, environment, installed] in
@@ -54,7 +55,11 @@ package actor ConfigurationReload {
     private func replace(_ running: Configuration, with loaded: Configuration) async {
         let changed = loaded.sections(differingFrom: running)
         let reloadable = changed.filter(\.isReloadable)
-        let next = loaded.keepingFingerprints(of: running)
+        var next = loaded
+        // A section that needs a restart counts as changed until the file agrees with the running server again.
+        for section in Configuration.Section.allCases where !section.isReloadable {
+            next.fingerprints[section] = running.fingerprints[section]
+        }
         do {
             if !reloadable.isEmpty { try await takeOver(next, reloadable) }
         } catch {
@@ -88,19 +93,38 @@ package actor ConfigurationReload {
     }
 }
 
-extension Configuration {
-    /// What needs a restart keeps counting as changed until it says again what the server runs with.
-    fileprivate func keepingFingerprints(of running: Configuration) -> Configuration {
-        var configuration = self
-        for section in Section.allCases where !section.isReloadable {
-            configuration.fingerprints[section] = running.fingerprints[section]
-        }
-        return configuration
-    }
-}
-
 extension Logger.MetadataValue {
     fileprivate static func sections(_ sections: Set<Configuration.Section>) -> Self {
         .array(sections.map(\.rawValue).sorted().map { .string($0) })
+    }
+}
+
+/// Polls the configuration's files once a second.
+///
+/// Polling detects changes that notifications miss: on network volumes, of symbolic links, of files that were missing.
+package struct ConfigurationWatcher: Service {
+    private let reload: ConfigurationReload
+    private let interval: Duration
+    private let clock: any Clock<Duration>
+
+    package init(
+        _ reload: ConfigurationReload, every interval: Duration = .seconds(1),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.reload = reload
+        self.interval = interval
+        self.clock = clock
+    }
+
+    /// Returns on shutdown, after the running poll.
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown {
+                while true {
+                    try await clock.sleep(for: interval)
+                    await reload.poll()
+                }
+            }
+        } catch is CancellationError {}
     }
 }

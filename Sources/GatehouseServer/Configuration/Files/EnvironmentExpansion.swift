@@ -1,6 +1,6 @@
-/// `${NAME}` in a value stands for that environment variable, and `$${` for `${` itself.
+/// Replaces `${NAME}` in a value by that environment variable, and `$${` by `${`.
 ///
-/// What a variable holds is taken as it is.
+/// The variable's own text is not expanded again.
 struct EnvironmentExpansion {
     enum Failure: Error, Equatable {
         case unset(String)

@@ -1,0 +1,118 @@
+/// What the value of a setting looks like.
+struct Form: Sendable {
+    /// The expected value in words, as problems and the reference name it.
+    let description: String
+    /// The keys below a value of this form, with what stands between its path and theirs: `[].` for a list's mappings.
+    var children: (separator: String, settings: [Setting]) = ("", [])
+    /// Returns the value in its plainest form: variables and files filled in, durations in seconds, `off` as null.
+    ///
+    /// It returns `nil` after reporting a problem.
+    let read: @Sendable (ConfigurationNode, SettingsReader) -> ConfigurationNode?
+}
+
+extension Form {
+    /// One piece of text, for which `normalize` returns the form to keep, or `nil` to refuse it.
+    ///
+    /// An error that `normalize` throws is reported in its own words.
+    static func text(
+        _ description: String, _ normalize: @escaping @Sendable (String) throws -> String?
+    ) -> Form {
+        scalar(description) { text, node, _ in try normalize(text).map { node.with(.scalar($0)) } }
+    }
+
+    /// One piece of text that a type can be decoded from.
+    static func text<Value: Decodable & Sendable>(_ description: String, as type: Value.Type) -> Form {
+        scalar(description) { text, node, _ in
+            let node = node.with(.scalar(text))
+            _ = try Value(from: SettingsDecoder(node))
+            return node
+        }
+    }
+
+    /// As `text`, but `file:PATH` stands for the content of a file, and nothing is read of a provider that is off.
+    static func secret(_ description: String, _ isValid: @escaping @Sendable (String) throws -> Bool) -> Form {
+        let form = scalar(description) { text, node, reader in
+            guard let secret = reader.secret(text, at: node.place) else { throw Reported() }
+            return try isValid(secret) ? node.with(.scalar(secret)) : nil
+        }
+        return Form(description: description) { node, reader in
+            guard reader.ignoresSecrets, node.text != nil else { return form.read(node, reader) }
+            return node
+        }
+    }
+
+    static func scalar(
+        _ description: String,
+        _ parse: @escaping @Sendable (String, ConfigurationNode, SettingsReader) throws -> ConfigurationNode?
+    ) -> Form {
+        Form(description: description) { node, reader in
+            guard let text = node.text else { return reader.refuse(node, expected: description) }
+            guard let text = reader.expand(text, at: node.place) else { return nil }
+            do {
+                return try parse(text, node, reader) ?? reader.refuse(node, expected: description)
+            } catch {
+                if !(error is Reported) { reader.report(error, at: node) }
+                return nil
+            }
+        }
+    }
+
+    /// Any number of values of one form. Values that are refused are left out.
+    static func list(of form: Form) -> Form {
+        let children = (separator: "[]\(form.children.separator)", settings: form.children.settings)
+        return Form(description: "a list, each: \(form.description)", children: children) { node, reader in
+            guard case .list(let items) = node.content else { return reader.refuse(node, expected: "a list") }
+            return node.with(.list(items.compactMap { form.read($0, reader) }))
+        }
+    }
+
+    /// A mapping whose keys are declared by a type, which it decodes to.
+    ///
+    /// A section at the top of the file that `isShared` holds the defaults of the applications' sections of that type.
+    static func section<Section: SettingsSection>(_ type: Section.Type, isShared: Bool = false) -> Form {
+        Form(description: "a mapping", children: (".", Section.settings)) { node, reader in
+            reader.section(node, as: type, isShared: isShared)
+        }
+    }
+
+    /// A mapping whose keys are names that the administrator chooses.
+    static func named(
+        _ settings: [Setting], _ read: @escaping @Sendable (String, ConfigurationNode, SettingsReader) -> ConfigurationNode?
+    ) -> Form {
+        Form(description: "a mapping of names", children: (".NAME.", settings)) { node, reader in
+            guard node.isMapping else { return reader.refuse(node, expected: "a mapping") }
+            return node.with(
+                .table(
+                    node.entries.compactMap { entry in
+                        guard entry.key.isConfiguredName else {
+                            reader.report(
+                                "a name is 1 to 63 of a-z, 0-9, _ and -, the first a letter or digit",
+                                at: entry.value.place)
+                            return nil
+                        }
+                        return read(entry.key, entry.value, reader).map { .init(key: entry.key, value: $0) }
+                    }))
+        }
+    }
+}
+
+/// A problem has been reported already.
+struct Reported: Error {}
+
+extension ConfigurationNode {
+    /// Nothing at all is an empty mapping.
+    var isMapping: Bool {
+        switch content {
+        case .table, .null: true
+        case .scalar, .list: false
+        }
+    }
+}
+
+extension String {
+    /// Whether an application or a provider may have this name, which is part of paths and of keys in the database.
+    fileprivate var isConfiguredName: Bool {
+        (1...63).contains(utf8.count) && first != "_" && first != "-"
+            && utf8.allSatisfy { "abcdefghijklmnopqrstuvwxyz0123456789_-".utf8.contains($0) }
+    }
+}

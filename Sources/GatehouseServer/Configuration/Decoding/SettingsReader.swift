@@ -1,0 +1,182 @@
+internal import Delivery
+internal import Foundation
+internal import Passwords
+internal import ProviderKit
+
+/// One pass over one configuration file: checks every value against its declaration and collects all problems.
+///
+/// Reading goes on after a problem, so that an administrator sees all of them at once. A configuration is made only if
+/// there are none.
+final class SettingsReader {
+    let installed: InstalledProviders
+    /// The provider being read is off: its secrets are not fetched.
+    var ignoresSecrets = false
+
+    private let file: String
+    private let directory: String
+    private let expansion: EnvironmentExpansion
+    private var problems: [ConfigurationProblem] = []
+    /// The sections at the top of the file that hold defaults for the applications' own, by type.
+    private var shared: [ObjectIdentifier: ConfigurationNode] = [:]
+    /// The files that secrets and templates were read from, with the section that they belong to.
+    private(set) var files: [(section: Configuration.Section?, source: Configuration.Source, content: String)] = []
+
+    /// - Parameter file: The path that problems show. Relative paths in the file are relative to its directory.
+    init(file: String, environment: [String: String], installed: InstalledProviders) {
+        self.file = file
+        directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
+        expansion = EnvironmentExpansion(environment: environment)
+        self.installed = installed
+    }
+
+    // MARK: - Mappings
+
+    /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys.
+    ///
+    /// - Parameters:
+    ///   - defaults: Values that were read already and go before the declared defaults.
+    ///   - allowsMissing: Required keys may be absent.
+    /// - Returns: The keys without a problem; `nil` if it is no mapping.
+    func table(
+        _ node: ConfigurationNode, _ settings: [Setting], defaults: ConfigurationNode? = nil,
+        allowsMissing: Bool = false
+    ) -> ConfigurationNode? {
+        guard node.isMapping else { return refuse(node, expected: "a mapping") }
+        var entries: [ConfigurationNode.Entry] = []
+        for setting in settings {
+            let place = node.place(of: setting.name)
+            let standard = setting.derived?(node.with(.table(entries))) ?? setting.standard
+            if node[setting.name] == nil, let value = defaults?[setting.name] {
+                entries.append(.init(key: setting.name, value: value))
+            } else if let value = node[setting.name]
+                ?? standard.map({ ConfigurationNode(content: $0, place: place) })
+            {
+                setting.form.read(value, self).map { entries.append(.init(key: setting.name, value: $0)) }
+            } else if setting.isRequired, !allowsMissing {
+                report("is required", at: place)
+            }
+        }
+        let known = settings.map(\.name)
+        for entry in node.entries where !known.contains(entry.key) {
+            report("unknown key, expected one of \(known.joined(separator: ", "))", at: entry.value.place)
+        }
+        return node.with(.table(entries))
+    }
+
+    func section<Section: SettingsSection>(
+        _ node: ConfigurationNode, as type: Section.Type, isShared: Bool = false
+    ) -> ConfigurationNode? {
+        let keys = type.shorthand.map { key, text in
+            ConfigurationNode.Entry(key: key, value: text.map { node.with(.scalar($0)) } ?? node)
+        }
+        let node = node.isMapping || keys.isEmpty ? node : node.with(.table(keys))
+        let id = ObjectIdentifier(type)
+        let (read, isClean) = checking { table(node, type.settings, defaults: shared[id]) }
+        guard let table = read else { return nil }
+        if isShared, shared[id] == nil { shared[id] = table }
+        guard isClean else { return table }
+        do {
+            try Section(from: SettingsDecoder(table)).validate()
+        } catch {
+            report(error, at: table)
+        }
+        return table
+    }
+
+    /// Runs the body and returns whether it reported no problem.
+    func checking<Value>(_ body: () -> Value) -> (value: Value, isClean: Bool) {
+        let count = problems.count
+        let value = body()
+        return (value, problems.count == count)
+    }
+
+    // MARK: - Text and files
+
+    /// The text with its environment variables filled in.
+    func expand(_ text: String, at place: Place) -> String? {
+        do {
+            return try expansion.expand(text)
+        } catch {
+            report(error.reason, at: place)
+            return nil
+        }
+    }
+
+    /// The text of a scalar with its variables, without reporting a problem.
+    func peek(_ node: ConfigurationNode?) -> String? {
+        node?.text.flatMap { try? expansion.expand($0) }
+    }
+
+    /// The text itself, or the content of the file that it names as `file:PATH`.
+    func secret(_ text: String, at place: Place) -> String? {
+        guard text.hasPrefix("file:") else { return text }
+        return content(ofFile: String(text.dropFirst("file:".count)), at: place)
+    }
+
+    /// The content of a file without the newline at its end.
+    func content(ofFile path: String, at place: Place) -> String? {
+        let source = Configuration.Source(path: absolute(path))
+        do {
+            var content = try BoundedFile.text(at: source.path)
+            if content.last?.isNewline == true { content.removeLast() }
+            let section = Configuration.Section(key: String(place.path.prefix { $0 != "." && $0 != "[" }))
+            files.append((section, source, content))
+            return content
+        } catch {
+            report("the file it names \(error.reason)", at: place)
+            return nil
+        }
+    }
+
+    func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(directory)/\(path)"
+    }
+
+    // MARK: - Problems
+
+    /// The problems by line; those of one line stay in the order in which they were found.
+    var error: ConfigurationError? {
+        guard !problems.isEmpty else { return nil }
+        let sorted = problems.enumerated().sorted {
+            ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)
+        }
+        return ConfigurationError(sorted.map(\.element))
+    }
+
+    func report(_ reason: String, at place: Place) {
+        problems.append(ConfigurationProblem(file: file, line: place.line, path: place.path, reason: reason))
+    }
+
+    /// Reports that a value has another form, and returns `nil`.
+    func refuse(_ node: ConfigurationNode, expected description: String) -> ConfigurationNode? {
+        report("expected \(description)", at: node.place)
+        return nil
+    }
+
+    /// Reports why a type refused a value, at the setting that the error names.
+    ///
+    /// A reason that would repeat one of the secrets is withheld. Secrets of up to three letters are ignored: they occur
+    /// in any sentence.
+    func report(_ error: any Error, at node: ConfigurationNode, withholding secrets: [String] = []) {
+        let (reason, place) = Self.describe(error, at: node)
+        let repeatsSecret = secrets.contains { $0.count > 3 && reason.contains($0) }
+        report(repeatsSecret ? "is refused; the reason would repeat a secret" : reason, at: place)
+    }
+
+    private static func describe(_ error: any Error, at node: ConfigurationNode) -> (reason: String, place: Place) {
+        switch error {
+        case let error as SettingsError: (error.reason, node.place(of: error.setting))
+        case let error as DecodingError: (error.reason, error.place ?? node.place)
+        case PasswordsError.invalidSetting(let field, let reason): (reason, node.place(of: field.lastPart))
+        case DeliveryError.invalidSetting(_, let reason): (reason, node.place)
+        case DeliveryError.unusableTemplate(let language, let name):
+            ("\(language)/\(name) is not a Mustache template", node.place)
+        default: ("the provider refuses its settings", node.place)
+        }
+    }
+}
+
+extension String {
+    /// `memoryKiB` of `argon2.memoryKiB`.
+    fileprivate var lastPart: String { split(separator: ".").last.map(String.init) ?? self }
+}

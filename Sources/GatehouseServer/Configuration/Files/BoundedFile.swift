@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// Reads files that are small if they are what they should be, and refuses others before they exhaust memory.
+enum BoundedFile {
+    private static let maximumSize = 1 << 20
+
+    /// Why a file can't be read, in words that follow its name.
+    struct Failure: Error {
+        let reason: String
+
+        fileprivate init(reason: String) { self.reason = reason }
+        fileprivate init(errno code: Int32) { reason = "can't be read: \(String(cString: strerror(code)))" }
+    }
+
+    /// The whole content, as UTF-8.
+    static func text(at path: String) throws(Failure) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(errno: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(errno: errno) }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+            guard bytes.count <= maximumSize else { throw Failure(reason: "is larger than 1 MiB") }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(reason: "is not UTF-8 text") }
+        return text
+    }
+}
+
+/// Distinguishes one state of a file from the next without reading it.
+///
+/// Symbolic links are followed: exchanging one, as Kubernetes does with a mounted ConfigMap, changes the inode.
+struct FileStamp: Sendable, Equatable {
+    private let device: Int
+    private let inode: Int
+    private let size: Int
+    private let modifiedAt: Date
+
+    /// - Returns: `nil` for a missing file, and for pipes and devices, which have no state to compare.
+    init?(of path: String) {
+        // Not `stat(2)`: which module it comes from depends on what else the compiler reads with this file.
+        let target = URL(filePath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: target),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            let device = attributes[.systemNumber] as? Int, let inode = attributes[.systemFileNumber] as? Int,
+            let size = attributes[.size] as? Int, let modifiedAt = attributes[.modificationDate] as? Date
+        else { return nil }
+        (self.device, self.inode, self.size, self.modifiedAt) = (device, inode, size, modifiedAt)
+    }
+}

@@ -1,0 +1,116 @@
+internal import Accounts
+internal import ProviderKit
+
+/// The settings that every provider has beside its own.
+struct ProviderOptions: SettingsSection {
+    let kind: String?
+    private let mode: ProviderMode?
+    private let enabled: Bool?
+    let displayName: String?
+    let expose: [String]
+    /// Of guests. It may be set here as well as in the application's `anonymous`.
+    let retention: Duration?
+
+    /// A provider that is listed is open by default.
+    var effectiveMode: ProviderMode { mode ?? (enabled == false ? .off : .open) }
+
+    static let settings = [
+        Setting("kind", .text, help: "The kind of provider. Default: its name."),
+        Setting(
+            "mode", .choice(ProviderMode.allCases),
+            help: """
+                `open` allows sign-up, sign-in and linking; `existing` no sign-up; `linkOnly` only linking; `off` \
+                nothing. Default: `open`.
+                """),
+        Setting("enabled", .flag, help: "`true` is short for mode `open`, `false` for `off`."),
+        Setting("displayName", .text, help: "The text of a button. Default: the kind's own name."),
+        Setting(
+            "expose", .list(of: .exposedClaim), default: [],
+            help: "Claims of the provider that `auth` and access tokens carry, at most 2 KiB in all."),
+    ]
+
+    /// The settings of a provider of a kind, those of the kind last.
+    static func settings(of kind: any Provider.Type) -> [Setting] {
+        let retention = kind.kind == "anonymous" ? ApplicationSettings.Anonymous.settings.map(\.withoutDefault) : []
+        return settings + retention + kind.schema.fields.map { Setting($0) }
+    }
+}
+
+extension Provider {
+    fileprivate static var schema: SettingsSchema { Settings.schema }
+}
+
+extension Setting {
+    fileprivate var withoutDefault: Setting { Setting(name, form, help: help) }
+}
+
+extension Form {
+    /// The providers of an application, by name. Which keys each takes depends on its kind.
+    static let providers = named(ProviderOptions.settings) { name, node, reader in
+        reader.provider(name, node)
+    }
+
+    fileprivate static let exposedClaim = scalar("text") { name, node, reader in
+        guard !ExposedClaims.reserved.contains(name) else {
+            reader.report("\(name) is a claim of the server's own tokens", at: node.place)
+            throw Reported()
+        }
+        return name.isEmpty ? nil : node.with(.scalar(name))
+    }
+}
+
+extension SettingsReader {
+    /// Checks the settings of a provider. One that is off may lack required settings, and its secrets are not fetched.
+    ///
+    /// - Returns: `nil` if there is any problem.
+    fileprivate func provider(_ name: String, _ node: ConfigurationNode) -> ConfigurationNode? {
+        guard node.isMapping else { return refuse(node, expected: "a mapping") }
+        guard let kind = installed.kind(peek(node["kind"]) ?? name) else {
+            let kinds = installed.kinds.map { $0.kind }.joined(separator: ", ")
+            report("no such kind is installed, only \(kinds)", at: node.place(of: "kind"))
+            return nil
+        }
+        let isOff = peek(node["mode"]) == "off" || node["mode"] == nil && peek(node["enabled"]) == "false"
+        ignoresSecrets = isOff
+        defer { ignoresSecrets = false }
+        let (settings, isClean) = checking {
+            if node["mode"] != nil, let enabled = node["enabled"] {
+                report("says the same as mode; only one of them may be set", at: enabled.place)
+            }
+            let settings = table(node, ProviderOptions.settings(of: kind), allowsMissing: isOff)
+            if let expose = settings?["expose"], !expose.items.isEmpty, !kind.exposesClaims {
+                report("identities of kind \(kind.kind) have no claims to expose", at: expose.place)
+            }
+            return settings
+        }
+        return isClean ? settings : nil
+    }
+
+    /// Makes a provider from settings that were checked.
+    func makeProvider(
+        _ name: String, from settings: ConfigurationNode, options: ProviderOptions, in context: ProviderContext
+    ) -> ConfiguredProvider? {
+        guard let kind = installed.kind(options.kind ?? name) else { return nil }
+        guard options.effectiveMode != .off else {
+            return ConfiguredProvider(name: name, displayName: options.displayName, off: kind)
+        }
+        func texts(_ form: SettingField.Form) -> [String] {
+            kind.schema.fields.filter { $0.form == form }.compactMap { settings[$0.name]?.text }
+        }
+        do {
+            return ConfiguredProvider(
+                name: name, displayName: options.displayName, mode: options.effectiveMode,
+                exposedClaims: options.expose, services: texts(.url),
+                provider: try kind.make(from: SettingsDecoder(settings), in: context))
+        } catch {
+            report(error, at: settings, withholding: texts(.secret))
+            return nil
+        }
+    }
+}
+
+extension Provider {
+    fileprivate static func make(from decoder: SettingsDecoder, in context: ProviderContext) throws -> any Provider {
+        try Self(settings: Settings(from: decoder), context: context)
+    }
+}

@@ -1,0 +1,180 @@
+package import Accounts
+internal import ProviderKit
+
+extension Configuration {
+    package struct Application: Sendable {
+        package let name: String
+        /// In lower case; no other application has any of them.
+        package let hosts: [String]
+        package let audience: String
+        /// As browsers send them.
+        package let origins: [String]
+        package let redirectURIs: [RedirectURI]
+        package let policy: ApplicationPolicy
+        package let erasure: Erasure
+        /// How long an anonymous account may stay unused.
+        package let anonymousRetention: Duration
+        /// Where the application is reached, which is also the issuer of its tokens; without a trailing slash.
+        package let url: String
+        package let providers: ProviderRegistry
+
+        /// The application as the domain sees it, with its number in the database.
+        package func application(id: Accounts.Application.ID) -> Accounts.Application {
+            Accounts.Application(
+                id: id, name: name, issuer: url, audience: audience, policy: policy,
+                redirectURIs: redirectURIs, providers: providers)
+        }
+    }
+
+    /// What follows the grace period, which is `ApplicationPolicy.deletionGracePeriod`.
+    package struct Erasure: Sendable, Equatable {
+        /// The absolute path of the file that every erasure is appended to.
+        package var ledger: String?
+        /// How long erasure waits for webhooks to acknowledge.
+        package var webhookDeadline: Duration = .seconds(72 * 3600)
+    }
+}
+
+extension Configuration.Application {
+    init(
+        name: String, _ settings: ApplicationSettings, url: String, providers: ProviderRegistry,
+        anonymousRetention: Duration?
+    ) {
+        self.name = name
+        self.url = url
+        self.providers = providers
+        hosts = settings.hosts
+        audience = settings.audience ?? name
+        origins = settings.origins
+        redirectURIs = settings.redirectURIs
+        erasure = .init(ledger: settings.deletion.ledger, webhookDeadline: settings.deletion.webhookDeadline)
+        self.anonymousRetention = anonymousRetention ?? settings.anonymous.retention
+        var policy = ApplicationPolicy()
+        policy.tokens = settings.tokens
+        policy.recentAuthentication = settings.recentAuthentication
+        policy.revealExistingIdentities = settings.revealExistingIdentities
+        policy.automaticLinking = settings.linking.automatic
+        policy.undoWindow = settings.linking.undoWindow
+        policy.deletionGracePeriod = settings.deletion.gracePeriod
+        self.policy = policy
+    }
+}
+
+/// An application as the file has it, without its providers.
+struct ApplicationSettings: SettingsSection {
+    let audience: String?
+    let hosts: [String]
+    let origins: [String]
+    let redirectURIs: [RedirectURI]
+    let tokens: ApplicationPolicy.Tokens
+    let recentAuthentication: Duration
+    let revealExistingIdentities: Bool
+    let linking: Linking
+    let deletion: Deletion
+    let anonymous: Anonymous
+
+    static let settings = [
+        Setting("audience", .text, help: "The audience of the application's tokens. Default: its name."),
+        Setting(
+            "hosts", .list(of: .host), default: [],
+            help: "Host names that belong to this application. Each may be listed once in the file."),
+        Setting(
+            "origins", .list(of: .origin), default: [], help: "Web origins that may call the API from a browser (CORS)."),
+        Setting(
+            "redirectURIs", .list(of: .section(RedirectURI.self)), default: [],
+            help: "Where redirect flows may end, compared character by character. A URI alone requires PKCE."),
+        Setting("tokens", .section(ApplicationPolicy.Tokens.self), default: [:], help: "Tokens and sessions."),
+        Setting(
+            "recentAuthentication", .duration, default: "5m",
+            help: "How long after authentication sensitive calls are allowed. Later they answer `TOKEN_TOO_OLD`."),
+        Setting(
+            "revealExistingIdentities", .flag, default: "false",
+            help: "Lets registration answer that an address is taken, instead of sending a mail about it."),
+        Setting("linking", .section(Linking.self), default: [:], help: "How identities join accounts."),
+        Setting("deletion", .section(Deletion.self), default: [:], help: "Overrides the file's `deletion`."),
+        Setting("anonymous", .section(Anonymous.self), default: [:], help: "Overrides the file's `anonymous`."),
+        Setting("providers", .providers, default: [:], help: "The ways to sign in, by name."),
+    ]
+
+    struct Linking: SettingsSection {
+        let automatic: ApplicationPolicy.AutomaticLinking
+        let undoWindow: Duration
+
+        static let settings = [
+            Setting(
+                "automatic", .choice([ApplicationPolicy.AutomaticLinking.verified, .never]), default: "verified",
+                help: "Whether a new identity with a verified address joins the account that owns the address."),
+            Setting("undoWindow", .duration, default: "7d", help: "How long a merge can be undone."),
+        ]
+    }
+
+    struct Deletion: SettingsSection {
+        let gracePeriod: Duration
+        let ledger: String?
+        let webhookDeadline: Duration
+
+        static let settings = [
+            Setting(
+                "gracePeriod", .duration, default: "30d", help: "How long a deleted account can be restored."),
+            Setting(
+                "ledger", .path,
+                help: """
+                    A file that each erasure is appended to. All servers share it, and it belongs in no backup of the \
+                    database: after a restore, accounts that were erased are erased again from it.
+                    """),
+            Setting(
+                "webhookDeadline", .duration, default: "3d",
+                help: "How long erasure waits for webhooks to acknowledge `account.deleted`."),
+        ]
+    }
+
+    struct Anonymous: SettingsSection {
+        let retention: Duration
+
+        static let settings = [
+            Setting(
+                "retention", .positiveDuration, default: "30d",
+                help: "How long a guest account may stay unused before it is deleted.")
+        ]
+    }
+}
+
+extension ApplicationPolicy.Tokens: SettingsSection {
+    static let settings = [
+        Setting(
+            "algorithm", .choice(SigningAlgorithm.allCases), default: "RS256", help: "How access tokens are signed."),
+        Setting("rsaBits", .choice(["2048", "3072", "4096"]), default: "3072", help: "The size of new RS256 keys."),
+        Setting(
+            "accessLifetime", .duration(.seconds(1)...longestAccessLifetime), default: "1h",
+            help: "How long an access token is valid."),
+        Setting(
+            "refreshLifetime", .positiveDuration, default: "30d",
+            help: "How long a session may stay unused. Each refresh starts the time again."),
+        Setting(
+            "refreshReuseInterval", .duration(.zero ... .seconds(3600)), default: "10s",
+            help: "How long the same refresh token may be presented again and gets the same successor."),
+        Setting(
+            "refreshRecovery", .duration, default: "3d",
+            help: """
+                How long a refresh token gets its successor again if that was never presented, because the response \
+                was lost. Later it counts as reuse, which ends the session.
+                """),
+        Setting("sessionLifetime", .positiveDuration, default: "365d", help: "The longest a session can last."),
+    ]
+}
+
+extension RedirectURI: SettingsSection {
+    static let settings = [
+        Setting("pkce", .flag, default: "true", help: "Requires a code challenge (RFC 7636)."),
+        Setting("uri", .absoluteURI, required: true, help: "The URI."),
+    ]
+
+    static var shorthand: [(key: String, text: String?)] { [("uri", nil)] }
+
+    package init(from decoder: any Decoder) throws {
+        let settings = try decoder.container(keyedBy: SettingName.self)
+        self.init(
+            uri: try settings.decode(String.self, forKey: "uri"),
+            requiresPKCE: try settings.decode(Bool.self, forKey: "pkce"))
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+package import ProviderKit
+
+extension Configuration {
+    package struct Server: SettingsSection, Equatable {
+        package var host: String
+        /// 0 takes any free port.
+        package var port: Int
+        package var tls: TLS?
+        /// Without a trailing slash.
+        package var publicURL: String
+        package var development: Bool
+        /// Whose `X-Forwarded-For` and `X-Forwarded-Proto` count.
+        package var trustedProxies: [AddressRange]
+
+        static let settings = [
+            Setting("host", .text, default: "127.0.0.1", help: "The address to listen on."),
+            Setting("port", .integer(0...65_535), default: "8080", help: "The port to listen on; 0 takes any free one."),
+            Setting("tls", .section(TLS.self), help: "Serves HTTPS. Without it a trusted proxy has to end TLS."),
+            Setting(
+                "publicURL", .baseURL, required: true, derived: ownURL,
+                help: """
+                    Where clients reach the server. Links, redirect URIs and the issuer of tokens begin with it. \
+                    Default: built from host and port if host is a loopback address.
+                    """),
+            Setting(
+                "development", .flag, default: "false",
+                help: "Accepts plain HTTP without a proxy. Only allowed if host is a loopback address."),
+            Setting(
+                "trustedProxies", .list(of: .addressRange), default: [],
+                help: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed."),
+        ]
+
+        /// A server that only its own machine can reach needs no configured URL.
+        @Sendable private static func ownURL(_ server: ConfigurationNode) -> ConfigurationNode.Content? {
+            guard let host = server["host"]?.text, let port = server["port"]?.text, host.isLoopbackHost else {
+                return nil
+            }
+            let scheme = server["tls"] == nil ? "http" : "https"
+            return .scalar("\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+        }
+
+        func validate() throws(SettingsError) {
+            guard !development || host.isLoopbackHost else {
+                throw SettingsError(
+                    setting: "development", reason: "only allowed where server.host is a loopback address")
+            }
+        }
+    }
+
+    package struct TLS: SettingsSection, Equatable {
+        /// The chain in PEM, the server's own certificate first.
+        package var certificate: String
+        /// In PEM.
+        package var key: Secret
+
+        static let settings = [
+            Setting(
+                "certificate", .pem, required: true, help: "The certificate chain, the server's own certificate first."),
+            Setting("key", .pem, required: true, help: "The private key of the certificate."),
+        ]
+    }
+
+    package struct Database: SettingsSection, Equatable {
+        /// A `postgresql://` URL, which may hold a password.
+        package var url: Secret
+        package var connections: Int
+
+        static let settings = [
+            Setting(
+                "url",
+                .secret("a postgresql:// URL") { $0.hasPrefix("postgresql://") || $0.hasPrefix("postgres://") },
+                required: true, help: "The database as a libpq URL: several hosts and TLS options are allowed."),
+            Setting("connections", .integer(1...1000), default: "8", help: "How many connections to open."),
+        ]
+    }
+
+    package struct Secrets: SettingsSection, Equatable {
+        /// 32 bytes in base64, as are the previous ones.
+        package var masterKey: Secret
+        package var previousMasterKeys: [Secret]
+
+        private static let key = Form.secret("32 bytes in base64, or file:PATH") { Data(base64Encoded: $0)?.count == 32 }
+
+        static let settings = [
+            Setting(
+                "masterKey", key, required: true,
+                help: "Encrypts the root key of everything sealed in the database. Create it with `openssl rand -base64 32`."),
+            Setting(
+                "previousMasterKeys", .list(of: key), default: [],
+                help: "Master keys that `masterKey` has replaced. Keep them until the server has started once."),
+        ]
+    }
+
+    package struct Network: SettingsSection, Equatable {
+        /// Outbound calls may reach private addresses.
+        package var allowPrivateHosts: Bool
+
+        static let settings = [
+            Setting(
+                "allowPrivateHosts", .flag, default: "false",
+                help: "Lets calls to providers, webhooks and the SMS gateway reach private addresses and plain HTTP.")
+        ]
+    }
+}
