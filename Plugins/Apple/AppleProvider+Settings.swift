@@ -3,22 +3,15 @@ public import ProviderKit
 extension AppleProvider {
     /// An app's registration with Apple.
     public struct Settings: ProviderSettings {
-        /// Bundle and services ids that an identity token may be meant for.
-        public var clientIDs: [String]
-        /// The services id that people sign in to on the web.
-        public var webClientID: String?
-        /// The developer team.
-        public var teamID: String?
-        /// Of the private key.
-        public var keyID: String?
-        /// A `.p8` file's content.
-        public var privateKey: String?
-        /// Where Apple is.
-        public var baseURL: String?
-        /// Whether a token needs a nonce.
-        public var nonce: NonceRule?
+        var clientIDs: [String]
+        var webClientID: String?
+        var teamID: String?
+        var keyID: String?
+        var privateKey: String?
+        var baseURL: String?
+        var nonce: NonceRule?
 
-        /// Team, key id and key are needed together, for the calls that Apple must know us for.
+        /// `teamID`, `keyID` and `privateKey` are needed together, for calls that Apple authenticates.
         public static let schema = SettingsSchema([
             SettingField("clientIDs", .texts, required: true, help: "Bundle and services ids of the apps."),
             SettingField(
@@ -27,11 +20,13 @@ extension AppleProvider {
             SettingField("teamID", .text, help: "The developer team's id."),
             SettingField("keyID", .text, help: "The id of the private key."),
             SettingField("privateKey", .secret, help: "The private key, as in the .p8 file."),
-            SettingField("baseURL", .url, help: "Where Apple is. Default: https://appleid.apple.com."),
-            SettingField("nonce", .choice(NonceRule.choices), help: "Whether a token's nonce is checked."),
+            SettingField("baseURL", .url, help: "The URL of Apple's service. Default: https://appleid.apple.com."),
+            SettingField(
+                "nonce", .choice(NonceRule.choices),
+                help: "Whether the nonce of a token is checked. Default: optional."),
         ])
 
-        /// What proves us to Apple; `nil` where the settings name nothing of it.
+        /// The key that authenticates the server with Apple, or `nil` if none is configured.
         func clientKey() throws -> AppleService.Key? {
             guard teamID != nil || keyID != nil || privateKey != nil else { return nil }
             func given(_ value: String?, _ name: String) throws -> String {

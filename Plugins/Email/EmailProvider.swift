@@ -4,16 +4,13 @@ public import ProviderKit
 ///
 /// The normalised address is the `providerUid`.
 public struct EmailProvider: PasswordProvider, ChallengeProvider {
-    /// The pages that mailed links open.
+    /// The pages that mailed links lead to.
     public struct Settings: ProviderSettings {
-        /// The page that posts the token of a registration.
-        public var verificationLink: String?
-        /// The page that asks for a new password and posts it with the token.
-        public var resetLink: String?
-        /// Whether a registration needs the `link` or the `linkWithPassword`.
-        public var verification: String?
+        var verificationLink: String?
+        var resetLink: String?
+        var verification: String?
 
-        /// All settings are optional, because the server has pages of its own.
+        /// All are optional, because the server has pages of its own.
         public static let schema = SettingsSchema([
             SettingField(
                 "verificationLink", .url,
@@ -24,7 +21,9 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
                 help: "The page that sets a new password; `token` is added to its query. Default: the server's own."),
             SettingField(
                 "verification", .choice(["link", "linkWithPassword"]),
-                help: "Whether a registration's link works alone, or only with the registered password. Default: link."),
+                help:
+                    "Whether the link of a registration works alone, or only with the registered password. Default: link."
+            ),
         ])
     }
 

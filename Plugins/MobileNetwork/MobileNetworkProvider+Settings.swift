@@ -1,57 +1,56 @@
 public import ProviderKit
 
 extension MobileNetworkProvider {
-    /// Whose word is taken: a gateway's header or a signed assertion.
+    /// A gateway that adds a header, an issuer of signed assertions, or both.
     public struct Settings: ProviderSettings {
-        /// Addresses that the header is taken from.
-        public var gateways: [String]?
-        /// The header that holds the number.
-        public var header: String?
-        /// `iss` of assertions.
-        public var issuer: String?
-        /// Where the keys of assertions are.
-        public var jwksURL: String?
+        var gateways: [String]?
+        var header: String?
+        var issuer: String?
+        var jwksURL: String?
 
-        /// One of the two ways is needed.
+        /// `gateways` and `header`, or `issuer` and `jwksURL`, are needed.
         public static let schema = SettingsSchema([
             SettingField("gateways", .texts, help: "Addresses of the operator's gateways, as CIDR ranges."),
             SettingField("header", .text, help: "The header in which a gateway names the number."),
             SettingField("issuer", .text, help: "The issuer of signed assertions."),
-            SettingField("jwksURL", .url, help: "Where the keys of signed assertions are."),
+            SettingField("jwksURL", .url, help: "The URL of the keys of signed assertions."),
         ])
 
-        /// No gateways and no header where that way is not used.
+        /// The gateways and the header; empty and `nil` if headers are not used.
         func gatewayHeader() throws -> ([AddressRange], String?) {
             let ranges = try (gateways ?? []).map { text in
                 guard let range = AddressRange(text) else {
                     throw SettingsError(
-                        setting: "gateways", reason: "takes IP addresses and ranges as in 10.1.0.0/16")
+                        setting: "gateways", reason: "is not a list of IP addresses and ranges as in 10.1.0.0/16")
                 }
                 return range
             }
             guard let header else {
                 guard gateways == nil else {
-                    throw SettingsError(setting: "header", reason: "is missing: the gateways write the number there")
+                    throw SettingsError(setting: "header", reason: "is missing: the gateways put the number there")
                 }
                 return ([], nil)
             }
             guard !ranges.isEmpty else {
                 throw SettingsError(
-                    setting: "gateways", reason: "is missing: the header proves nothing unless a gateway wrote it")
+                    setting: "gateways", reason: "is missing: the header counts only if a gateway added it")
             }
             guard !header.isEmpty, header.utf8.allSatisfy(\.isFieldNameCharacter) else {
-                throw SettingsError(setting: "header", reason: "is no name of a header")
+                throw SettingsError(setting: "header", reason: "is not a header name")
             }
             return (ranges, header)
         }
 
-        /// The operator signs shortly before the assertion is used: it lives for five minutes at most.
+        /// The rules for assertions, which may be valid for five minutes at most.
+        ///
+        /// `nil` if assertions are not used.
         func assertionRules(audience: String) throws -> TokenRules? {
             switch (issuer, jwksURL) {
             case (nil, nil): return nil
             case (_, nil):
-                throw SettingsError(setting: "jwksURL", reason: "is missing: the issuer's keys have to be somewhere")
-            case (nil, _): throw SettingsError(setting: "issuer", reason: "is missing: the keys alone are nobody's")
+                throw SettingsError(setting: "jwksURL", reason: "is missing: it is the URL of the issuer's keys")
+            case (nil, _):
+                throw SettingsError(setting: "issuer", reason: "is missing: it is the issuer that the keys belong to")
             case (let issuer?, let url?):
                 return TokenRules(
                     keys: .published(url: url), algorithms: Set(TokenRules.Algorithm.allCases), issuers: [issuer],

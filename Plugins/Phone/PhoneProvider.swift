@@ -6,14 +6,14 @@ public import ProviderKit
 public struct PhoneProvider: ChallengeProvider {
     /// The numbers that may be used.
     public struct Settings: ProviderSettings {
-        /// ISO 3166 codes; all countries without it.
-        public var allowedCountries: [String]?
-        /// In seconds.
-        public var idleLimit: Int?
+        var allowedCountries: [String]?
+        var idleLimit: Int?
 
         /// Both are optional.
         public static let schema = SettingsSchema([
-            SettingField("allowedCountries", .texts, help: "Countries whose numbers may be used, as ISO 3166 codes."),
+            SettingField(
+                "allowedCountries", .texts,
+                help: "Countries whose numbers may be used, as ISO 3166 codes. Default: all."),
             SettingField(
                 "idleLimit", .duration,
                 help: "How long a number may stay unused before another sign-in must confirm it. Default: 365d."),
@@ -39,7 +39,8 @@ public struct PhoneProvider: ChallengeProvider {
         let countries = settings.allowedCountries?.map { $0.uppercased() }
         guard countries?.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (65...90).contains($0) } }) ?? true
         else {
-            throw SettingsError(setting: "allowedCountries", reason: "takes ISO 3166 codes of two letters, as in FR")
+            throw SettingsError(
+                setting: "allowedCountries", reason: "is not a list of ISO 3166 codes of two letters, as in FR")
         }
         allowedCountries = countries.map { Set($0) }
         idleLimit = .seconds(settings.idleLimit ?? 365 * 86_400)

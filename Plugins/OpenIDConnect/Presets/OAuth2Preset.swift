@@ -15,13 +15,13 @@ struct OAuth2Preset: Sendable {
 
     var schema: SettingsSchema {
         SettingsSchema([
-            SettingField("clientID", .text, required: true, help: "The client id that \(displayName) gave."),
-            SettingField("clientSecret", .secret, required: true, help: "The client secret that \(displayName) gave."),
+            SettingField("clientID", .text, required: true, help: "The client id at \(displayName)."),
+            SettingField("clientSecret", .secret, required: true, help: "The client secret at \(displayName)."),
             SettingField(
-                "scopes", .texts, help: "What to ask for. Default: \(scopes.joined(separator: ", "))."),
+                "scopes", .texts, help: "The scopes to request. Default: \(scopes.joined(separator: ", "))."),
             .trustEmail, .claims,
             SettingField(
-                "baseURL", .url, help: "Where all endpoints are, instead of \(displayName)'s own hosts: for tests."),
+                "baseURL", .url, help: "A URL that replaces the hosts of all endpoints, for tests."),
         ])
     }
 

@@ -17,10 +17,10 @@ struct OpenIDConnectPreset: Sendable {
     var schema: SettingsSchema {
         SettingsSchema(
             [
-                SettingField("clientID", .text, required: true, help: "The client id that \(displayName) gave."),
-                SettingField("clientSecret", .secret, help: "The client secret that \(displayName) gave."),
+                SettingField("clientID", .text, required: true, help: "The client id at \(displayName)."),
+                SettingField("clientSecret", .secret, help: "The client secret at \(displayName)."),
                 .scopes(scopes), .audiences, .trustEmail, .claims, .nonce,
-                SettingField("baseURL", .url, help: "Where \(displayName) is. Default: \(baseURL)."),
+                SettingField("baseURL", .url, help: "The URL of \(displayName). Default: \(baseURL)."),
             ] + furtherSettings)
     }
 

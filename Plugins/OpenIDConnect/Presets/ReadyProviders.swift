@@ -2,7 +2,7 @@ public import ProviderKit
 
 /// Services that need only an id and a secret.
 public enum ReadyProviders {
-    /// Kinds to install beside `oidc` and `oauth2`.
+    /// The kinds of these services, to install beside `oidc` and `oauth2`.
     public static let all: [any Provider.Type] = [
         ReadyOpenIDConnect<Google>.self,
         ReadyOpenIDConnect<Microsoft>.self,
