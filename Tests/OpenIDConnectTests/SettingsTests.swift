@@ -47,10 +47,10 @@ struct SettingsTests {
 
     @Test func `a preset shows the settings that mean something to it`() {
         func names(_ type: (some Provider).Type) -> Set<String> { Set(type.settings.fields.map(\.name)) }
-        #expect(names(ReadyOpenIDConnect<Google>.self).contains("hostedDomains"))
-        #expect(names(ReadyOpenIDConnect<Microsoft>.self).contains("tenants"))
-        #expect(names(ReadyOpenIDConnect<GitLab>.self).isDisjoint(with: ["hostedDomains", "tenants", "issuer"]))
-        #expect(names(ReadyOAuth2<GitHub>.self).contains("baseURL"))
+        #expect(names(ReadyProvider<Google>.self).contains("hostedDomains"))
+        #expect(names(ReadyProvider<Microsoft>.self).contains("tenants"))
+        #expect(names(ReadyProvider<GitLab>.self).isDisjoint(with: ["hostedDomains", "tenants", "issuer"]))
+        #expect(names(ReadyProvider<GitHub>.self).contains("baseURL"))
     }
 }
 

@@ -1,7 +1,7 @@
 internal import ProviderKit
 
 /// A known OAuth 2.0 service that needs only an id and a secret.
-struct OAuth2Preset: Sendable {
+struct OAuth2Preset: ProviderPreset {
     let kind: String
     let displayName: String
     let authorizationEndpoint: String
@@ -25,16 +25,16 @@ struct OAuth2Preset: Sendable {
         ])
     }
 
-    /// The settings of an `OAuth2Provider` for this service.
-    func settings(_ settings: OAuth2PresetSettings) -> OAuth2Provider.Settings {
+    func provider(_ settings: OAuth2PresetSettings, context: ProviderContext) throws -> OAuth2Provider {
         let base = settings.baseURL?.withoutTrailingSlash
-        return OAuth2Provider.Settings(
+        let settings = OAuth2Provider.Settings(
             authorizationEndpoint: authorizationEndpoint.moved(to: base), tokenEndpoint: tokenEndpoint.moved(to: base),
             userInfoEndpoint: userInfoEndpoint.moved(to: base), emailsEndpoint: emailsEndpoint?.moved(to: base),
             clientID: settings.clientID, clientSecret: settings.clientSecret,
             clientAuthentication: clientAuthentication.rawValue, pkce: nil, scopes: settings.scopes ?? scopes,
             trustEmail: settings.trustEmail,
             claims: claims.mapValues { Optional($0) }.merging(settings.claims ?? [:]) { $1 })
+        return try OAuth2Provider(settings: settings, context: context)
     }
 }
 
@@ -46,41 +46,6 @@ struct OAuth2PresetSettings: Decodable, Sendable {
     var trustEmail: Bool?
     var claims: [String: String?]?
     var baseURL: String?
-}
-
-/// A type for each preset, because each kind of provider is a type.
-protocol OAuth2Service: Sendable {
-    static var preset: OAuth2Preset { get }
-}
-
-/// An `OAuth2Provider` with the settings of a preset.
-struct ReadyOAuth2<Service: OAuth2Service>: RedirectProvider {
-    struct Settings: ProviderSettings {
-        let values: OAuth2PresetSettings
-
-        init(from decoder: any Decoder) throws { values = try OAuth2PresetSettings(from: decoder) }
-
-        static var schema: SettingsSchema { Service.preset.schema }
-    }
-
-    static var kind: String { Service.preset.kind }
-    static var displayName: String { Service.preset.displayName }
-    static var flow: ProviderFlow { .redirect }
-    static var exposesClaims: Bool { true }
-
-    let provider: OAuth2Provider
-
-    init(settings: Settings, context: ProviderContext) throws {
-        provider = try OAuth2Provider(settings: Service.preset.settings(settings.values), context: context)
-    }
-
-    func authorizationURL(for flow: RedirectFlow) async throws -> String {
-        try await provider.authorizationURL(for: flow)
-    }
-
-    func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
-        try await provider.complete(callback, of: flow)
-    }
 }
 
 extension String {

@@ -4,36 +4,36 @@ public import ProviderKit
 public enum ReadyProviders {
     /// The kinds of these services, to install beside `oidc` and `oauth2`.
     public static let all: [any Provider.Type] = [
-        ReadyOpenIDConnect<Google>.self,
-        ReadyOpenIDConnect<Microsoft>.self,
-        ReadyOAuth2<GitHub>.self,
-        ReadyOpenIDConnect<GitLab>.self,
-        ReadyOAuth2<Facebook>.self,
-        ReadyOpenIDConnect<LinkedIn>.self,
-        ReadyOAuth2<Discord>.self,
-        ReadyOpenIDConnect<Slack>.self,
-        ReadyOpenIDConnect<Twitch>.self,
-        ReadyOAuth2<Spotify>.self,
-        ReadyOpenIDConnect<Orange>.self,
-        ReadyOpenIDConnect<Yahoo>.self,
-        ReadyOAuth2<Amazon>.self,
+        ReadyProvider<Google>.self,
+        ReadyProvider<Microsoft>.self,
+        ReadyProvider<GitHub>.self,
+        ReadyProvider<GitLab>.self,
+        ReadyProvider<Facebook>.self,
+        ReadyProvider<LinkedIn>.self,
+        ReadyProvider<Discord>.self,
+        ReadyProvider<Slack>.self,
+        ReadyProvider<Twitch>.self,
+        ReadyProvider<Spotify>.self,
+        ReadyProvider<Orange>.self,
+        ReadyProvider<Yahoo>.self,
+        ReadyProvider<Amazon>.self,
     ]
 }
 
-enum Google: OpenIDConnectService {
+enum Google: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "google", displayName: "Google", baseURL: "https://accounts.google.com",
         furtherSettings: [.hostedDomains])
 }
 
 /// Work, school and private accounts; enable `xms_edov` and `email` as optional claims of the app registration.
-enum Microsoft: OpenIDConnectService {
+enum Microsoft: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "microsoft", displayName: "Microsoft", baseURL: "https://login.microsoftonline.com",
         path: "/{tenant}/v2.0", furtherSettings: [.tenants])
 }
 
-enum GitHub: OAuth2Service {
+enum GitHub: ReadyService {
     static let preset = OAuth2Preset(
         kind: "github", displayName: "GitHub",
         authorizationEndpoint: "https://github.com/login/oauth/authorize",
@@ -43,12 +43,12 @@ enum GitHub: OAuth2Service {
         claims: ["providerUid": "id", "displayName": "name", "preferred_username": "login", "picture": "avatar_url"])
 }
 
-enum GitLab: OpenIDConnectService {
+enum GitLab: ReadyService {
     static let preset = OpenIDConnectPreset(kind: "gitlab", displayName: "GitLab", baseURL: "https://gitlab.com")
 }
 
 /// Facebook does not state whether addresses are verified; without a version in the path the app's own applies.
-enum Facebook: OAuth2Service {
+enum Facebook: ReadyService {
     static let preset = OAuth2Preset(
         kind: "facebook", displayName: "Facebook",
         authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
@@ -58,12 +58,12 @@ enum Facebook: OAuth2Service {
         claims: ["providerUid": "id", "email": "email", "displayName": "name", "picture": "picture.data.url"])
 }
 
-enum LinkedIn: OpenIDConnectService {
+enum LinkedIn: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "linkedin", displayName: "LinkedIn", baseURL: "https://www.linkedin.com", path: "/oauth")
 }
 
-enum Discord: OAuth2Service {
+enum Discord: ReadyService {
     static let preset = OAuth2Preset(
         kind: "discord", displayName: "Discord",
         authorizationEndpoint: "https://discord.com/oauth2/authorize",
@@ -75,18 +75,18 @@ enum Discord: OAuth2Service {
         ])
 }
 
-enum Slack: OpenIDConnectService {
+enum Slack: ReadyService {
     static let preset = OpenIDConnectPreset(kind: "slack", displayName: "Slack", baseURL: "https://slack.com")
 }
 
-enum Twitch: OpenIDConnectService {
+enum Twitch: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "twitch", displayName: "Twitch", baseURL: "https://id.twitch.tv", path: "/oauth2",
         scopes: ["user:read:email"], claims: ["displayName": "preferred_username"])
 }
 
 /// Spotify states that addresses are not verified.
-enum Spotify: OAuth2Service {
+enum Spotify: ReadyService {
     static let preset = OAuth2Preset(
         kind: "spotify", displayName: "Spotify",
         authorizationEndpoint: "https://accounts.spotify.com/authorize",
@@ -96,18 +96,18 @@ enum Spotify: OAuth2Service {
 }
 
 /// Orange in France, which states only `sub`.
-enum Orange: OpenIDConnectService {
+enum Orange: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "orange", displayName: "Orange", baseURL: "https://api.orange.com", path: "/openidconnect/fr/v1",
         scopes: [], claims: ["email": nil, "displayName": nil])
 }
 
-enum Yahoo: OpenIDConnectService {
+enum Yahoo: ReadyService {
     static let preset = OpenIDConnectPreset(kind: "yahoo", displayName: "Yahoo", baseURL: "https://api.login.yahoo.com")
 }
 
 /// Amazon does not state whether addresses are verified.
-enum Amazon: OAuth2Service {
+enum Amazon: ReadyService {
     static let preset = OAuth2Preset(
         kind: "amazon", displayName: "Amazon",
         authorizationEndpoint: "https://www.amazon.com/ap/oa",
