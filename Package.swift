@@ -25,7 +25,6 @@ extension Target.Dependency {
     static let nioEmbedded: Self = .product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1: Self = .product(name: "NIOHTTP1", package: "swift-nio")
     static let httpClient: Self = .product(name: "AsyncHTTPClient", package: "async-http-client")
-    static let jwtKit: Self = .product(name: "JWTKit", package: "jwt-kit")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let httpTypes: Self = .product(name: "HTTPTypes", package: "swift-http-types")
 }
@@ -73,12 +72,11 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
     ],
     targets: [
         room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
-        room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras, .jwtKit]),
+        room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         room(
             "Outbound",
             imports: [

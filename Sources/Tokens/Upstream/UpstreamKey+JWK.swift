@@ -1,7 +1,6 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
-internal import JWTKit
 internal import ProviderKit
 
 extension UpstreamKey {
@@ -30,17 +29,13 @@ extension UpstreamKey {
                 }
             }
         case ("EC", "P-256"):
-            point(of: jwk, length: 32).flatMap { try? P256.Signing.PublicKey(rawRepresentation: $0) }
-                .flatMap { try? .p256(ES256PublicKey(backing: $0)) }
+            point(of: jwk, length: 32).flatMap { try? .p256(P256.Signing.PublicKey(rawRepresentation: $0)) }
         case ("EC", "P-384"):
-            point(of: jwk, length: 48).flatMap { try? P384.Signing.PublicKey(rawRepresentation: $0) }
-                .flatMap { try? .p384(ES384PublicKey(backing: $0)) }
+            point(of: jwk, length: 48).flatMap { try? .p384(P384.Signing.PublicKey(rawRepresentation: $0)) }
         case ("EC", "P-521"):
-            point(of: jwk, length: 66).flatMap { try? P521.Signing.PublicKey(rawRepresentation: $0) }
-                .flatMap { try? .p521(ES512PublicKey(backing: $0)) }
+            point(of: jwk, length: 66).flatMap { try? .p521(P521.Signing.PublicKey(rawRepresentation: $0)) }
         case ("OKP", "Ed25519"):
-            bytes("x", of: jwk).flatMap { try? Curve25519.Signing.PublicKey(rawRepresentation: $0) }
-                .map { .ed25519(EdDSA.PublicKey(backing: $0)) }
+            bytes("x", of: jwk).flatMap { try? .ed25519(Curve25519.Signing.PublicKey(rawRepresentation: $0)) }
         default: nil
         }
     }

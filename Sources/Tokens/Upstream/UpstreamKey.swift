@@ -1,17 +1,15 @@
 internal import Crypto
 internal import CryptoExtras
-internal import Foundation
-internal import JWTKit
 internal import ProviderKit
 
 /// A public key for verifying the signatures of others.
 struct UpstreamKey: Sendable {
     enum Material: Sendable {
-        case rsa(JWTKit.Insecure.RSA.PublicKey)
-        case p256(ES256PublicKey)
-        case p384(ES384PublicKey)
-        case p521(ES512PublicKey)
-        case ed25519(EdDSA.PublicKey)
+        case rsa(_RSA.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+        case p384(P384.Signing.PublicKey)
+        case p521(P521.Signing.PublicKey)
+        case ed25519(Curve25519.Signing.PublicKey)
     }
 
     let material: Material
@@ -37,32 +35,43 @@ struct UpstreamKey: Sendable {
     }
 
     /// Whether this key signed the token, with the algorithm of its header.
-    func signed(_ token: UpstreamToken) async -> Bool {
+    func signed(_ token: UpstreamToken) -> Bool {
         guard fits(token.algorithm) else { return false }
-        // A collection of several keys would fall back to another key.
-        let keys = JWTKeyCollection()
-        switch (material, token.algorithm) {
-        case (.rsa(let key), .rs256): await keys.add(rsa: key, digestAlgorithm: .sha256)
-        case (.rsa(let key), .rs384): await keys.add(rsa: key, digestAlgorithm: .sha384)
-        case (.rsa(let key), .rs512): await keys.add(rsa: key, digestAlgorithm: .sha512)
-        case (.rsa(let key), .ps256): await keys.add(pss: key, digestAlgorithm: .sha256)
-        case (.rsa(let key), .ps384): await keys.add(pss: key, digestAlgorithm: .sha384)
-        case (.rsa(let key), .ps512): await keys.add(pss: key, digestAlgorithm: .sha512)
-        case (.p256(let key), _): await keys.add(ecdsa: key)
-        case (.p384(let key), _): await keys.add(ecdsa: key)
-        case (.p521(let key), _): await keys.add(ecdsa: key)
-        case (.ed25519(let key), _): await keys.add(eddsa: key)
-        default: return false
+        let (message, signature) = (token.signingInput, token.signature)
+        return switch material {
+        case .rsa(let key): Self.isValid(signature, for: message, by: token.algorithm, with: key)
+        case .p256(let key):
+            (try? P256.Signing.ECDSASignature(rawRepresentation: signature))
+                .map { key.isValidSignature($0, for: message) } ?? false
+        case .p384(let key):
+            (try? P384.Signing.ECDSASignature(rawRepresentation: signature))
+                .map { key.isValidSignature($0, for: message) } ?? false
+        case .p521(let key):
+            (try? P521.Signing.ECDSASignature(rawRepresentation: signature))
+                .map { key.isValidSignature($0, for: message) } ?? false
+        case .ed25519(let key): key.isValidSignature(signature, for: message)
         }
-        guard let verifier = try? await keys.getKey(), verifier.name == token.algorithm.rawValue else { return false }
-        return (try? verifier.verify(token.signature, signs: token.signingInput)) ?? false
+    }
+
+    private static func isValid(
+        _ signature: [UInt8], for message: [UInt8], by algorithm: TokenRules.Algorithm, with key: _RSA.Signing.PublicKey
+    ) -> Bool {
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        return switch algorithm {
+        case .rs256: key.isValidSignature(signature, for: SHA256.hash(data: message), padding: .insecurePKCS1v1_5)
+        case .rs384: key.isValidSignature(signature, for: SHA384.hash(data: message), padding: .insecurePKCS1v1_5)
+        case .rs512: key.isValidSignature(signature, for: SHA512.hash(data: message), padding: .insecurePKCS1v1_5)
+        case .ps256: key.isValidSignature(signature, for: SHA256.hash(data: message), padding: .PSS)
+        case .ps384: key.isValidSignature(signature, for: SHA384.hash(data: message), padding: .PSS)
+        case .ps512: key.isValidSignature(signature, for: SHA512.hash(data: message), padding: .PSS)
+        default: false
+        }
     }
 
     /// The upper bound keeps verification cheap.
     static let rsaBits = 2048...8192
 
     static func rsa(_ key: _RSA.Signing.PublicKey) -> Material? {
-        guard rsaBits.contains(key.keySizeInBits) else { return nil }
-        return (try? JWTKit.Insecure.RSA.PublicKey(backing: key)).map { .rsa($0) }
+        rsaBits.contains(key.keySizeInBits) ? .rsa(key) : nil
     }
 }

@@ -1,7 +1,6 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
-internal import JWTKit
 internal import ProviderKit
 
 /// The keys of another signer, published or configured.
@@ -71,16 +70,10 @@ struct UpstreamKeySet: Sendable {
     }
 
     private static func material(pem: String) -> UpstreamKey.Material? {
-        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) {
-            (try? ES256PublicKey(backing: key)).map { .p256($0) }
-        } else if let key = try? P384.Signing.PublicKey(pemRepresentation: pem) {
-            (try? ES384PublicKey(backing: key)).map { .p384($0) }
-        } else if let key = try? P521.Signing.PublicKey(pemRepresentation: pem) {
-            (try? ES512PublicKey(backing: key)).map { .p521($0) }
-        } else if let key = try? Curve25519.Signing.PublicKey(pemRepresentation: pem) {
-            .ed25519(EdDSA.PublicKey(backing: key))
-        } else {
-            (try? _RSA.Signing.PublicKey(pemRepresentation: pem)).flatMap(UpstreamKey.rsa)
-        }
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return .p256(key) }
+        if let key = try? P384.Signing.PublicKey(pemRepresentation: pem) { return .p384(key) }
+        if let key = try? P521.Signing.PublicKey(pemRepresentation: pem) { return .p521(key) }
+        if let key = try? Curve25519.Signing.PublicKey(pemRepresentation: pem) { return .ed25519(key) }
+        return (try? _RSA.Signing.PublicKey(pemRepresentation: pem)).flatMap(UpstreamKey.rsa)
     }
 }
