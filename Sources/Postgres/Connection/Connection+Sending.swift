@@ -2,7 +2,7 @@ import CLibPQ
 
 /// Thin calls into libpq.
 ///
-/// Each returns false when the connection has broken, and remembers what it asked for.
+/// Each records the answer to expect, and returns false if the connection is broken.
 extension Connection {
     func sendCommand(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQsendQueryParams(link.raw, sql, 0, nil, nil, nil, nil, 0) == 1 else { return false }
@@ -36,9 +36,7 @@ extension Connection {
     }
 
     /// Under a sync of its own, so that no neighbour's error can undo it.
-    private func prepare(
-        _ request: Request, _ statement: Statement, _ arguments: Arguments, on link: Link
-    ) -> String? {
+    private func prepare(_ request: Request, _ statement: Statement, _ arguments: Arguments, on link: Link) -> String? {
         guard !hasOpenBatch || sync() else { return nil }
         let name = newName(for: request.key)
         let sql = UnsafeRawPointer(statement.text.utf8Start).assumingMemoryBound(to: CChar.self)

@@ -46,7 +46,7 @@ final class Connection {
     var hasOpenBatch = false
     var batchSize = 0
     var hasUnsentBytes = false
-    /// When the server last answered, or was first asked after silence.
+    /// The time of the server's last answer, or of the first request after an idle period.
     var lastProgress = Nanoseconds.never
     /// Another connection's server has stopped answering, and this one has said nothing since.
     var isSuspect = false
@@ -81,7 +81,7 @@ final class Connection {
 
     var runsScript: Bool { if case .script = inFlight.first { true } else { false } }
 
-    /// Everything somebody waits for, sent or not.
+    /// All pending requests, sent or not.
     var requests: [Request] {
         inFlight.compactMap { entry in
             switch entry {
@@ -118,7 +118,7 @@ final class Connection {
         return !inFlight.isEmpty && !runsScript && now - lastProgress > limit
     }
 
-    /// Closes the connection and forgets whatever belonged to it.
+    /// Closes the connection and discards its state.
     func reset() {
         link = nil
         isConnecting = false

@@ -27,7 +27,7 @@ enum Connector {
         let reason: String
     }
 
-    /// In libpq a later keyword overrides an earlier one, and the URL stands where `dbname` does.
+    /// In libpq a later keyword overrides an earlier one, and the URL takes the position of `dbname`.
     private static func open(_ configuration: Database.Configuration) -> Result<Link, Refusal> {
         // libpq's own complaint about a malformed URL might quote a password
         do throws(PostgresError) { try configuration.validate() } catch { return .failure(Refusal(reason: "\(error)")) }

@@ -1,4 +1,4 @@
-/// Whatever runs statements: the database, each in a transaction of its own, or one transaction.
+/// Runs statements: the database, each in its own transaction, or a transaction.
 package protocol Executor: Sendable {
     func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows
 }

@@ -2,7 +2,7 @@ import CLibPQ
 import Glibc
 import Synchronization
 
-/// What the rest of the program tells the reactor.
+/// A message to the reactor.
 enum Message: Sendable {
     case submit(Request)
     case lease(Waiter<Lease>)
@@ -17,7 +17,7 @@ enum Message: Sendable {
     case stop(Waiter<Void>)
 }
 
-/// The reactor's letter box.
+/// The reactor's queue of messages.
 ///
 /// The eventfd is written only when the reactor sleeps.
 final class Inbox: Sendable {
@@ -83,7 +83,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Tells how many requests wait unsent, and whether the reactor may sleep: only if no message came meanwhile.
+    /// Records how many requests wait unsent; returns whether the reactor may sleep: only if no message has arrived.
     func maySleep(_ statistics: Database.Statistics) -> Bool {
         state.withLock { state in
             state.statistics = statistics
@@ -97,7 +97,7 @@ final class Inbox: Sendable {
         state.withLock { $0.statistics = statistics }
     }
 
-    /// Called by the reactor when it wakes, whatever woke it; `wasCalled` if the eventfd is readable.
+    /// Called by the reactor whenever it wakes; `wasCalled` if the eventfd is readable.
     func awake(wasCalled: Bool) {
         var count: eventfd_t = 0
         if wasCalled { eventfd_read(wakeUp, &count) }

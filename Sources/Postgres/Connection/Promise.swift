@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A result which somebody waits for, settled exactly once: by the answer, the deadline or the caller's cancellation.
+/// A result that is settled exactly once: by the answer, the deadline or the caller's cancellation.
 final class Promise<Value: Sendable>: Sendable {
     private typealias Outcome = Result<Value, PostgresError>
 
@@ -22,7 +22,7 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// False when somebody else came first.
+    /// False if the promise was settled before.
     @discardableResult
     func settle(_ outcome: Result<Value, PostgresError>) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Outcome, Never>?) in
@@ -47,7 +47,7 @@ final class Promise<Value: Sendable>: Sendable {
         settle(.failure(error))
     }
 
-    /// Waits for the outcome, whatever happens to the calling task.
+    /// Waits for the outcome, even if the calling task is cancelled.
     ///
     /// To be called once.
     func shieldedValue() async throws(PostgresError) -> Value {
@@ -73,7 +73,7 @@ final class Promise<Value: Sendable>: Sendable {
     ///
     /// To be called once.
     ///
-    /// `notify` runs before the waiter does, so that whatever it posts precedes the waiter's next request.
+    /// `notify` runs before the waiter does, so that its message precedes the waiter's next request.
     func value(onCancel notify: @escaping @Sendable () -> Void = {}) async throws(PostgresError) -> Value {
         let outcome: Outcome = await withTaskCancellationHandler {
             do throws(PostgresError) {

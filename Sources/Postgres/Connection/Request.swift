@@ -71,7 +71,7 @@ final class Lease: Sendable {
     }
 }
 
-/// Somebody who waits for something of type `Value` until the deadline.
+/// A caller that waits for a value until the deadline.
 struct Waiter<Value: Sendable>: Sendable {
     let deadline: Nanoseconds
     let promise = Promise<Value>()

@@ -24,7 +24,7 @@ package final class Database: Executor {
         thread.withLock { thread in
             precondition(thread == nil, "a database is started once")
             thread = OwnThread { Reactor(configuration, inbox: inbox, logger: logger).run() }
-            // without its thread nobody would ever answer
+            // without its thread no request would ever be answered
             if thread == nil { _ = inbox.close() }
         }
     }

@@ -9,7 +9,7 @@ package final class Listener: Sendable {
     package enum Event: Sendable, Equatable {
         /// LISTEN was accepted, or a heartbeat was missed.
         ///
-        /// What was sent before may be lost: reload whatever the notifications maintain.
+        /// Earlier notifications may be lost: reload the state that they maintain.
         case connected
         case notification(String)
         case disconnected

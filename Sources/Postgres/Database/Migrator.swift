@@ -105,8 +105,8 @@ package struct Migrator: Sendable {
 
     /// Waits for the lock as long as it takes.
     ///
-    /// DDL may run long too, but waits for tables only briefly: whoever waits for an exclusive lock keeps everybody
-    /// else from the table.
+    /// DDL may run long too, but waits for tables only briefly: a statement that waits for an exclusive lock blocks all
+    /// others on the table.
     private static let enter = """
         SET LOCAL statement_timeout = 0;
         SET LOCAL lock_timeout = 0;
@@ -134,7 +134,7 @@ extension Migrator.Applied {
 }
 
 extension PostgresError {
-    /// What is wrong with a migration; an error that says nothing about it stays as it is.
+    /// Names the migration in an error of the server; other errors stay as they are.
     fileprivate func naming(_ migration: Migration) -> Self {
         guard case .server(let error) = self, !isRetryable else { return self }
         return .migration("\(migration.label) failed: \(error.sqlState) \(error.message)")

@@ -19,7 +19,7 @@ package enum PostgresError: Error, Sendable, Equatable {
     /// A write that had been sent may still be executed.
     case cancelled
     indirect case server(ServerError)
-    /// A column is not of the asked type.
+    /// A column does not have the requested type.
     ///
     /// A fault of the program or of the schema.
     case decoding(String)
@@ -60,8 +60,7 @@ package struct ServerError: Error, Sendable, Equatable {
     package var table: String?
     package var column: String?
     package var constraint: String?
-    /// The server's C function which raised the error: where the message is translated, the only way to tell some
-    /// apart.
+    /// The server's C function that raised the error: the only way to distinguish some errors if messages are translated.
     package var routine: String?
 }
 

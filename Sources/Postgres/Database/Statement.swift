@@ -31,7 +31,7 @@ package struct Statement: Sendable, Hashable {
 
 /// FNV-1a, 64 bits.
 ///
-/// Its input is the program's own SQL, so nobody can look for collisions in it.
+/// Its input is the program's own SQL, so collisions can't be provoked.
 struct Fingerprint {
     static let empty = Self(value: 0xcbf2_9ce4_8422_2325)
 

@@ -3,7 +3,7 @@ import Logging
 extension Reactor {
     /// Since when no connection of a kind, pipelined or leased, is up; nil while one is.
     struct Outage {
-        /// How long callers wait for the database to come back before they are told.
+        /// How long callers wait for the database to come back before they get an error.
         static let patience = Nanoseconds.seconds(1)
 
         var since: Nanoseconds?
@@ -59,7 +59,7 @@ extension Reactor {
         if let listener = connection.listener { sendListen(connection, listener) }
         if connection.isLeased { grant(connection) }
         if connection.isPipelined {
-            // Whoever is told that it is ready may look at once.
+            // A waiter may read the statistics as soon as it resumes.
             inbox.publish(statistics)
             readyWaiters.takeAll().forEach { $0.promise.settle(.success(())) }
         }
@@ -76,7 +76,7 @@ extension Reactor {
         }
     }
 
-    /// Closes the connection, tells everybody who waits on it, and plans the next attempt; without a reason on purpose.
+    /// Closes the connection, fails or repeats its requests, and plans the next attempt; a nil reason means on purpose.
     func lose(_ connection: Connection, _ reason: String?) {
         let isOnPurpose = reason == nil
         let reason = reason ?? "closed"

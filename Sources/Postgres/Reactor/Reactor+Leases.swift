@@ -24,7 +24,7 @@ extension Reactor {
         grant(connection)
     }
 
-    /// Sends what the transaction asked for.
+    /// Sends the transaction's requests.
     ///
     /// BEGIN goes out with its first statement, in one batch: were BEGIN refused, the statement would be too.
     func pump(_ connection: Connection) {
@@ -60,7 +60,7 @@ extension Reactor {
 
     /// Cancels a statement in flight.
     ///
-    /// Its connection sends nothing more until the signal has been delivered, lest it hits the ROLLBACK.
+    /// Its connection sends nothing more until the signal has been delivered, which could otherwise cancel the ROLLBACK.
     func interrupt(_ request: Request) {
         guard let lease = request.lease, let link = connections[lease.slot].link else { return }
         let connection = connections[lease.slot]

@@ -15,7 +15,7 @@ extension Reactor {
         connection.retryAt = .never
     }
 
-    /// First the channel of heartbeats, so that the answer for the other one says that both are listened to.
+    /// Listens to the heartbeats' channel first, so that the answer for the other channel covers both.
     func sendListen(_ connection: Connection, _ listener: Listener) {
         guard send("LISTEN " + listener.beatChannel, as: .listen(isLast: false), on: connection),
             let link = connection.link,
@@ -38,7 +38,7 @@ extension Reactor {
         connection.listener?.onEvent(.disconnected)
     }
 
-    /// `wasAsked` tells that the server owed an answer when these arrived.
+    /// `wasAsked` is true if the server owed an answer when these arrived.
     func deliverNotifications(_ connection: Connection, _ link: Link, wasAsked: Bool) {
         guard let listener = connection.listener else { return }
         while let notification = PQnotifies(link.raw) {
@@ -74,8 +74,7 @@ extension Reactor {
         connection.listener?.lose()
         guard !connection.isDeaf else { return }
         connection.isDeaf = true
-        logger.warning(
-            "notifications do not arrive (pooler in transaction mode?); reading session rows instead")
+        logger.warning("notifications do not arrive (pooler in transaction mode?); reading session rows instead")
     }
 
     /// Sends a heartbeat, and a probe where one was not heard: a half-open TCP connection shows in nothing but the
@@ -114,7 +113,7 @@ extension Reactor {
         (!connection.hasOpenBatch || connection.sync()) && connection.sendCommand(sql, as: entry) && connection.sync()
     }
 
-    /// The server of the listening connection has stopped answering: what is idle is connected again before anybody
+    /// The server of the listening connection has stopped answering: idle connections reconnect before a caller
     /// needs it, and what runs has as long to answer as the probe had.
     private func suspectAll() {
         for connection in connections where connection.link != nil && !connection.runsScript {

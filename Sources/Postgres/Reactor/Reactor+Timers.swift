@@ -18,9 +18,9 @@ extension Reactor {
         }
     }
 
-    /// Settles whoever has waited long enough.
+    /// Fails the requests whose deadline has passed.
     ///
-    /// Runs every 50 ms while anybody waits.
+    /// Runs every 50 ms while a caller waits.
     func sweep() {
         nextSweep = .never
         sweepConnections()

@@ -107,7 +107,7 @@ final class Reactor {
         return stopWaiter.deadline <= now || !isBusy
     }
 
-    /// Whether somebody waits for an answer.
+    /// Whether a caller waits for an answer.
     var isBusy: Bool {
         !pending.isEmpty || !repeated.isEmpty || !leaseWaiters.isEmpty || !readyWaiters.isEmpty
             || connections.contains { !$0.inFlight.isEmpty || !$0.backlog.isEmpty || $0.lease != nil }

@@ -2,7 +2,7 @@
 struct Arguments: Sendable {
     static let sizeFault = "the values exceed PostgreSQL's limit of 1 GB or 65,535 parameters"
     static let none = Arguments(types: [], lengths: [], offsets: [], bytes: [])
-    /// The offset that stands for NULL.
+    /// The offset that represents NULL.
     static let null = -1
 
     let types: [UInt32]

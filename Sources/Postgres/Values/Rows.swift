@@ -22,6 +22,14 @@ package struct Rows: Sendable, RandomAccessCollection {
         answer.flatMap { Int(String(cString: PQcmdTuples($0.raw))) } ?? 0
     }
 
+    /// The rows, each decoded by `body`.
+    package func decoded<Value>(_ body: (inout Row) throws -> Value) rethrows -> [Value] {
+        try map { row in
+            var row = row
+            return try body(&row)
+        }
+    }
+
     /// The command as the server names it, such as "ROLLBACK".
     var tag: String { answer.map { String(cString: PQcmdStatus($0.raw)) } ?? "" }
 }
