@@ -1,0 +1,85 @@
+import Foundation
+import HTTPAPI
+import NIOHTTP1
+import Testing
+
+/// The pages of the repository describe what is there.
+struct DocumentationTests {
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let pages = [
+        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Plugins/README.md", "deploy/capacity.md",
+        "docs/api.md", "docs/architecture.md", "docs/configuration.md", "docs/operations.md", "docs/security.md",
+    ]
+
+    @Test(arguments: pages) func `links lead to files and headings`(page: String) throws {
+        let text = try Self.text(page)
+        let folder = Self.root.appending(path: page).deletingLastPathComponent()
+        for match in text.matches(of: /\]\((?<path>[^)#\s]*)(#(?<anchor>[^)\s]+))?\)/) {
+            let path = String(match.path)
+            guard !path.contains("://") else { continue }
+            let file = path.isEmpty ? Self.root.appending(path: page) : folder.appending(path: path)
+            guard FileManager.default.fileExists(atPath: file.path) else {
+                Issue.record("\(page) links to \(path), which does not exist")
+                continue
+            }
+            guard let anchor = match.anchor else { continue }
+            let headings = Self.anchors(in: try String(contentsOf: file, encoding: .utf8))
+            #expect(headings.contains(String(anchor)), "\(page) links to \(path)#\(anchor)")
+        }
+    }
+
+    /// The guide for providers is left out: it names files that its reader makes.
+    @Test(arguments: pages.filter { $0 != "Plugins/README.md" }) func `paths exist`(page: String) throws {
+        let paths = try Self.text(page).matches(of: /`((Sources|Plugins|Tests|migrations|docs|deploy)\/[^`\s]*)`/)
+            .map { String($0.output.1) }
+        for path in paths {
+            #expect(FileManager.default.fileExists(atPath: Self.root.appending(path: path).path), "\(page): \(path)")
+        }
+    }
+
+    @Test func `the server logs the lines that operations lists`() throws {
+        let section = try #require(try Self.text("docs/operations.md").components(separatedBy: "## Log lines").last)
+        let rows = section.prefix { $0 != "#" }.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let lines = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`([^`]+)`/).map { String($0.output.1) } }
+        #expect(lines.count > 10)
+        let sources = try Self.sources()
+        for line in lines { #expect(sources.contains("\"\(line)\""), "no source logs \(line)") }
+    }
+
+    @Test(arguments: ErrorCode.allCases) func `the page about the API lists each error`(code: ErrorCode) throws {
+        let row = try Self.text("docs/api.md").split(separator: "\n").first {
+            $0.hasPrefix("| `") && $0.contains("`\(code.rawValue)`")
+        }
+        #expect(row?.contains(" \(code.status)") == true, "\(row ?? "missing")")
+    }
+
+    @Test func `operations lists the metrics of a server`() async throws {
+        let listed = try Self.text("docs/operations.md").matches(of: /\| `(gatehouse_[a-z_]+)` \| ([a-z]+) \|/)
+            .map { "\($0.output.1) \($0.output.2)" }
+        try await TestServer.with { server in
+            let page = try await APIClient(server).send(.GET, "/metrics").text
+            let printed = page.matches(of: /# TYPE ([a-z_]+) ([a-z]+)/).map { "\($0.output.1) \($0.output.2)" }
+            #expect(Set(listed) == Set(printed))
+        }
+    }
+
+    private static func text(_ page: String) throws -> String {
+        try String(contentsOf: root.appending(path: page), encoding: .utf8)
+    }
+
+    /// The anchors that Markdown renderers make of headings.
+    private static func anchors(in text: String) -> Set<String> {
+        Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
+                heading.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-")
+                    .filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+            })
+    }
+
+    private static func sources() throws -> String {
+        let files = FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil)
+        return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    }
+}
