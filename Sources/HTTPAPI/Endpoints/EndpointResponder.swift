@@ -5,7 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import ProviderKit
 
-/// Serves one endpoint: the contract's checks in the contract's order, then its handler.
+/// Serves one endpoint: the checks in the order of docs/api.md, then its handler.
 struct EndpointResponder: HTTPResponder {
     typealias Context = APIRequestContext
 

@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import ProviderKit
 
-/// Reads a request's body under the contract's rules for size, type and form.
+/// Reads a request's body under the rules of docs/api.md for size, type and form.
 enum RequestBody {
     static let largest = 64 * 1024
 
