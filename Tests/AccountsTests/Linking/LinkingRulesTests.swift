@@ -153,6 +153,7 @@ struct LinkRulesTests {
 
     @Test func `an unknown identity joins the account that links it`() async throws {
         let principal = try await app.enter(evidence("a"))
+        app.database.advance(.seconds(1))
         let linked = try await app.link(evidence("b", ada), by: principal)
         #expect(linked.uid == principal.uid)
         #expect(try await app.identities.list(of: principal).map(\.isCurrent) == [true, false])
