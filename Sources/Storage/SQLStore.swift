@@ -74,6 +74,13 @@ package struct SQLStore: TransactionalStore {
             try await translatingErrors { try await executor.execute(statement, binds) }
         }
     }
+
+    /// The first row of a statement.
+    ///
+    /// - Throws: `StoreConflict` if there is none.
+    func one(_ statement: Statement, _ binds: [Bind]) async throws -> Row {
+        try await run(statement, binds).firstOrConflict()
+    }
 }
 
 /// The sessions that a transaction has ended or renewed so far.

@@ -11,7 +11,7 @@ package struct ApplicationsTable: Sendable {
 
     /// An application's number never changes once it has one.
     ///
-    /// The update that changes nothing makes the row visible to whoever lost the race to insert it.
+    /// The update that changes nothing makes the row visible to a statement that lost the race to insert it.
     private static let number = Statement(
         .write,
         """

@@ -29,7 +29,7 @@ final class JoinedUsers: Sendable {
     private func reads(in application: Application.ID) -> JoinedReads<UUID, User> {
         applications.withLock { applications in
             if let reads = applications[application] { return reads }
-            // No more at a time than can be sent at a time, and no more who wait than the database would let wait.
+            // As many statements as there are connections, and as many waiting calls as the database itself allows.
             let limits = database.configuration
             let reads = JoinedReads<UUID, User>(width: limits.pipelined, limit: limits.queueLimit) { [database] uids in
                 try await Self.users(uids, application: application, from: database)
@@ -39,7 +39,7 @@ final class JoinedUsers: Sendable {
         }
     }
 
-    /// All by one statement.
+    /// Reads all of them with one statement.
     static func users(
         _ uids: [UUID], application: Application.ID, from database: Database
     ) async throws -> JoinedReads<UUID, User>.Answers {

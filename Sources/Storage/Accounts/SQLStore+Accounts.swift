@@ -4,7 +4,7 @@ internal import Postgres
 package import ProviderKit
 
 extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
-    /// Outside of a transaction together with others who are asked for at this moment.
+    /// Outside a transaction, one statement reads all accounts that are requested at this moment.
     package func user(_ uid: UUID, application: Application.ID) async throws -> User? {
         if let joinedUsers {
             try await translatingErrors { try await joinedUsers.user(uid, application: application) }
@@ -24,9 +24,8 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
     package func updateProfile(
         of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID
     ) async throws -> User? {
-        let binds: [Bind] = [
-            .application(application), .uuid(uid), .text(displayName), .json(try metadata?.jsonText()),
-        ]
+        let metadata = try metadata?.jsonText()
+        let binds: [Bind] = [.application(application), .uuid(uid), .text(displayName), .json(metadata)]
         _ = try await run(Self.updateProfile, binds)
         return try await user(uid, application: application)
     }

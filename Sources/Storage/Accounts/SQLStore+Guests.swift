@@ -41,14 +41,13 @@ extension SQLStore: GuestUpgradeStore {
     package func upgradeGuest(
         opening session: NewSession, identity: KnownIdentity, keeping current: UUID
     ) async throws -> OpenedSession {
-        let rows = try await run(
+        var row = try await one(
             Self.upgradeGuest,
             [
                 .application(session.application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
                 .texts(session.evidence.methods), .bytes(session.refreshToken.hash),
                 .interval(session.application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
             ])
-        var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let displayName: String? = try row.next()
         let profile = try JSONValue(jsonText: row.next())
@@ -83,7 +82,7 @@ extension SQLStore: GuestUpgradeStore {
         _ = try await run(Self.noteSuccessor, [.application(application), .uuid(session), .uuid(uid)])
     }
 
-    /// Of identities that are the number, those by which somebody is signed in become a guest's.
+    /// The number's identities that have a session become a guest's.
     private static let displace = Statement(
         .write,
         """

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-/// Guests whom nobody has heard of for long.
+/// Guests that have not been seen for a long time.
 extension SQLStore: IdleGuestStore {
     /// Row by row, since the planner doesn't know how few they are.
     ///
@@ -52,10 +52,8 @@ extension SQLStore: IdleGuestStore {
                 .application(application), .interval(retention), .timestamp(last?.seenAt), .uuid(last?.identity),
                 .int(count),
             ]
-        ).map { row in
-            var row = row
-            return IdleGuest(
-                uid: try row.next(), identity: try row.next(), seenAt: try row.next(), isIdle: try row.next())
+        ).decoded { row in
+            IdleGuest(uid: try row.next(), identity: try row.next(), seenAt: try row.next(), isIdle: try row.next())
         }
     }
 

@@ -4,12 +4,12 @@ package import Postgres
 internal import ProviderKit
 
 extension SQLStore: LinkingStore {
-    /// Account, identity, addresses and session at once: an identity or address that somebody else has taken meanwhile
+    /// Account, identity, addresses and session at once: an identity or address that was taken in the meantime
     /// vetoes all of it.
     ///
     /// The identity's key is inserted before the addresses', in the order of linking.
     ///
-    /// The event is told within it too, but no worker is: a notification would make sign-ups commit one by one.
+    /// It also queues the event, but notifies no worker: a notification would serialise the commits of sign-ups.
     package static let createAccount = Statement(
         .write,
         """
@@ -45,14 +45,12 @@ extension SQLStore: LinkingStore {
         SELECT created_at, created_at + $8::interval FROM account
         """)
 
-    package func createAccount(
-        opening session: NewSession, with identity: NewIdentity
-    ) async throws -> OpenedSession {
+    package func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession {
         let evidence = session.evidence
         let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
         let shown = evidence.shown(verified: addresses)
         let subscribers = subscriptions.subscribers(to: .accountCreated)
-        let rows = try await run(
+        var row = try await one(
             Self.createAccount,
             [.application(session.application.id), .uuid(uid), .uuid(id)] + session.binds + [
                 .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(session.provider),
@@ -63,7 +61,6 @@ extension SQLStore: LinkingStore {
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
             ])
-        var row = try rows.firstOrConflict()
         let createdAt: Date = try row.next()
         let user = User(
             uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,

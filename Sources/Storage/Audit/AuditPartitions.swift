@@ -1,9 +1,9 @@
 internal import Accounts
 package import Postgres
 
-/// The months of the audit: made ahead, dropped past retention.
+/// The monthly partitions of the audit, created ahead and dropped past retention.
 ///
-/// The chain keeps the last batch of what was dropped: from there on it can still be followed.
+/// The chain keeps the last dropped batch, so that it can still be verified from there.
 package struct AuditPartitions: Sendable {
     private let database: Database
 
@@ -15,7 +15,7 @@ package struct AuditPartitions: Sendable {
 
     private static let drop = Statement(.write, "SELECT drop_audit_partitions(now() - $1::interval)")
 
-    /// Of the batches past retention those whose events are gone, but for the last of them.
+    /// Batches past retention whose events are gone, except the last one.
     private static let forgetBatches = Statement(
         .write,
         """
@@ -30,12 +30,12 @@ package struct AuditPartitions: Sendable {
 
     private static let batch = 1000
 
-    /// - Returns: how many partitions were made or dropped.
+    /// - Returns: the number of partitions that were created or dropped.
     @discardableResult
     package func tend() async throws -> Int {
         try await translatingErrors {
             let retention = Bind.interval(AuditRetention.events + AuditRetention.margin)
-            // A month that can't be made for now keeps nobody from dropping another.
+            // A failure to create one month must not prevent dropping another.
             var made = Result<Int, any Error>.success(0)
             do { made = .success(try await count(Self.prepare, [])) } catch { made = .failure(error) }
             let dropped = try await count(Self.drop, [retention])

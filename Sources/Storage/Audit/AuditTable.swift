@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 package import Postgres
 
-/// The audit's chain over all applications; what is written into it stands with the SQL of what it is about.
+/// The audit's chain over all applications; events are inserted by the statements that they describe.
 package struct AuditTable: AuditChainStore {
     private let database: Database
 
@@ -25,10 +25,10 @@ package struct AuditTable: AuditChainStore {
 
     private static let lead = Statement(.write, "SELECT pg_try_advisory_xact_lock(7162534108259)")
 
-    /// Not together with the lock: its snapshot would be older than that.
+    /// A statement after the one that locks, whose snapshot would be older than the lock.
     private static let selectLast = Statement(.read, "SELECT seq, mac FROM audit_batches ORDER BY seq DESC LIMIT 1")
 
-    /// Their times bound what is looked at to number them, however long the backlog is and whatever the planner thinks.
+    /// Their times bound the rows that are read to number them, for any backlog and any plan.
     private static let number = Statement(
         .write,
         """
@@ -95,9 +95,8 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch] {
-        try await run(Self.selectBatches, [.int(seq), .int(count)]).map { row in
-            var row = row
-            return AuditBatch(
+        try await run(Self.selectBatches, [.int(seq), .int(count)]).decoded { row in
+            AuditBatch(
                 seq: try row.next(), previous: try row.next(), firstAt: try row.next(), lastAt: try row.next(),
                 sealedAt: try row.next(), events: try row.next(), digest: try row.next(), mac: try row.next())
         }
@@ -118,9 +117,8 @@ package struct AuditTable: AuditChainStore {
         ofBatches batches: ClosedRange<Int>, atMost count: Int
     ) async throws -> [(batch: Int, event: AuditEvent)] {
         let binds: [Bind] = [.int(batches.lowerBound), .int(batches.upperBound), .int(count)]
-        return try await run(Self.selectEventsOfBatches, binds).map { row in
-            var row = row
-            return (try row.next(), try row.auditEvent())
+        return try await run(Self.selectEventsOfBatches, binds).decoded { row in
+            (try row.next(), try row.auditEvent())
         }
     }
 
@@ -172,9 +170,8 @@ package struct AuditTable: AuditChainStore {
     private static let selectApplications = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
 
     package func auditedApplications() async throws -> [(id: Application.ID, name: String)] {
-        try await run(Self.selectApplications, []).map { row in
-            var row = row
-            return (try row.next(), try row.next())
+        try await run(Self.selectApplications, []).decoded { row in
+            (try row.next(), try row.next())
         }
     }
 
@@ -203,7 +200,7 @@ package struct AuditTable: AuditChainStore {
     package func events(
         of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
     ) async throws -> [AuditEvent] {
-        // No event is as old as the epoch, whatever its id.
+        // No event is as old as the epoch.
         var binds: [Bind] = [
             .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
         ]

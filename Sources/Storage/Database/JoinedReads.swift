@@ -3,26 +3,26 @@ internal import Synchronization
 
 /// Reads by key that wait at the same moment, answered by one statement.
 ///
-/// Whoever asks while a statement is on its way shares the next one, which begins when that has ended, or at once where
-/// a crowd waits for it and fewer are under way than `width`. So nobody waits for company where there is none, the more
-/// ask the less each costs, and everybody is answered from after they asked. Whoever leaves is answered at once and
-/// takes nothing from the others.
+/// A caller that arrives while a statement is in progress shares the next one. That starts when the current one has
+/// ended, or at once if many callers wait for it and fewer than `width` statements are in progress. A single caller
+/// therefore never waits for others, each read gets cheaper as more arrive, and each result is read after its call. A
+/// cancelled caller returns at once and does not affect the others.
 final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What is read of each key that has a row; a row that can't be read is its key's own misfortune.
+    /// The value of each key that has a row; a row that can't be decoded fails the calls for its key alone.
     typealias Answers = [Key: Result<Value, any Error>]
 
     private typealias Principal = CheckedContinuation<Value?, any Error>
 
     private struct State {
-        /// Whoever has asked and isn't answered.
+        /// The calls without a result yet.
         var callers: [UInt64: Principal] = [:]
-        /// Of those, who waits for a reading that has not begun.
+        /// The calls among them that wait for a statement that has not started.
         var waiting: [UInt64: Key] = [:]
         var readings = 0
         var lastID: UInt64 = 0
     }
 
-    /// So many in one statement cost a fraction each; more hardly less.
+    /// The number of keys in one statement from which on each costs a fraction; more keys save hardly more.
     ///
     /// With 16, `GET /auth/me` took twice as much of PostgreSQL's processor time.
     private static var crowd: Int { 64 }
@@ -33,8 +33,8 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - width: the most statements under way.
-    ///   - limit: the most callers who may wait for the next one.
+    ///   - width: the maximum number of statements in progress.
+    ///   - limit: the maximum number of callers that may wait for the next one.
     ///   - fetch: one statement.
     init(width: Int, limit: Int, fetch: @escaping @Sendable (_ keys: [Key]) async throws -> Answers) {
         self.width = width
@@ -45,9 +45,9 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many wait for the next statement.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Nothing where there is no such row.
+    /// The value of the key's row, or `nil` if there is no such row.
     ///
-    /// - Throws: `PostgresError.overloaded` where too many wait, `CancellationError` once the task is cancelled, or what
+    /// - Throws: `PostgresError.overloaded` if too many wait, `CancellationError` once the task is cancelled, or what
     ///   the reading threw.
     func value(of key: Key) async throws -> Value? {
         let id = state.withLock { state in
@@ -57,7 +57,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { principal in
                 ask(for: key, as: id, principal)
-                // Or left between being asked and being there to leave.
+                // The caller may have been cancelled before it was registered.
                 if Task.isCancelled { leave(id) }
             }
         } onCancel: {
@@ -75,7 +75,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             return (false, begins)
         }
         if isFull { principal.resume(throwing: PostgresError.overloaded) }
-        // A task of nobody's own: it outlives whoever happened to begin it.
+        // An unstructured task, because it outlives the caller that started it.
         if begins { Task { await read() } }
     }
 
@@ -87,7 +87,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         principal?.resume(throwing: CancellationError())
     }
 
-    /// Statement after statement, as long as anybody waits.
+    /// Runs one statement after another as long as a caller waits.
     private func read() async {
         while let asked = begin() {
             let answers: Result<Answers, any Error>
@@ -103,7 +103,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Who asks from here on is answered by the reading after.
+    /// Calls from here on wait for the statement after this one.
     private func begin() -> [UInt64: Key]? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {
@@ -115,7 +115,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Those who are still there.
+    /// The callers that were not cancelled.
     private func end(_ asked: [UInt64: Key]) -> [(Principal, Key)] {
         state.withLock { state in
             asked.compactMap { id, key in state.callers.removeValue(forKey: id).map { ($0, key) } }

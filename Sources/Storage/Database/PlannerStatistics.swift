@@ -27,10 +27,7 @@ package struct PlannerStatistics: Sendable {
 
     package func refresh() async throws {
         let tables = try await translatingErrors {
-            try await database.execute(Self.grown).map { row in
-                var row = row
-                return try row.next(String.self)
-            }
+            try await database.execute(Self.grown).decoded { try $0.next(String.self) }
         }
         for table in tables {
             // One at a time, and not beside calls that share a connection: they would wait behind it. What another

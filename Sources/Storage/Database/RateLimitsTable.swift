@@ -3,7 +3,7 @@ package import Postgres
 
 /// Rate limits in an unlogged table: what a crash forgets is who was how close to a limit.
 ///
-/// A row says when the subject will have its whole limit again (GCRA, the theoretical arrival time of ITU-T I.371):
+/// A row holds the time when the subject will have its whole limit again (GCRA, the theoretical arrival time of ITU-T I.371):
 /// each call moves that time by one interval, at most to one window ahead of now.
 package struct RateLimitsTable: RateCounter {
     private let database: Database

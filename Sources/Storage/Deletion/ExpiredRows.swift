@@ -1,9 +1,9 @@
 internal import Accounts
 package import Postgres
 
-/// Removes what has served its time, in small batches.
+/// Removes expired rows in small batches.
 ///
-/// Any replica may do it at any time: a row that another one is removing is passed over.
+/// Any replica may do so at any time: it skips rows that another one is removing.
 package struct ExpiredRows: Sendable {
     private let database: Database
 
@@ -13,12 +13,12 @@ package struct ExpiredRows: Sendable {
 
     private static let batch = 1000
 
-    // A session's last access token may outlive it; an ended one is told apart from an unknown one by nobody, and is
-    // kept for a month for whoever looks into what happened. No token goes while an older one of its session could
-    // still be presented: that its successor exists is what tells a thief.
+    // A session is kept for a month after its end, for investigations; the API does not distinguish it from an unknown
+    // one. A refresh token is kept while an older one of its session could still be presented, because an existing
+    // successor is how reuse is detected.
     //
-    // Redeemed codes are remembered for a day: a replay within it tells of a thief. That a message was sent is told for
-    // a week, that it was given up for a month. What a merge would be undone by goes when it can't be any more.
+    // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
+    // month. The data to undo a merge is removed when the merge can no longer be undone.
     private static let statements = [
         Statement(
             .write,
@@ -148,10 +148,10 @@ package struct ExpiredRows: Sendable {
             """),
     ]
 
-    /// All that can go, whatever becomes of some of it.
+    /// Removes everything that has expired, even if one of the statements fails.
     ///
-    /// - Returns: how many rows went.
-    /// - Throws: the first of what went wrong, once the rest is done.
+    /// - Returns: the number of removed rows.
+    /// - Throws: the first error, once all statements have run.
     package func remove() async throws -> Int {
         var removed = 0
         var failure: (any Error)?
@@ -159,7 +159,7 @@ package struct ExpiredRows: Sendable {
             do {
                 var count = Self.batch
                 while count == Self.batch, !Task.isCancelled {
-                    // Sign-ins that share a connection would wait behind it.
+                    // In a transaction, because sign-ins on a shared connection would wait behind it.
                     count = try await database.transaction { transaction in
                         try await transaction.execute(statement, .int(Self.batch)).affected
                     }

@@ -25,13 +25,12 @@ extension SQLStore: DeletionStore {
         of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
         application: Application.ID
     ) async throws -> Date {
-        let rows = try await run(
+        var row = try await one(
             Self.requestDeletion,
             [
                 .application(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
                 .uuid(session),
             ])
-        var row = try rows.firstOrConflict()
         return try row.next()
     }
 

@@ -2,9 +2,9 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-/// Erasures on their way: which are due, and what came of them.
+/// Erasures in progress: which are due, and their outcome.
 extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
-    /// Not even two replicas at once take some: who finds the lock taken comes back later.
+    /// Only one replica takes erasures at a time; one that finds the lock taken tries again later.
     private static let takeErasures = Statement(
         .write,
         """
@@ -106,7 +106,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         try await run(Self.beginErasure, erasure.key + [.uuid(erasure.uid), .uuids(family)]).first != nil
     }
 
-    /// Not if somebody has acknowledged it meanwhile, who has made it due.
+    /// Does nothing if an acknowledgement has made the erasure due in the meantime.
     private static let postpone = Statement(
         .write,
         """

@@ -2,9 +2,9 @@ package import Accounts
 internal import Foundation
 internal import Postgres
 
-/// Whom an erasure waits for, and for how long by now.
+/// The processors that an erasure waits for, and since when.
 extension SQLStore {
-    /// A provider whose tokens are still where they were is told once the erasure has begun.
+    /// A provider whose tokens are still stored is notified once the erasure has begun.
     private static let selectProcessors = Statement(
         .read,
         """
@@ -42,8 +42,7 @@ extension SQLStore {
         """)
 
     func processors(_ receipt: UUID, application: Application.ID) async throws -> [Processor] {
-        try await run(Self.selectProcessors, [.application(application), .uuid(receipt)]).map { row in
-            var row = row
+        try await run(Self.selectProcessors, [.application(application), .uuid(receipt)]).decoded { row in
             let name: String = try row.next()
             let acknowledgedAt: Date? = try row.next()
             let isUnreachable: Bool = try row.next()

@@ -2,9 +2,9 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-/// Removing an account and every trace of it.
+/// Removes an account and every trace of it.
 extension SQLStore: ErasureStore {
-    /// In the order of their uids, as everywhere.
+    /// Locks accounts in the order of their uids, like every statement that locks several.
     private static let lockFamily = Statement(
         .write,
         """
@@ -22,15 +22,12 @@ extension SQLStore: ErasureStore {
 
     package func lockFamily(of uid: UUID, application: Application.ID) async throws -> [UUID] {
         let rows = try await run(Self.lockFamily, [.application(application), .uuid(uid)])
-        let family = try rows.map { row in
-            var row = row
-            return try row.next(UUID.self)
-        }
+        let family = try rows.decoded { try $0.next(UUID.self) }
         return family.contains(uid) ? family : []
     }
 
-    /// Whoever wished for a subject of somebody else's takes along nothing that waits for its owner; what the wish itself
-    /// left is found by its row.
+    /// A registration for another account's subject removes nothing that waits for that subject's owner; its own row is
+    /// removed with the account.
     private static let selectSubjects = Statement(
         .read,
         """
@@ -43,7 +40,7 @@ extension SQLStore: ErasureStore {
                               AND d.uid <> ALL ($2))
         """)
 
-    /// An address that another account owns is not theirs, whatever their identities show.
+    /// Leaves out addresses that another account owns, even if an identity of this account shows them.
     private static let selectAddresses = Statement(
         .read,
         """
@@ -66,21 +63,19 @@ extension SQLStore: ErasureStore {
     package func traces(of family: [UUID], application: Application.ID) async throws -> AccountTraces {
         let binds: [Bind] = [.application(application), .uuids(family)]
         return AccountTraces(
-            subjects: try await run(Self.selectSubjects, binds).map { row in
-                var row = row
-                return AccountTraces.Subject(provider: try row.next(), providerUid: try row.next())
+            subjects: try await run(Self.selectSubjects, binds).decoded { row in
+                AccountTraces.Subject(provider: try row.next(), providerUid: try row.next())
             },
-            addresses: try await run(Self.selectAddresses, binds).map { row in
-                var row = row
-                return try row.next(String.self)
-            })
+            addresses: try await run(Self.selectAddresses, binds).decoded { try $0.next(String.self) })
     }
 
     /// A call that presents a code or a token holds its row, and may wait for the account that is locked here.
     private static let waitBriefly = Statement(.write, "SELECT set_config('lock_timeout', '100ms', true)")
 
-    /// What no row refers to; rate limits are found without knowing the rates that they were counted at, and a redirect
-    /// flow that is being redeemed just now loses its evidence by that.
+    /// Removes what no row refers to.
+    ///
+    /// Rate limits are found without the rates that they were counted at, and a redirect
+    /// flow that is being redeemed at this moment loses its evidence.
     private static let eraseTraces = Statement(
         .write,
         """
@@ -151,7 +146,7 @@ extension SQLStore: ErasureStore {
                (SELECT count(*) FROM messages_gone), (SELECT count(*) FROM flows_gone)
         """)
 
-    /// The rest goes with the account's row, and the row with its audit key.
+    /// Deleting the account's row, which holds its audit key, deletes the rest by cascade.
     private static let eraseAccount = Statement(
         .write,
         """
@@ -211,16 +206,13 @@ extension SQLStore: ErasureStore {
             ])
     }
 
-    /// As `RevocationList` has it: a token may have been signed an instant after its session ended.
+    /// As in `RevocationList`, a token may have been signed an instant after its session ended.
     private static let margin: Duration = .seconds(60)
 
     private static let selectExisting = Statement(
         .read, "SELECT uid FROM accounts WHERE application_id = $1 AND uid = ANY ($2)")
 
     package func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID] {
-        try await run(Self.selectExisting, [.application(application), .uuids(uids)]).map { row in
-            var row = row
-            return try row.next()
-        }
+        try await run(Self.selectExisting, [.application(application), .uuids(uids)]).decoded { try $0.next() }
     }
 }

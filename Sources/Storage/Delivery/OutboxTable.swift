@@ -44,8 +44,7 @@ package struct OutboxTable: OutboxQueue {
                 Self.take, [.texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)), .interval(lease)])
         }
         var messages: [TakenMessage] = []
-        for row in rows {
-            var row = row
+        for var row in rows {
             let application: Application.ID = try row.next()
             let name: String = try row.next()
             let id: UUID = try row.next()

@@ -114,10 +114,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         """)
 
     package func retryUnacknowledged(application: Application.ID) async throws -> [UUID] {
-        try await run(Self.retryAll, [.application(application)]).map { row in
-            var row = row
-            return try row.next()
-        }
+        try await run(Self.retryAll, [.application(application)]).decoded { try $0.next() }
     }
 
     private static let selectHasDue = Statement(

@@ -53,9 +53,8 @@ extension SQLStore {
 
     /// The marks of the addresses of the account and of accounts merged into it.
     func marks(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {
-        try await run(Self.selectAddresses, [.application(application), .uuid(uid)]).map { row in
-            var row = row
-            return sealing.mark(of: try row.next())
+        try await run(Self.selectAddresses, [.application(application), .uuid(uid)]).decoded { row in
+            sealing.mark(of: try row.next())
         }
     }
 }

@@ -10,9 +10,7 @@ package struct TokenRevocationsTable: RevocationQueue {
     private let scope: DeliveryScope
     package let arrivals: AsyncStream<Void>
 
-    package init(
-        database: Database, sealing: any Sealing, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>
-    ) {
+    package init(database: Database, sealing: any Sealing, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
         self.database = database
         self.sealing = sealing
         self.scope = scope
@@ -46,8 +44,7 @@ package struct TokenRevocationsTable: RevocationQueue {
             try await database.execute(Self.take, [.int(places[.all] ?? 0), .interval(lease), scope.bind])
         }
         var taken: [TakenRevocation] = []
-        for row in rows {
-            var row = row
+        for var row in rows {
             let id: UUID = try row.next()
             let application: Application.ID = try row.next()
             let name: String = try row.next()

@@ -48,9 +48,8 @@ package struct WebhookDeliveriesTable: EventQueue {
                 Self.take,
                 [.texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)), .interval(lease), scope.bind])
         }
-        return try rows.map { row in
-            var row = row
-            return TakenDelivery(
+        return try rows.decoded { row in
+            TakenDelivery(
                 event: try row.next(), webhook: try row.next(), application: try row.next(),
                 applicationName: try row.next(), kind: try row.next(), uid: try row.next(),
                 details: try JSONValue(jsonText: row.next()).object ?? [:], createdAt: try row.next(),

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-/// Addresses that identities come to, and lose.
+/// Addresses that identities gain and lose.
 extension SQLStore: AddressChangeStore {
     private static let changeAddress = Statement(
         .write,
@@ -47,13 +47,12 @@ extension SQLStore: AddressChangeStore {
         of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
         application: Application.ID
     ) async throws {
-        let rows = try await run(
+        _ = try await one(
             Self.changeAddress,
             [
                 .application(application), .uuid(identity), .uuid(uid), .text(target.providerUid),
                 .text(target.address.kind.rawValue), .text(target.address.value),
             ] + addresses.binds)
-        _ = try rows.firstOrConflict()
     }
 }
 
@@ -71,8 +70,7 @@ extension SQLStore: AddressClaimStore {
         """)
 
     package func discardDecoys(of address: EmailAddress, application: Application.ID) async throws {
-        _ = try await run(
-            Self.discardRegistrations, [.application(application), .texts([address.value]), .bool(true)])
+        _ = try await run(Self.discardRegistrations, [.application(application), .texts([address.value]), .bool(true)])
     }
 
     private static let discardChanges = Statement(
@@ -120,9 +118,7 @@ extension SQLStore: AddressClaimStore {
         """)
 
     /// Ends sessions in statements of their own: they see what was opened before the account was locked.
-    package func evictUnprovenClaims(
-        on addresses: [Address], owner: UUID?, application: Application.ID
-    ) async throws {
+    package func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Application.ID) async throws {
         let emails = addresses.compactMap(\.email?.value)
         let phones = addresses.compactMap(\.phone?.value)
         guard !addresses.isEmpty else { return }

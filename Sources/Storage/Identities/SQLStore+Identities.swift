@@ -33,10 +33,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """)
 
     package func identities(of uid: UUID, application: Application.ID) async throws -> [Identity] {
-        try await run(Self.selectIdentities, [.application(application), .uuid(uid)]).map { row in
-            var row = row
-            return try row.nextIdentity()
-        }
+        try await run(Self.selectIdentities, [.application(application), .uuid(uid)]).decoded { try $0.nextIdentity() }
     }
 
     private static let selectSessionIdentity = Statement(

@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-/// What a password reset takes from people who got into the account.
+/// Quarantines what others may have added to an account before a password reset.
 extension SQLStore: PasswordResetStore, QuarantineStore {
     /// Sessions that have ended count too: one that takes their place may finish what they began.
     ///
@@ -50,8 +50,8 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         _ = try await run(Self.endPending, [.application(application), .uuid(uid)])
     }
 
-    /// Only identities that were linked after the proven mailbox are suspect: otherwise somebody who links a mailbox to
-    /// another person's account and resets the password by it would shut the owner out.
+    /// Only identities that were linked after the proven mailbox are suspect: otherwise an attacker who links a mailbox to
+    /// another person's account and resets the password with it would lock the owner out.
     private static let quarantine = Statement(
         .write,
         """

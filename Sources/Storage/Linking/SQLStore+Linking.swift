@@ -3,7 +3,7 @@ package import Foundation
 package import Postgres
 package import ProviderKit
 
-extension SQLStore: LinkingStateStore, SessionOpeningStore {
+extension SQLStore: LinkingStateStore {
     package static let selectLinkingState = Statement(
         .read,
         """
@@ -37,8 +37,7 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
             [.application(application), .text(provider), .text(evidence.providerUid)]
                 + evidence.addresses.map(\.address).binds + [.interval(idleLimit)])
         var state = LinkingState()
-        for row in rows {
-            var row = row
+        for var row in rows {
             let identity: UUID? = try row.next()
             let address = try row.nextAddress()
             let uid: UUID = try row.next()
@@ -54,111 +53,6 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
             }
         }
         return state
-    }
-
-    /// A proof of an address ends the registrations that wait for it.
-    ///
-    /// Keeps the decoy: deleting it would reveal that the address has an account whose owner has just signed in.
-    ///
-    /// Locks what the permission depends on, the account first: deletion and a new password lock it too before they
-    /// end sessions, so neither side can miss the other.
-    ///
-    /// The languages are stored unless another sign-in holds the account: waiting for that one could be a deadlock.
-    private static let openSession = Statement(
-        .write,
-        """
-        WITH account AS MATERIALIZED (
-            SELECT uid, audit_key, locale FROM accounts
-             WHERE application_id = $1 AND uid = $2
-               AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
-               FOR SHARE
-        ), password AS MATERIALIZED (
-            SELECT p.identity_id FROM passwords p, account
-             WHERE p.application_id = $1 AND p.identity_id = $3 AND p.hash = $11
-               AND NOT EXISTS (SELECT FROM password_failures f
-                                WHERE f.application_id = $1 AND f.subject = $12 AND f.locked_until > now())
-               FOR SHARE OF p
-        ), identity AS (
-            UPDATE identities i
-               SET last_used_at = CASE WHEN $18 THEN now() ELSE last_used_at END, display_name = coalesce(i.display_name, $13),
-                   profile = CASE WHEN $14::jsonb = '{}' THEN i.profile ELSE $14::jsonb END
-              FROM account
-             WHERE i.application_id = $1 AND i.id = $3 AND i.uid = account.uid
-               AND (i.quarantined_at IS NOT NULL) = $21
-               AND ($11::text IS NULL OR EXISTS (SELECT FROM password))
-            RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
-        ), session AS (
-            INSERT INTO sessions
-                   (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
-                    authenticated_at, continues)
-            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
-                   least(coalesce($17, now()), now()), $20
-              FROM account, identity
-            RETURNING id, authenticated_at, expires_at
-        ), token AS (
-            INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
-            SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
-        ), reader AS MATERIALIZED (
-            SELECT a.uid FROM account, session, accounts a
-             WHERE $15::text IS NOT NULL AND account.locale IS DISTINCT FROM $15
-               AND a.application_id = $1 AND a.uid = account.uid
-               FOR NO KEY UPDATE OF a SKIP LOCKED
-        ), noted AS (
-            UPDATE accounts a SET locale = $15 FROM reader WHERE a.application_id = $1 AND a.uid = reader.uid
-        ), registration AS MATERIALIZED (
-            SELECT FROM registrations
-             WHERE application_id = $1 AND address = ANY ($19::text[]) AND NOT is_decoy
-               AND EXISTS (SELECT FROM session)
-               FOR UPDATE NOWAIT
-        ), discarded AS (
-            DELETE FROM registrations
-             WHERE application_id = $1 AND address = ANY ($19::text[]) AND NOT is_decoy
-               AND (SELECT count(*) FROM registration) > 0
-        ), cleared AS (
-            DELETE FROM password_failures
-             WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, session.id),
-                   jsonb_build_object('provider', identity.provider)
-              FROM account, identity, session
-        )
-        SELECT u.uid, u.email, u.phone, u.display_name, u.is_anonymous, u.providers, u.metadata::text, u.created_at,
-               u.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
-               identity.profile::text, session.authenticated_at, session.expires_at
-          FROM session, identity, account
-          JOIN users u ON u.application_id = $1 AND u.uid = account.uid
-        """)
-
-    package func openSession(
-        _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
-    ) async throws -> OpenedSession {
-        let rows = try await run(
-            Self.openSession,
-            [.application(session.application.id), .uuid(identity.uid), .uuid(identity.id)] + session.binds
-                + [
-                    .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(session.evidence.displayName),
-                    .json(try JSONValue.object(session.evidence.profile).jsonText()),
-                    .text(session.client.languages), .uuid(session.resumes),
-                    .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
-                    .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
-                    .bool(identity.isQuarantined),
-                ])
-        var row = try rows.firstOrConflict()
-        let user = try row.nextUser()
-        let providerUid: String = try row.next()
-        let identityCreatedAt: Date = try row.next()
-        let displayName: String? = try row.next()
-        let profile = try JSONValue(jsonText: row.next())
-        return OpenedSession(
-            grant: SessionGrant(
-                sessionID: session.id, uid: user.uid, authenticatedAt: try row.next(),
-                expiresAt: try row.next(), methods: session.evidence.methods, provider: session.provider,
-                providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:]),
-            user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
-            isNewAccount: false,
-            shouldChangePassword: false)
     }
 
     private static let insertIdentity = Statement(
@@ -192,7 +86,7 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
     ) async throws -> KnownIdentity {
         let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
         let shown = session.evidence.shown(verified: identity.showing)
-        let rows = try await run(
+        _ = try await one(
             Self.insertIdentity,
             [
                 .application(session.application.id), .uuid(uid), .uuid(added.id), .text(session.provider),
@@ -200,19 +94,7 @@ extension SQLStore: LinkingStateStore, SessionOpeningStore {
                 .text(shown.phone?.value), .text(session.evidence.displayName),
                 .json(try JSONValue.object(session.evidence.profile).jsonText()),
             ] + identity.claiming.binds + [.bool(shown.phoneVerified)])
-        _ = try rows.firstOrConflict()
         return added
-    }
-}
-
-extension NewSession {
-    /// `$4` to `$10` of the statements that open a session.
-    var binds: [Bind] {
-        [
-            .uuid(id), .texts(evidence.methods), .text(client.device), .text(client.address),
-            .interval(application.policy.tokens.sessionLifetime), .bytes(refreshToken.hash),
-            .interval(application.policy.tokens.refreshLifetime),
-        ]
     }
 }
 

@@ -2,10 +2,12 @@ package import Accounts
 internal import Foundation
 internal import Postgres
 
-/// Two merged accounts part again.
+/// Undoes a merge of two accounts.
 extension SQLStore: MergeUndoStore {
-    /// What was taken over goes again only where it is still as it was taken; an address goes with an identity that
-    /// shows it, also one that it was given meanwhile, and stays where only one that stays shows it.
+    /// Moved data is returned only if it is unchanged.
+    ///
+    /// An address follows an identity that shows it, even if the
+    /// identity gained it after the merge, and stays if only a remaining identity shows it.
     private static let undoMerge = Statement(
         .write,
         """
@@ -78,7 +80,7 @@ extension SQLStore: MergeUndoStore {
         SELECT survivor FROM undone
         """)
 
-    /// What joined by an address that has gone back shows one that is not its account's any more.
+    /// Identities that joined by a returned address now show one that their account does not own.
     private static let showAsUnproven = Statement(
         .write,
         """

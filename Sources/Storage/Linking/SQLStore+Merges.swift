@@ -33,7 +33,7 @@ extension SQLStore: AliasStore, MergeStore {
             sessions: try row.next())
     }
 
-    /// The guest's identity that a surviving guest gives up goes to the absorbed account, for the way back.
+    /// The guest identity of a surviving guest moves to the absorbed account, so that the merge can be undone.
     private static let carryOutMerge = Statement(
         .write,
         """
@@ -83,14 +83,13 @@ extension SQLStore: AliasStore, MergeStore {
     package func carryOut(
         _ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID
     ) async throws -> Merge {
-        let rows = try await run(
+        var row = try await one(
             Self.carryOutMerge,
             [
                 .application(application), .uuid(id), .uuid(plan.survivor), .uuid(plan.absorbed),
                 .uuids(plan.identities.map(\.id)), .uuids(plan.guests.map(\.id)), .text(plan.displayName),
                 .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow), .uuids(plan.newlyLinked),
             ])
-        var row = try rows.firstOrConflict()
         return try row.nextMerge()
     }
 
@@ -110,10 +109,7 @@ extension SQLStore: AliasStore, MergeStore {
         """)
 
     package func merges(of uid: UUID, application: Application.ID) async throws -> [Merge] {
-        try await run(Self.selectMerges, [.application(application), .uuid(uid)]).map { row in
-            var row = row
-            return try row.nextMerge()
-        }
+        try await run(Self.selectMerges, [.application(application), .uuid(uid)]).decoded { try $0.nextMerge() }
     }
 
     private static let resolve = Statement(

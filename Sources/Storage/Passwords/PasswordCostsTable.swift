@@ -28,9 +28,8 @@ package struct PasswordCostsTable: Sendable {
         var size = try await database.execute(Self.size).first
         let rows: Double = try size?.next() ?? 0
         let percent = min(100, 100 * Self.sample / max(rows, 1))
-        return try await database.execute(Self.select, .double(percent)).map { row in
-            var row = row
-            return (try row.next(Application.ID.self), try row.next(), try row.next())
+        return try await database.execute(Self.select, .double(percent)).decoded { row in
+            (try row.next(Application.ID.self), try row.next(), try row.next())
         }
     }
 }

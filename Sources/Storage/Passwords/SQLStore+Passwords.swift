@@ -27,13 +27,12 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
     package func passwordState(
         of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID
     ) async throws -> PasswordState {
-        let rows = try await run(
+        var row = try await one(
             Self.selectPasswordState,
             [
                 .application(application), .text(provider), .text(subject.providerUid), .text(subject.address.value),
                 .bytes(attempts.bytes),
             ])
-        var row = try rows.firstOrConflict()
         let id: UUID? = try row.next()
         let uid: UUID? = try row.next()
         let status = try row.nextStatus()
@@ -127,7 +126,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         }
     }
 
-    /// Only what replaces nothing may be inserted: a password that somebody has removed meanwhile stays removed.
+    /// Inserts only if no password is to be replaced: one that was removed in the meantime stays removed.
     private static let setPassword = Statement(
         .write,
         """
@@ -155,9 +154,8 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
     package func setPassword(
         _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
     ) async throws {
-        let rows = try await run(
+        _ = try await one(
             Self.setPassword, [.application(application), .uuid(identity), .text(hash.phc), .text(expected?.phc)])
-        _ = try rows.firstOrConflict()
     }
 
     private static let rehash = Statement(

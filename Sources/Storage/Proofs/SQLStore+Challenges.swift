@@ -49,7 +49,7 @@ extension SQLStore: ChallengeStore {
         if case .addressChange(let identity) = challenge.purpose {
             return try await issue(challenge, changing: identity, application: application)
         }
-        let rows = try await run(
+        var row = try await one(
             Self.issueChallenge,
             [
                 .application(application), .uuid(challenge.id), .text(challenge.provider),
@@ -58,7 +58,6 @@ extension SQLStore: ChallengeStore {
                 .interval(challenge.lifetime), .interval(challenge.resendAfter), .bytes(challenge.code),
                 .bytes(challenge.network),
             ])
-        var row = try rows.firstOrConflict()
         return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
     }
 
@@ -89,7 +88,7 @@ extension SQLStore: ChallengeStore {
     private func issue(
         _ challenge: NewChallenge, changing identity: UUID, application: Application.ID
     ) async throws -> IssuedChallenge {
-        let rows = try await run(
+        var row = try await one(
             Self.issueAddressChange,
             [
                 .application(application), .uuid(challenge.id), .text(challenge.provider),
@@ -97,7 +96,6 @@ extension SQLStore: ChallengeStore {
                 .text(challenge.target.address.value), .bytes(challenge.hash), .uuid(identity),
                 .interval(challenge.lifetime), .interval(challenge.resendAfter),
             ])
-        var row = try rows.firstOrConflict()
         return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
     }
 

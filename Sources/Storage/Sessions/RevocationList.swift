@@ -19,9 +19,9 @@ struct SessionRevocation: Sendable, Equatable {
 
 /// The sessions that ended or were renewed within one access token's life, in memory.
 ///
-/// Notifications add to it as they come. It speaks for itself only while the replica channel is current and all that
+/// Notifications add to it. It is authoritative only while the replica channel is current and all that
 /// happened before the channel's last connection has been loaded, and only of tokens that are no older than what it
-/// holds; else the session's row is asked.
+/// holds; otherwise the session's row is queried.
 package final class RevocationList: Revocations {
     private struct Key: Hashable {
         let application: Application.ID
@@ -144,8 +144,7 @@ package final class RevocationList: Revocations {
         let start = ContinuousClock.now
         guard let rows = try? await database.execute(Self.selectRevoked, [.interval(reach)]) else { return false }
         var loaded: Set<Key> = []
-        for row in rows {
-            var row = row
+        for var row in rows {
             guard let application = try? row.next(Application.ID.self), let session = try? row.next(UUID.self),
                 let generation = try? row.next(Int32.self)
             else { return false }

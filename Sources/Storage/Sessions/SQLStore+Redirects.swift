@@ -39,8 +39,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
     ) async throws -> AnsweredFlow? {
         let binds: [Bind] = [.application(application), .bytes(state), .text(provider), .bytes(browser)]
         guard var row = try await run(Self.answerFlow, binds).first else { return nil }
-        return AnsweredFlow(
-            destination: try row.nextDestination(), beganAt: try row.next(), isFresh: try row.next())
+        return AnsweredFlow(destination: try row.nextDestination(), beganAt: try row.next(), isFresh: try row.next())
     }
 
     private static let issueCode = Statement(

@@ -4,8 +4,8 @@ package import Postgres
 internal import ProviderKit
 
 extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionStore {
-    /// The row of a token's successor says that, and when, the token was presented; the row of the successor's own
-    /// successor says whether the successor was.
+    /// The row of a token's successor shows that, and when, the token was presented; the successor's own successor shows
+    /// whether the successor was presented.
     ///
     /// So a rotation is one insert, and repeating it changes nothing. A token made at the moment when its session is
     /// renewed is of the generation before, and so worth nothing.
@@ -88,9 +88,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         """)
 
     package func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession] {
-        try await run(Self.selectSessions, [.application(application), .uuid(uid)]).map { row in
-            var row = row
-            return ListedSession(
+        try await run(Self.selectSessions, [.application(application), .uuid(uid)]).decoded { row in
+            ListedSession(
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
                 lastSeenAt: try row.next())
         }
@@ -153,8 +152,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         let rows = try await run(
             Self.endSessions,
             [.application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener)])
-        for row in rows {
-            var row = row
+        for var row in rows {
             onRevoked(SessionRevocation(of: try row.next(), application: application))
         }
         return rows.count

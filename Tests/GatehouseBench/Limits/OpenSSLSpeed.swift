@@ -7,8 +7,7 @@ enum OpenSSLSpeed {
     static func rsa3072() async throws -> String? {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         guard FileManager.default.isExecutableFile(atPath: program) else { return nil }
-        let output = try await Child.output(
-            of: [program, "speed", "-seconds", "1", "-multi", "\(cores)", "rsa3072"])
+        let output = try await Child.output(of: [program, "speed", "-seconds", "1", "-multi", "\(cores)", "rsa3072"])
         // rsa 3072 bits 0.001500s 0.000030s    666.7  33333.3
         let line = output.split(separator: "\n").last { $0.hasPrefix("rsa 3072 bits") }
         guard let fields = line?.split(separator: " "), fields.count >= 6, let signs = Double(fields[5]) else {

@@ -38,7 +38,7 @@ struct Pgbench: Sendable {
 }
 
 extension String {
-    /// The number that stands behind the last occurrence of a text.
+    /// The number after the last occurrence of a text.
     func number(after text: String) -> Double? {
         guard let end = range(of: text, options: .backwards)?.upperBound else { return nil }
         return Double(self[end...].prefix { "0123456789.".contains($0) })

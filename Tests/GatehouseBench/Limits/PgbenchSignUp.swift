@@ -31,8 +31,7 @@ struct PgbenchSignUp: Sendable {
         Contender(name: "pgbench, the same statements", seconds: seconds) {
             let before = try await stage.seeder.accountCount()
             return { seconds in
-                let count = try await pgbench.run(
-                    seconds: seconds, variables: ["application": "\(application.id)"])
+                let count = try await pgbench.run(seconds: seconds, variables: ["application": "\(application.id)"])
                 let written = try await stage.seeder.accountCount() - before
                 guard written >= count.done else {
                     throw BenchError("pgbench's statements write nothing")
@@ -56,7 +55,7 @@ struct PgbenchSignUp: Sendable {
         ]
     }
 
-    /// A UUID of version 7, as the server's: rows that are made together stand together in every index.
+    /// A UUID of version 7, as the server's: rows that are created together are adjacent in every index.
     ///
     /// It uses the transaction's clock, so that it is the same in the whole statement.
     private static func id(_ number: Int) -> String {

@@ -29,7 +29,7 @@ struct MachineDescription: Sendable {
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "?"
     }
 
-    /// Of the first line that sets it, by `:` or `=`.
+    /// The value in the first line that sets it, by `:` or `=`.
     private static func value(of name: String, in file: String) -> String? {
         let text = try? String(contentsOfFile: file, encoding: .utf8)
         let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }

@@ -55,7 +55,7 @@ struct ProcessorMeter: Sendable {
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }
 
-        /// Of all cores, including time that a hypervisor took.
+        /// The time of all cores, including what a hypervisor took.
         private static func busyTime() -> Double {
             let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
             let line = text?.split(separator: "\n").first { $0.hasPrefix("cpu ") }

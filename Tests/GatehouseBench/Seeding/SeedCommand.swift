@@ -30,8 +30,7 @@ struct SeedCommand: AsyncParsableCommand {
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "How many people the application is to have.", transform: { try count($0, SeededPerson.numbers) })
     var accounts: Int
-    @Option(
-        help: "Identities of each person: one with the password, and others.", transform: { try count($0, 1...16) })
+    @Option(help: "Identities of each person: one with the password, and others.", transform: { try count($0, 1...16) })
     var identitiesPerAccount = 2
     @Option(help: "The application; the default one if omitted.")
     var application: String?

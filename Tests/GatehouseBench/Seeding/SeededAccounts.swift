@@ -52,8 +52,7 @@ struct SeededAccounts: Sendable {
     }
 
     /// Two seeders that run at once share the work: the next statement of the second sees what the first has written.
-    private static let lock = Statement(
-        .write, "SELECT true FROM (SELECT pg_advisory_xact_lock($1, $2)) AS locked")
+    private static let lock = Statement(.write, "SELECT true FROM (SELECT pg_advisory_xact_lock($1, $2)) AS locked")
 
     private static let selectPresent = Statement(
         .read, "SELECT uid FROM accounts WHERE application_id = $1 AND uid BETWEEN $2 AND $3")

@@ -61,7 +61,7 @@ struct IdentityProvider: Sendable {
     }
 }
 
-/// A port that is told later than it is asked for.
+/// A port that becomes known after its first readers started to wait.
 private actor Port {
     private var known: Int?
     private var waiters: [CheckedContinuation<Int, Never>] = []

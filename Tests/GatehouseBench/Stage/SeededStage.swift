@@ -4,7 +4,7 @@ import Foundation
 struct SeededStage: Sendable {
     let stage: Stage
     private let password: String
-    /// Of all over the tables, in no order.
+    /// People from the whole range, shuffled.
     private let known: [(person: SeededPerson, refreshToken: String)]
 
     private static let knownPeople = 90_000
@@ -60,7 +60,7 @@ struct SeededStage: Sendable {
     }
 
     struct Timing {
-        /// Half of the calls took no longer, in milliseconds.
+        /// The median latency in milliseconds.
         let median: Double
         /// How often each person was asked for; `nil` where the calls are for people who are new.
         let callsPerPerson: Double?
@@ -74,8 +74,7 @@ struct SeededStage: Sendable {
             throw BenchError("\(call.rawValue): \(count.failures) calls failed")
         }
         let calls = count.perSecond * call.seconds
-        return Timing(
-            median: latency.median, callsPerPerson: people.isEmpty ? nil : calls / Double(people.count))
+        return Timing(median: latency.median, callsPerPerson: people.isEmpty ? nil : calls / Double(people.count))
     }
 
     private func load(
@@ -90,10 +89,7 @@ struct SeededStage: Sendable {
             case .signIn:
                 (.post, "/login", people.map { RequestBody.signIn(email: $0.person.email, password: password) })
             case .tokenSignIn:
-                (
-                    .once, "/oauth/loopback/token",
-                    try stage.identityProvider.newPeople(20_000).map(RequestBody.idToken)
-                )
+                (.once, "/oauth/loopback/token", try stage.identityProvider.newPeople(20_000).map(RequestBody.idToken))
             case .anonymous: (.post, "/anonymous", [RequestBody.empty])
             }
         return (try stage.wrk(script, connections: Self.connections, lines: lines), path)

@@ -16,7 +16,7 @@ struct Person: Sendable {
     let accessToken: String
 }
 
-/// Fills the database by the server's own means, with keys and accounts that the server then finds.
+/// Fills the database through the server's own types, with keys and accounts that the server then finds.
 struct Seeder: Sendable {
     static let password = "correct horse battery staple"
     private static let provider = "email"
@@ -36,8 +36,7 @@ struct Seeder: Sendable {
         database.start()
         try await database.ready(within: .seconds(5))
         _ = try await Migrator(database: database, migrations: Migrations.all).migrate()
-        let rootKey = try await RootKey.open(
-            RootKeyTable(database: database), with: MasterKeys(current: masterKey))
+        let rootKey = try await RootKey.open(RootKeyTable(database: database), with: MasterKeys(current: masterKey))
         let sealer = Sealer(rootKey: rootKey)
         let revocations = RevocationList(database: database, channel: ReplicaChannel(database: database)) { .zero }
         keys = KeyRing(store: SigningKeysTable(database: database), sealing: sealer, time: SystemTime())
@@ -88,7 +87,7 @@ extension Seeder {
             accessToken: signedIn.tokens.accessToken)
     }
 
-    /// Of new sessions, which belong to the people in turn.
+    /// The tokens of new sessions, which belong to the people in turn.
     func refreshTokens(_ count: Int, for people: [Person], in application: Application) async throws -> [String] {
         try await concurrently(0..<count) { number in
             let token = tokens.opaque.make()
@@ -98,9 +97,7 @@ extension Seeder {
     }
 
     /// New sessions whose tokens are known by the hashes of numbers.
-    func openSessions(
-        withTokensOf numbers: [Int64], for people: [Person], in application: Application
-    ) async throws {
+    func openSessions(withTokensOf numbers: [Int64], for people: [Person], in application: Application) async throws {
         _ = try await concurrently(numbers.indices) { index in
             let bytes = withUnsafeBytes(of: numbers[index].bigEndian) { Array($0) }
             let token = OpaqueToken(text: "", hash: Array(SHA256.hash(data: bytes)))
@@ -108,16 +105,14 @@ extension Seeder {
         }
     }
 
-    private func openSession(
-        with token: OpaqueToken, for person: Person, in application: Application
-    ) async throws {
+    private func openSession(with token: OpaqueToken, for person: Person, in application: Application) async throws {
         let session = NewSession(
             by: VerifiedIdentity(providerUid: person.email, methods: ["pwd"]), of: Self.provider, from: Self.client,
             in: application, refreshToken: token)
         _ = try await store.openSession(session, identity: person.identity, password: nil)
     }
 
-    /// Of the sessions that were seeded with these people; nothing is read.
+    /// Access tokens for the seeded sessions of these people, made without a query.
     func accessTokens(of people: [SeededPerson], in application: Application) async throws -> [String] {
         try await concurrently(people) { person in
             let grant = SessionGrant(
@@ -144,7 +139,7 @@ extension Seeder {
     private static let selectBackend = Statement(.read, "SELECT pg_backend_pid()")
     private static let countDue = Statement(.read, "SELECT count(*) FROM accounts WHERE purge_after <= now()")
     private static let countAccounts = Statement(.read, "SELECT count(*) FROM accounts")
-    /// Of the tables that grow with the number of people.
+    /// Counts scans of the tables that grow with the number of people.
     private static let sumScans = Statement(
         .read,
         """

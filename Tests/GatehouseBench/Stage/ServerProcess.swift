@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP server in a process of its own, on a port that it chose itself and told in its log.
+/// An HTTP server in its own process, on a free port that its log names.
 struct ServerProcess: Sendable {
     let id: pid_t
     private let child: Child

@@ -28,15 +28,13 @@ struct Stage: Sendable {
     private let people: [Application.ID: [Person]]
     private let directory: String
 
-    /// After an error everything is left running: it ends with the process, which is about to.
+    /// After an error everything keeps running until the process ends, which is about to happen.
     static func with<Result>(_ body: (Stage) async throws -> Result) async throws -> Result {
         try await with(databases: ["bench"]) { try await body($0[0]) }
     }
 
-    /// One for each database of one PostgreSQL.
-    static func with<Result>(
-        databases: [String], _ body: ([Stage]) async throws -> Result
-    ) async throws -> Result {
+    /// Runs the body with one stage for each database of one PostgreSQL server.
+    static func with<Result>(databases: [String], _ body: ([Stage]) async throws -> Result) async throws -> Result {
         progress("setting up")
         var options = PrivateCluster.Options()
         options.ephemeral = true
@@ -69,22 +67,19 @@ struct Stage: Sendable {
         self.directory = directory
         seeder = try await Seeder(databaseURL: databaseURL, masterKey: Self.masterKey)
         rs256 = try await seeder.application(named: "rs256", issuer: Self.publicURL, algorithm: .rs256)
-        es256 = try await seeder.application(
-            named: "es256", issuer: "\(Self.publicURL)/apps/es256", algorithm: .es256)
+        es256 = try await seeder.application(named: "es256", issuer: "\(Self.publicURL)/apps/es256", algorithm: .es256)
         people = [
             rs256.id: try await seeder.people(Self.peopleOfEach, in: rs256),
             es256.id: try await seeder.people(Self.peopleOfEach, in: es256),
         ]
         identityProvider = try await IdentityProvider.start()
         configuration = "\(directory)/gatehouse.yaml"
-        let text = Self.configuration(
-            databaseURL: databaseURL, issuer: identityProvider.issuer, directory: directory)
+        let text = Self.configuration(databaseURL: databaseURL, issuer: identityProvider.issuer, directory: directory)
         try Data(text.utf8).write(to: URL(filePath: configuration))
         gatehouse = try await Self.serve(configuration, log: "\(directory)/gatehouse.log")
         emptyRoute = try await ServerProcess.start(
             [try Self.program(), "empty-route"], log: "\(directory)/empty-route.log")
-        processes = .init(
-            servers: [gatehouse.id, emptyRoute.id], database: try await seeder.postmaster())
+        processes = .init(servers: [gatehouse.id, emptyRoute.id], database: try await seeder.postmaster())
     }
 
     /// Defaults, but for what a bench on one machine can't do with: rate limits and HTTPS.

@@ -9,8 +9,7 @@ extension Trial {
                 let people = stage.people(of: stage.es256)
                 let url = server.url(stage.path(of: stage.es256)) + "/api/v1/auth"
                 let me = try stage.wrk(.get, connections: 64, lines: people.map(\.accessToken))
-                let login = try stage.wrk(
-                    .post, connections: Stage.signInConnections, lines: people.map(\.signInBody))
+                let login = try stage.wrk(.post, connections: Stage.signInConnections, lines: people.map(\.signInBody))
                 let resident = { try ProcessStatus.residentMegabytes(of: server.id) }
                 let aim = Finding.Bound.all(atMost: ResidentMemory.atRest)
 

@@ -48,13 +48,9 @@ private struct FloodRound {
     private let answers: [PacedLoad.Answer]
     private let megabytes: [Double]
 
-    init(
-        _ flood: PacedLoad, of server: ServerProcess, on stage: Stage, path: String, client: HTTPClient
-    ) async throws {
+    init(_ flood: PacedLoad, of server: ServerProcess, on stage: Stage, path: String, client: HTTPClient) async throws {
         // Both are made ready before either begins.
-        let (quiet, disturbed) = (
-            try await CalmLoad(on: stage, path: path), try await CalmLoad(on: stage, path: path)
-        )
+        let (quiet, disturbed) = (try await CalmLoad(on: stage, path: path), try await CalmLoad(on: stage, path: path))
         idle = await quiet.run(client: client)
         let sampled = try await ResidentMemory.sampled(of: server.id) {
             async let answers = flood.run(seconds: CalmLoad.seconds, client: client)

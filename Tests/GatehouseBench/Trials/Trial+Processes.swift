@@ -18,8 +18,7 @@ extension Trial {
                 }
                 return times
             }
-            findings.append(
-                try Finding("to the first 200 of /health/ready", times, unit: "ms", .all(atMost: 150)))
+            findings.append(try Finding("to the first 200 of /health/ready", times, unit: "ms", .all(atMost: 150)))
         }
     }
 
@@ -34,8 +33,7 @@ extension Trial {
                 }
             }
             findings.append(try Finding("p50", times, unit: "ms"))
-            findings.append(
-                try Finding("p99", [times.sorted()[times.count * 99 / 100]], unit: "ms", .all(atMost: 50)))
+            findings.append(try Finding("p99", [times.sorted()[times.count * 99 / 100]], unit: "ms", .all(atMost: 50)))
         }
     }
 

@@ -1,0 +1,210 @@
+internal import Accounts
+internal import Postgres
+
+/// The statements that read the sections of an export; `SQLStore.personalMessages` reads the messages.
+extension PersonalDataSection {
+    static let account = Statement(
+        .read,
+        """
+        SELECT uid::text, to_jsonb(r)::text
+          FROM (SELECT uid, display_name, metadata, locale, rfc3339(created_at) AS created_at,
+                       rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
+                       rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
+                  FROM accounts
+                 WHERE application_id = $1 AND uid = $2) r
+         WHERE uid::text > $3 LIMIT $4
+        """)
+
+    static let aliases = Statement(
+        .read,
+        """
+        SELECT uid::text, to_jsonb(r)::text
+          FROM (SELECT uid, display_name, metadata, locale, rfc3339(created_at) AS created_at,
+                       rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
+                       rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
+                  FROM accounts
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2))) AND uid <> $2) r
+         WHERE uid::text > $3 ORDER BY uid::text LIMIT $4
+        """)
+
+    static let identities = Statement(
+        .read,
+        """
+        SELECT id::text, to_jsonb(r)::text
+          FROM (SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
+                       profile, rfc3339(created_at) AS created_at, rfc3339(last_used_at) AS last_used_at,
+                       rfc3339(joined_at) AS joined_at, rfc3339(quarantined_at) AS quarantined_at
+                  FROM identities
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE id::text > $3 ORDER BY id::text LIMIT $4
+        """)
+
+    static let addresses = Statement(
+        .read,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT kind || ' ' || address AS key, kind, address, is_silent, rfc3339(verified_at) AS verified_at
+                  FROM addresses
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    static let passwords = Statement(
+        .read,
+        """
+        SELECT identity_id::text, to_jsonb(r)::text
+          FROM (SELECT p.identity_id, p.must_change, rfc3339(p.changed_at) AS changed_at
+                  FROM identities i
+                  JOIN passwords p ON p.application_id = i.application_id AND p.identity_id = i.id
+                 WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE identity_id::text > $3 ORDER BY identity_id::text LIMIT $4
+        """)
+
+    static let providerTokens = Statement(
+        .read,
+        """
+        SELECT identity_id::text, to_jsonb(r)::text
+          FROM (SELECT t.identity_id, i.provider, rfc3339(t.updated_at) AS updated_at
+                  FROM identities i
+                  JOIN provider_tokens t ON t.application_id = i.application_id AND t.identity_id = i.id
+                 WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE identity_id::text > $3 ORDER BY identity_id::text LIMIT $4
+        """)
+
+    static let tokenRevocations = Statement(
+        .read,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT identity_id::text || ' ' || extract(epoch FROM created_at)::text AS key, identity_id, provider,
+                       rfc3339(created_at) AS created_at, attempts, failure, rfc3339(revoked_at) AS revoked_at,
+                       rfc3339(failed_at) AS failed_at
+                  FROM token_revocations
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    /// Ids grow with time.
+    static let sessions = Statement(
+        .read,
+        """
+        SELECT id::text, to_jsonb(r)::text
+          FROM (SELECT id, identity_id, methods, device, address, resumes, continues,
+                       (SELECT session_pseudonym(a.audit_key, s.id) FROM accounts a
+                         WHERE a.application_id = $1 AND a.uid = s.uid) AS audit_session,
+                       rfc3339(authenticated_at) AS authenticated_at,
+                       rfc3339(created_at) AS created_at,
+                       rfc3339((SELECT max(t.created_at) FROM refresh_tokens t
+                                 WHERE t.application_id = $1 AND t.session_id = s.id)) AS last_seen_at,
+                       rfc3339(expires_at) AS expires_at, rfc3339(ended_at) AS ended_at, end_reason, successor_uid
+                  FROM (SELECT * FROM sessions
+                         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2))) AND id::text > $3
+                         ORDER BY id::text LIMIT $4) s) r
+         ORDER BY id::text
+        """)
+
+    static let pendingRegistrations = Statement(
+        .read,
+        """
+        SELECT id::text, to_jsonb(r)::text
+          FROM (SELECT id, provider, provider_uid, address, display_name, on_conflict,
+                       rfc3339(created_at) AS created_at, rfc3339(expires_at) AS expires_at
+                  FROM registrations
+                 WHERE application_id = $1 AND (provider, provider_uid) IN (
+                       SELECT provider, provider_uid FROM registrations
+                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT provider, provider_uid FROM registrations
+                        WHERE application_id = $1 AND address = ANY (ARRAY(
+                              SELECT address FROM addresses WHERE application_id = $1 AND uid = $2)))) r
+         WHERE id::text > $3 ORDER BY id::text LIMIT $4
+        """)
+
+    /// Each arm has an index: in one condition they would read all proofs of the application.
+    static let pendingProofs = Statement(
+        .read,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT encode(sha256(convert_to(kind, 'UTF8') || hash), 'hex') AS key, kind, provider, provider_uid,
+                       address, address_kind, methods, attempts, rfc3339(created_at) AS created_at,
+                       rfc3339(expires_at) AS expires_at
+                  FROM proofs
+                 WHERE application_id = $1 AND (kind, hash) IN (
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(
+                              SELECT id FROM identities WHERE application_id = $1 AND uid = $2))
+                       UNION
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND session_id = ANY (ARRAY(
+                              SELECT id FROM sessions WHERE application_id = $1 AND uid = $2))
+                       UNION
+                       SELECT kind, hash FROM proofs
+                        WHERE application_id = $1 AND address = ANY (ARRAY(
+                              SELECT address FROM addresses WHERE application_id = $1 AND uid = $2)))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    /// Flows that a session of the account began or opened, or that brought one of its identities or addresses.
+    static let redirectFlows = Statement(
+        .read,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT encode(sha256(state_hash), 'hex') AS key, provider, redirect_uri, linking_session, session_id,
+                       is_fresh, sealed_evidence IS NOT NULL AS holds_evidence, rfc3339(created_at) AS created_at,
+                       rfc3339(answered_at) AS answered_at, rfc3339(redeemed_at) AS redeemed_at,
+                       rfc3339(expires_at) AS expires_at
+                  FROM redirect_flows
+                 WHERE application_id = $1 AND state_hash IN (
+                       SELECT f.state_hash FROM sessions s
+                         JOIN redirect_flows f ON f.application_id = $1 AND f.session_id = s.id
+                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT f.state_hash FROM sessions s
+                         JOIN redirect_flows f ON f.application_id = $1 AND f.linking_session = s.id
+                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                       UNION
+                       SELECT state_hash FROM redirect_flows WHERE application_id = $1 AND marks && $5)) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    static let merges = Statement(
+        .read,
+        """
+        SELECT id::text, to_jsonb(r)::text
+          FROM (SELECT id, survivor, absorbed, identities, parked,
+                       CASE WHEN undone_at IS NULL THEN address_kinds ELSE '{}' END AS address_kinds,
+                       CASE WHEN undone_at IS NULL THEN addresses ELSE '{}' END AS addresses,
+                       CASE WHEN undone_at IS NULL THEN filled ELSE '{}' END AS filled, rfc3339(merged_at) AS merged_at,
+                       rfc3339(undo_until) AS undo_until, rfc3339(undone_at) AS undone_at
+                  FROM merges
+                 WHERE application_id = $1
+                   AND (survivor = ANY (ARRAY(SELECT uids_of($1, $2)))
+                        OR absorbed = ANY (ARRAY(SELECT uids_of($1, $2))))) r
+         WHERE id::text > $3 ORDER BY id::text LIMIT $4
+        """)
+
+    static let erasures = Statement(
+        .read,
+        """
+        SELECT receipt::text, to_jsonb(r)::text
+          FROM (SELECT receipt, rfc3339(requested_at) AS requested_at, rfc3339(purge_after) AS purge_after,
+                       rfc3339(began_at) AS began_at, rfc3339(restored_at) AS restored_at, rfc3339(erased_at) AS erased_at
+                  FROM erasures
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE receipt::text > $3 ORDER BY receipt::text LIMIT $4
+        """)
+
+    static let webhookDeliveries = Statement(
+        .read,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT event_id::text || ' ' || webhook AS key, event_id, name, kind, details, attempts, failure,
+                       rfc3339(created_at) AS created_at, rfc3339(acknowledged_at) AS acknowledged_at,
+                       rfc3339(failed_at) AS failed_at
+                  FROM webhook_deliveries
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+}
