@@ -2,16 +2,16 @@ internal import ArgumentParser
 internal import Foundation
 public import ProviderKit
 
-/// A whole Gatehouse, to be started with the providers of your choice.
+/// A Gatehouse server with the providers of your choice.
 ///
-/// `run` reads the command line; a command loads its configuration, opens a `Backend` (database, keys, stores), and
-/// either does its one thing or, for `serve` and `dev`, hands it to `RunningServer`, which wires the services together
-/// and runs them until a signal ends them in reverse order.
+/// `run` parses the command line. A command loads its configuration and opens a `Backend` (database, keys, stores).
+/// `serve` and `dev` hand that to `RunningServer`, which runs all services until a signal ends them.
 public enum GatehouseServer {
-    /// Runs the command that the process was started with and ends the process: with status 0, or with 1 after one
-    /// clear line on standard error.
+    /// Runs the command that the process was started with, and ends the process.
+    ///
+    /// The status is 0, or 1 after one line on standard error.
     public static func run(providers: [any Provider.Type]) async -> Never {
-        // A client or a log reader that goes away is an error of that write, not the end of the server.
+        // A closed connection or pipe is an error of the write to it and must not end the process.
         signal(SIGPIPE, SIG_IGN)
         do {
             var command = try RootCommand.parseAsRoot()
@@ -26,7 +26,7 @@ public enum GatehouseServer {
         exit(0)
     }
 
-    /// The argument parser throws requests for help, which are no failures.
+    /// Prints an error and exits with 1, or prints a help text, which the argument parser throws too, and exits with 0.
     private static func end(with error: any Error) -> Never {
         guard RootCommand.exitCode(for: error) != .success else {
             print(RootCommand.fullMessage(for: error))

@@ -1,7 +1,7 @@
 internal import Accounts
 internal import Foundation
 
-/// Why a command can't go on, in one line for whoever started it.
+/// Why a command failed, in one line.
 enum ServerError: Error, CustomStringConvertible {
     case noConfiguration
     case migrationsMissing
@@ -15,7 +15,7 @@ enum ServerError: Error, CustomStringConvertible {
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
     case liveAccount(UUID)
-    /// Who has not acknowledged, by name.
+    /// The names are those of services that have not acknowledged.
     case unacknowledged(UUID, by: [String], isErased: Bool)
     case auditBroken(AuditFault)
     case development(String)
@@ -24,7 +24,7 @@ enum ServerError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .noConfiguration:
-            "no configuration: give --config FILE or set GATEHOUSE_CONFIG (or try `gatehouse dev`, which needs none)"
+            "no configuration: pass --config FILE or set GATEHOUSE_CONFIG (`gatehouse dev` needs none)"
         case .migrationsMissing: "the database's schema is not this version's: run `gatehouse migrate` first"
         case .addressTaken(let host, let port): "\(host):\(port) is taken by another program; choose another port"
         case .cannotListen(let host, let port, let reason): "can't listen on \(host):\(port): \(reason)"

@@ -5,7 +5,7 @@ internal import Storage
 internal import Tokens
 
 extension Backend {
-    /// The configured applications as erasure sees them.
+    /// The configured applications as erasure needs them.
     func scopes(of configuration: Configuration) async throws -> [ErasureScope] {
         try await applications(of: configuration).map { application in
             let configured = configuration.application(named: application.name)
@@ -35,27 +35,27 @@ extension Backend {
             database: database, sealing: sealer, scope: scope, arrivals: channel.outboxArrivals())
     }
 
-    /// Erases what the ledgers say was erased, and a restored backup has brought back.
+    /// Erases accounts again that the ledgers list as erased and that a restored backup has brought back.
     ///
-    /// To be called before anybody is served.
+    /// Call it before serving requests.
     func replayLedgers(of scopes: [ErasureScope]) async throws {
         for scope in scopes {
-            // The key of certificates is made long before it signs: a backup must not be without it.
+            // Creates the key of certificates before it is first needed, so that every backup contains it.
             _ = try await ErasureCertifier(keys: keys).signer(for: scope.application)
             let count = try await erasure.replay(in: scope)
             guard count > 0 else { continue }
             logger.warning(
-                "accounts erased again that a backup had brought back",
+                "erased accounts again that a restored backup had brought back",
                 metadata: ["application": "\(scope.application.name)", "accounts": "\(count)"])
         }
     }
 
-    /// Says what the lack of a ledger means, to whoever runs it for real.
+    /// Logs what a missing ledger means, except in development.
     func noteMissingLedgers(of scopes: [ErasureScope]) {
         guard !configuration.server.development else { return }
         for scope in scopes where scope.ledger == nil {
             logger.notice(
-                "no deletion.ledger: a restored backup brings back whoever was erased after it was made",
+                "no deletion.ledger: a restored backup brings back accounts that were erased after it was made",
                 metadata: ["application": "\(scope.application.name)"])
         }
     }

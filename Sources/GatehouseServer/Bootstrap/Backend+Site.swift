@@ -8,30 +8,27 @@ internal import Storage
 internal import Tokens
 
 extension Backend {
-    /// The site that a configuration describes, its applications numbered and their keys at hand.
+    /// The applications of a configuration as they are served, with their numbers and signing keys.
     func site(of configuration: Configuration) async throws -> Site {
         let applications = try await applications(of: configuration)
         for application in applications {
             try await keys.prepare(application)
             for provider in application.providers.idle {
                 logger.warning(
-                    "This version can't sign anybody in with a configured provider yet",
+                    "this version has no way to sign in with a configured provider",
                     metadata: ["application": "\(application.name)", "provider": "\(provider.name)"])
             }
         }
-        let origins = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.name, Set($0.origins)) })
-        let recipients = Dictionary(
-            uniqueKeysWithValues: configuration.applications.map { ($0.name, configuration.recipients(of: $0)) })
         let hosts = configuration.applications.flatMap { application in
             application.hosts.map { ($0, application.name) }
         }
         let proxies = configuration.server.trustedProxies
         return Site(
             applications: Dictionary(
-                uniqueKeysWithValues: applications.map { application in
+                uniqueKeysWithValues: zip(applications, configuration.applications).map { application, configured in
                     let served = ServedApplication(
-                        application: application, origins: origins[application.name] ?? [],
-                        recipients: recipients[application.name] ?? [])
+                        application: application, origins: Set(configured.origins),
+                        recipients: configuration.recipients(of: configured))
                     return (application.name, served)
                 }),
             hosts: Dictionary(hosts) { first, _ in first },
@@ -50,7 +47,7 @@ extension Backend {
         WebhookDeliveriesTable(database: database, scope: scope, arrivals: channel.outboxArrivals())
     }
 
-    /// Libraries tell more than an admin wants to read.
+    /// For libraries, whose notices an administrator does not need.
     var quietLogger: Logger {
         var logger = logger
         logger.logLevel = .warning

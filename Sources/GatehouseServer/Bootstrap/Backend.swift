@@ -9,7 +9,7 @@ internal import ProviderKit
 internal import Storage
 package import Tokens
 
-/// The database, the keys, the stores over them and the way to webhooks and the SMS gateway: what every command uses.
+/// What every command uses: the database, the keys, the stores and the client for webhooks and the SMS gateway.
 package struct Backend {
     package let configuration: Configuration
     let logger: Logger
@@ -23,23 +23,23 @@ package struct Backend {
     let store: SQLStore
     let audit: AuditTable
     let auditMAC: AuditMAC
-    /// Set anew when configuration changes the applications.
-    let policies: LivePolicies
-    /// Likewise for the webhooks.
+    /// Follows reloads of the applications.
+    let accessLifetime: LongestAccessLifetime
+    /// Follows reloads of the webhooks.
     let webhooks: CurrentWebhooks
-    /// Apart from the providers' network, so that neither delays the other.
+    /// Separate from the providers' network, so that neither delays the other.
     let posting: any HTTPPosting
 
     package enum Schema {
-        /// Brought up to date first.
+        /// Migrate the schema first.
         case migrated
-        /// Must be up to date.
+        /// Refuse a schema that is not up to date.
         case current
     }
 
-    /// Runs the body with an open backend and closes that whatever happens.
+    /// Runs the body with an open backend, and closes it afterwards.
     ///
-    /// `connections` stand in for the configured ones, for work that is not a server's.
+    /// `connections` replaces the configured connections, for work that no server does.
     package static func with<Result>(
         _ configuration: Configuration, logger: Logger, schema: Schema,
         connections: Database.Configuration? = nil, _ body: (Backend) async throws -> Result
@@ -47,7 +47,7 @@ package struct Backend {
         let gate = LogGate()
         let database = Database(
             connections ?? configuration.database.postgres,
-            logger: Logger(label: logger.label) { _ in OpeningLogHandler(logger, behind: gate) })
+            logger: Logger(label: logger.label) { _ in GatedLogHandler(logger, behind: gate) })
         let network = OutboundNetwork()
         database.start()
         do {
@@ -76,13 +76,13 @@ package struct Backend {
         }
         let rootKey = try await RootKey.open(
             RootKeyTable(database: database), with: MasterKeys(configuration.secrets))
-        let policies = LivePolicies(configuration)
+        let accessLifetime = LongestAccessLifetime(configuration)
         self.configuration = configuration
         self.logger = logger
         self.database = database
-        self.policies = policies
+        self.accessLifetime = accessLifetime
         channel = ReplicaChannel(database: database)
-        revocations = RevocationList(database: database, channel: channel) { policies.longestAccessLifetime }
+        revocations = RevocationList(database: database, channel: channel) { accessLifetime.value }
         sealer = Sealer(rootKey: rootKey)
         opaque = DerivedTokens(rootKey: rootKey)
         audit = AuditTable(database: database)
@@ -95,7 +95,7 @@ package struct Backend {
             database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
     }
 
-    /// The configured applications as the database numbers them.
+    /// The configured applications with their numbers in the database.
     func applications(of configuration: Configuration) async throws -> [Accounts.Application] {
         let table = ApplicationsTable(database: database)
         var applications: [Accounts.Application] = []
@@ -107,9 +107,9 @@ package struct Backend {
 }
 
 extension Configuration.Database {
-    /// Half of the connections share single statements, one listens, the rest are for transactions.
+    /// Half of the connections pipeline single statements, one listens, and the rest run transactions.
     ///
-    /// Writes on one connection commit one after the other, so that several are needed.
+    /// Writes on one connection commit one after the other, so pipelining needs several connections.
     var postgres: Database.Configuration {
         let pipelined = max(1, connections / 2)
         var database = Database.Configuration(url: url.value)

@@ -37,7 +37,7 @@ extension PepperKeys.Key {
 }
 
 extension Configuration.Delivery {
-    /// An inbox takes every mail, whatever is configured.
+    /// An inbox takes every mail instead of the configured relay.
     func emailDelivery(inbox: DevelopmentInbox?) throws -> EmailDelivery? {
         if let inbox {
             return EmailDelivery(from: try Mailbox("Gatehouse <no-reply@gatehouse.example>"), transport: inbox)
@@ -46,7 +46,7 @@ extension Configuration.Delivery {
         return EmailDelivery(from: email.from, transport: SMTPTransport(email.smtp))
     }
 
-    /// An inbox takes every text message too, and nothing is counted.
+    /// An inbox takes every text message instead of the configured gateway, without a budget.
     func smsDelivery(by http: any HTTPPosting, inbox: DevelopmentInbox?) throws -> SMSDelivery? {
         if let inbox { return SMSDelivery(transport: inbox) }
         guard let sms else { return nil }
@@ -89,9 +89,9 @@ extension TextBudget.Limit {
 }
 
 extension Configuration.Server {
-    /// HTTP/1.1, and HTTP/2 too where this server ends TLS.
+    /// HTTP/1.1, and HTTP/2 as well if this server ends TLS.
     ///
-    /// A request must have arrived in full within `bodyDeadline`.
+    /// A connection is closed if a request does not arrive in full within `bodyDeadline`.
     func httpServer(bodyDeadline: Duration) throws -> HTTPServerBuilder {
         let connection = Self.connection(bodyDeadline: TimeAmount(bodyDeadline))
         guard let tls else { return .http1(configuration: connection) }
@@ -100,12 +100,11 @@ extension Configuration.Server {
             let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
             var secure = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            // Older versions are deprecated (RFC 8996).
+            // RFC 8996 deprecates older versions.
             secure.minimumTLSVersion = .tlsv12
             return try .http2Upgrade(
                 tlsConfiguration: secure,
-                configuration: .init(
-                    idleTimeout: Self.idleDuration, streamConfiguration: connection))
+                configuration: .init(idleTimeout: .seconds(Self.idleSeconds), streamConfiguration: connection))
         } catch {
             throw ServerError.unusableTLS(reason: "\(error)")
         }
@@ -114,13 +113,12 @@ extension Configuration.Server {
     private static func connection(bodyDeadline: TimeAmount) -> HTTP1Channel.Configuration {
         .init(
             additionalChannelHandlers: [BodyDeadlineHandler(limit: bodyDeadline), DisconnectHandler()],
-            idleTimeout: idleTimeout, httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
+            idleTimeout: .seconds(idleSeconds), httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
     }
 
-    private static let idleTimeout: TimeAmount = .seconds(60)
-    private static let idleDuration: Duration = .seconds(60)
+    private static let idleSeconds: Int64 = 60
 
-    /// What to tell of an error that kept the port from being opened.
+    /// The error to show if the port could not be opened.
     func listeningError(_ error: any Error) -> ServerError? {
         guard let error = error as? IOError else { return nil }
         guard error.errnoCode != EADDRINUSE else { return .addressTaken(host: host, port: port) }

@@ -39,7 +39,9 @@ actor DatabaseHealth: Health {
         return await running.value
     }
 
-    /// The time counts from the answer on.
+    /// Stores the answer.
+    ///
+    /// It is fresh from now on.
     private func finish(_ isReady: Bool) {
         latest = (isReady, now())
         running = nil

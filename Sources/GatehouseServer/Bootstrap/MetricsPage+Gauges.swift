@@ -7,11 +7,39 @@ internal import Postgres
 internal import Storage
 
 extension MetricsPage.Gauge {
-    /// The figures of the parts that have a queue.
+    /// The figures of all parts of the server but the requests themselves.
     static func all(
-        database: Database, channel: ReplicaChannel, hashing: HashingPool, worker: QueueWorker<MessageHandler>
+        _ backend: Backend, hashing: HashingPool,
+        workers: (
+            outbox: QueueWorker<MessageHandler>, webhooks: QueueWorker<EventHandler>,
+            revocations: QueueWorker<RevocationHandler>
+        ),
+        backlog: CurrentBacklog, upstreams: any ProviderPortsSource
     ) -> [MetricsPage.Gauge] {
-        let queries: [MetricsPage.Gauge] = [
+        database(backend)
+            + Self.hashing { hashing.statistics }
+            + outcomes(
+                of: { workers.outbox.statistics },
+                sent: ("messages_sent_total", "Messages that a relay took."),
+                failed: ("messages_failed_total", "Attempts to send that will be repeated."),
+                givenUp: ("messages_given_up_total", "Messages that will not be tried again."))
+            + outcomes(
+                of: { workers.webhooks.statistics },
+                sent: ("events_acknowledged_total", "Account events that a webhook acknowledged."),
+                failed: ("events_failed_total", "Attempts to post an event that will be repeated."),
+                givenUp: ("events_given_up_total", "Events that will not be posted again."))
+            + outcomes(
+                of: { workers.revocations.statistics },
+                sent: ("tokens_revoked_total", "Tokens given back to the services they came from."),
+                failed: ("tokens_failed_total", "Attempts to give tokens back that will be repeated."),
+                givenUp: ("tokens_given_up_total", "Tokens that will not be given back any more."))
+            + backlog.gauges
+            + self.upstreams { upstreams.statistics }
+    }
+
+    private static func database(_ backend: Backend) -> [MetricsPage.Gauge] {
+        let (database, channel) = (backend.database, backend.channel)
+        return [
             .init("database_reachable", help: "1 while statements can be run.") {
                 database.statistics.isReachable ? 1 : 0
             },
@@ -21,43 +49,19 @@ extension MetricsPage.Gauge {
             .init("database_in_flight", help: "Statements sent and not yet answered.") {
                 Double(database.statistics.inFlight)
             },
-            .init("database_reconnects_total", type: "counter", help: "Connections made anew after a loss.") {
+            .init("database_reconnects_total", type: "counter", help: "Connections made again after a loss.") {
                 Double(database.statistics.reconnects)
             },
             .init(
                 "replica_channel_current",
-                help: "1 while what other replicas tell arrives; else each bearer's session is looked up."
-            ) {
-                channel.isCurrent ? 1 : 0
-            },
+                help: "1 while notifications of other replicas arrive; otherwise each bearer's session is looked up."
+            ) { channel.isCurrent ? 1 : 0 },
         ]
-        let messages = outcomes(
-            of: { worker.statistics },
-            sent: ("messages_sent_total", "Messages that a relay took."),
-            failed: ("messages_failed_total", "Attempts to send that will be repeated."),
-            givenUp: ("messages_given_up_total", "Messages that nobody will try again."))
-        return queries + Self.hashing { hashing.statistics } + messages
-    }
-
-    static func revocations(_ worker: QueueWorker<RevocationHandler>) -> [MetricsPage.Gauge] {
-        outcomes(
-            of: { worker.statistics },
-            sent: ("tokens_revoked_total", "Tokens given back to the services they came from."),
-            failed: ("tokens_failed_total", "Attempts to give tokens back that will be repeated."),
-            givenUp: ("tokens_given_up_total", "Tokens that nobody will give back any more."))
-    }
-
-    static func webhooks(_ worker: QueueWorker<EventHandler>) -> [MetricsPage.Gauge] {
-        outcomes(
-            of: { worker.statistics },
-            sent: ("events_acknowledged_total", "Account events that a webhook acknowledged."),
-            failed: ("events_failed_total", "Attempts to post an event that will be repeated."),
-            givenUp: ("events_given_up_total", "Events that nobody will post again."))
     }
 
     private typealias Counter = (name: String, help: String)
 
-    /// What has become of the work of one of the workers that send.
+    /// The counters of a worker that sends.
     private static func outcomes(
         of statistics: @escaping @Sendable () -> DeliveryStatistics, sent: Counter, failed: Counter, givenUp: Counter
     ) -> [MetricsPage.Gauge] {
@@ -68,8 +72,36 @@ extension MetricsPage.Gauge {
         ]
     }
 
+    private static func hashing(_ statistics: @escaping @Sendable () -> HashingStatistics) -> [MetricsPage.Gauge] {
+        [
+            .init("hashing_queued", help: "Passwords waiting to be hashed.") { Double(statistics().queued) },
+            .init("hashing_running", help: "Passwords being hashed.") { Double(statistics().running) },
+            .init("hashing_done_total", type: "counter", help: "Passwords hashed.") { Double(statistics().done) },
+            .init("hashing_rejected_total", type: "counter", help: "Passwords refused by the queue, by the reason.") {
+                () -> [MetricsPage.Sample] in
+                let refusals = statistics().refusals
+                return HashingRefusal.allCases.map { reason in
+                    MetricsPage.Sample(Double(refusals[reason] ?? 0), labels: [("reason", reason.rawValue)])
+                }
+            },
+            .init(
+                "hashing_abandoned_total", type: "counter",
+                help: "Passwords whose client hung up before they were hashed."
+            ) { Double(statistics().abandoned) },
+            .init("hashing_seconds", help: "Moving average of the time that one hash takes, which bounds the queue.") {
+                statistics().averageDuration / .seconds(1)
+            },
+            .init("hashing_duration_seconds", help: "Time that each hash took.") { .init(statistics().durations) },
+            .init("hashing_wait_seconds", help: "Time that each password waited to be hashed.") {
+                .init(statistics().waits)
+            },
+        ]
+    }
+
     /// The figures of the services behind providers, one for each provider of each application.
-    static func upstreams(_ statistics: @escaping @Sendable () -> [UpstreamStatistics]) -> [MetricsPage.Gauge] {
+    static func upstreams(
+        _ statistics: @escaping @Sendable () -> [UpstreamStatistics]
+    ) -> [MetricsPage.Gauge] {
         [
             .init("provider_up", help: "1 while the service behind a provider answers.") {
                 statistics().map { .init($0.isUp ? 1 : 0, labels: $0.labels) }
@@ -89,6 +121,13 @@ extension MetricsPage.Gauge {
                 }
             },
         ]
+    }
+}
+
+extension MetricsPage.Histogram {
+    fileprivate init(_ histogram: DurationHistogram) {
+        self.init(
+            bounds: histogram.bounds, buckets: histogram.buckets, count: histogram.count, sum: histogram.seconds)
     }
 }
 

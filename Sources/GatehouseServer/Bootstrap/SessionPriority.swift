@@ -1,45 +1,45 @@
 internal import Foundation
 
-/// How the server stands against what runs in other sessions of its machine, such as PostgreSQL.
+/// Lowers the scheduling priority of the server's session, so that hashing passwords does not slow down PostgreSQL on
+/// the same machine.
 ///
-/// Linux shares processors among sessions before it does among the threads of one (autogroups, sched(7)), and each
-/// backend of PostgreSQL has a session of its own. The low priority of the threads that hash counts for nothing there.
-/// Worse, where threads of unlike priority come and go in one session, those of others were seen to wait for up to
-/// seconds (Linux 6.18): with twenty times as many sign-ins as could be hashed, whatever asked the database took 0.5 s
-/// (p99). Once the server's session was worth less than theirs, it took as long as usual.
+/// Linux shares processors among sessions before it shares them among the threads of one (autogroups, sched(7)), and
+/// each backend of PostgreSQL has a session of its own. The low priority of the hashing threads has no effect across
+/// sessions. With twenty times as many sign-ins as could be hashed, database calls took 0.5 s (p99, Linux 6.18). With
+/// a lower priority of the server's session they took as long as without load.
 ///
-/// It has no effect where a control group has a share of the processors, as in most containers.
+/// It has no effect if control groups share the processors, as in most containers.
 enum SessionPriority {
     private static let file = "/proc/self/autogroup"
     private static let usual = "0"
-    /// A third of what each other busy session gets.
+    /// Gives the session a third of what another busy session gets.
     private static let low = "5"
 
-    /// Has the session give way for as long as the body runs, and whatever else is in it.
+    /// Runs the body with a lower priority of the whole session.
     ///
-    /// Under a terminal the session is a person's, and left alone; so is a priority that somebody has chosen. Where it
-    /// can't be done nothing but latency suffers.
+    /// A session with a terminal belongs to a person and keeps its priority, as does one whose priority was changed.
+    /// Failures are ignored: they only cost latency.
     static func lowered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         guard !hasTerminal, current == usual else { return try await body() }
         let lowering = Task {
-            // Linux takes one such wish in 100 ms from those who aren't root, whichever session it is about.
-            while !wish(for: low) { try await Task.sleep(for: .milliseconds(.random(in: 100...200))) }
+            // Linux accepts one change in 100 ms from users other than root, for all sessions together.
+            while !request(low) { try await Task.sleep(for: .milliseconds(.random(in: 100...200))) }
         }
         defer {
             lowering.cancel()
-            if current == low { _ = wish(for: usual) }
+            if current == low { _ = request(usual) }
         }
         return try await body()
     }
 
-    /// `nil` where sessions have no priority.
+    /// `nil` if sessions have no priority.
     private static var current: String? {
         let line = try? String(contentsOfFile: file, encoding: .utf8)
         return line?.split(whereSeparator: \.isWhitespace).last.map(String.init)
     }
 
-    /// - Returns: false where it is worth another try.
-    private static func wish(for niceness: String) -> Bool {
+    /// - Returns: false if the kernel asks to try again.
+    private static func request(_ niceness: String) -> Bool {
         let descriptor = open(file, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }

@@ -5,10 +5,10 @@ package import ProviderKit
 internal import Synchronization
 internal import Tokens
 
-/// The ways out of providers that are really used: the network, others' keys, our signatures.
+/// The ports of providers in a running process: the network, the key sets of other servers, and signing.
 ///
-/// One for the life of the process. Opens nothing until a provider asks for something, so that a configuration may be
-/// read without anybody noticing.
+/// One instance serves the whole process. It opens no connection before a provider's first call, so reading a
+/// configuration causes no traffic.
 package final class UpstreamPorts: ProviderPortsSource {
     private struct Key: Hashable {
         let owner: PortsOwner
@@ -16,7 +16,7 @@ package final class UpstreamPorts: ProviderPortsSource {
     }
 
     private let network: OutboundNetwork
-    /// By owner, so that a reload finds the keys that were fetched before it.
+    /// By owner, so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])
 
     package init(network: OutboundNetwork = OutboundNetwork()) {

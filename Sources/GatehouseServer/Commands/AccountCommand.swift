@@ -2,34 +2,30 @@ internal import Accounts
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPAPI
+internal import ProviderKit
 internal import Storage
 
 /// `gatehouse account`.
 struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "account", abstract: "Looks at an account, or acts on it.",
+        commandName: "account", abstract: "Shows or changes an account.",
         subcommands: [Show.self, Disable.self, Enable.self, RequirePasswordChange.self, Delete.self, Export.self])
 
     struct Options: ParsableArguments {
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "The account's application, where the same uid might be in several.")
+        @Option(help: "The account's application. Default: the first application that has the account.")
         var application: String?
-        @Argument(help: "The account's uid.", transform: { try uid($0) })
+        @Argument(help: "The account's uid.", transform: UUID.argument)
         var uid: UUID
 
-        private static func uid(_ text: String) throws -> UUID {
-            guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is no uid") }
-            return uid
-        }
-
-        /// Finds the account, or the one that has absorbed it, and acts on it.
+        /// Runs the body with the account, or with the account that it was merged into.
+        ///
         /// - Throws: `ServerError.unknownAccount`.
         func act(
             _ installed: InstalledProviders,
             _ body: (Administration, AccountDossier, Accounts.Application, Backend) async throws -> Void
         ) async throws {
-            let (_, configuration) = try options.load(installed: installed)
-            try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+            try await options.withBackend(installed) { backend in
                 let administration = Administration(store: backend.store)
                 for application in try await backend.applications(named: application) {
                     guard let dossier = try await administration.dossier(of: uid, in: application) else { continue }
@@ -81,7 +77,7 @@ struct AccountCommand: ParsableCommand {
     struct RequirePasswordChange: ServerCommand {
         static let configuration = CommandConfiguration(
             commandName: "require-password-change",
-            abstract: "Has the person told at the next login that they should change their password.")
+            abstract: "Makes the next login ask for a new password.")
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
@@ -96,7 +92,7 @@ struct AccountCommand: ParsableCommand {
 
     struct Delete: ServerCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Starts the grace period of deletion, as the person could; prints the receipt.")
+            abstract: "Starts the grace period of deletion and prints the receipt.")
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
@@ -108,7 +104,7 @@ struct AccountCommand: ParsableCommand {
 
     struct Export: ServerCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints everything held about a person as JSON, as they could have it themselves.")
+            abstract: "Prints everything held about a person as JSON.")
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
@@ -123,5 +119,52 @@ struct AccountCommand: ParsableCommand {
                     }
             }
         }
+    }
+}
+
+/// The output of `gatehouse account show`.
+private struct DossierPayload: Encodable {
+    struct Identity: Encodable {
+        let id: String
+        let provider: String
+        let providerUid: String
+        let email: String?
+        let emailVerified: Bool
+        let createdAt: Timestamp
+        let lastUsedAt: Timestamp?
+    }
+
+    let uid: String
+    let application: String
+    let status: String
+    let purgeAfter: Timestamp?
+    let email: String?
+    let displayName: String?
+    let isAnonymous: Bool
+    let metadata: JSONValue
+    let createdAt: Timestamp
+    let updatedAt: Timestamp
+    let identities: [Identity]
+    let liveSessions: Int
+
+    init(_ dossier: AccountDossier, application: String) {
+        let user = dossier.user
+        uid = user.uid.text
+        self.application = application
+        status = dossier.purgeAfter != nil ? "deleted" : dossier.isDisabled ? "disabled" : "live"
+        purgeAfter = dossier.purgeAfter.map { Timestamp($0) }
+        email = user.email
+        displayName = user.displayName
+        isAnonymous = user.isAnonymous
+        metadata = user.metadata
+        createdAt = Timestamp(user.createdAt)
+        updatedAt = Timestamp(user.updatedAt)
+        identities = dossier.identities.map { identity in
+            Identity(
+                id: identity.id.text, provider: identity.provider, providerUid: identity.providerUid,
+                email: identity.email?.value, emailVerified: identity.emailVerified,
+                createdAt: Timestamp(identity.createdAt), lastUsedAt: identity.lastUsedAt.map { Timestamp($0) })
+        }
+        liveSessions = dossier.liveSessions
     }
 }

@@ -2,29 +2,28 @@ internal import Accounts
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPAPI
-internal import Logging
+internal import ProviderKit
 internal import Storage
 
 /// `gatehouse audit`.
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Checks the audit, or reads it.", subcommands: [Verify.self, Export.self])
+        commandName: "audit", abstract: "Verifies or exports the audit.", subcommands: [Verify.self, Export.self])
 
-    /// `gatehouse audit verify`: follows the chain from its beginning, or from what retention has left of it.
+    /// `gatehouse audit verify`: follows the chain from the oldest retained event on.
     struct Verify: ServerCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify", abstract: "Finds events that were edited, removed or inserted.",
             discussion: """
-                A checkpoint, as running servers log them, shows in addition whether the end of the audit was cut off.
+                With a checkpoint from a server's log it also finds out whether the end of the audit was cut off.
                 """)
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "SEQ:MAC, as a server has logged it.", transform: { try checkpoint($0) })
+        @Option(help: "A checkpoint as servers log it, SEQ:MAC.", transform: { try checkpoint($0) })
         var checkpoint: AuditCheckpoint?
 
         func run(installed: InstalledProviders) async throws {
-            let (_, configuration) = try options.load(installed: installed)
-            try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+            try await options.withBackend(installed) { backend in
                 let verification = AuditVerification(
                     store: backend.audit, authentication: backend.auditMAC, time: SystemTime())
                 do {
@@ -36,27 +35,26 @@ struct AuditCommand: ParsableCommand {
         }
 
         private static func checkpoint(_ text: String) throws -> AuditCheckpoint {
-            guard let checkpoint = AuditCheckpoint(text) else { throw ValidationError("\(text) is no checkpoint") }
+            guard let checkpoint = AuditCheckpoint(text) else { throw ValidationError("\(text) is not a checkpoint") }
             return checkpoint
         }
     }
 
-    /// `gatehouse audit export`: page by page, so that it takes no more memory for a year than for a day.
+    /// `gatehouse audit export`: reads page by page, so that memory use doesn't grow with the number of events.
     struct Export: ServerCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Prints events as lines of JSON, those of each application by time.")
+            commandName: "export", abstract: "Prints events as lines of JSON, by application and time.")
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "Only this application's, be it one that is not configured any more.")
+        @Option(help: "Prints this application's events alone. It need not be configured any more.")
         var application: String?
-        @Option(help: "Only events from then on: 2026-01-30T08:00:00Z.", transform: { try time($0) })
+        @Option(help: "Prints events from this time on, as 2026-01-30T08:00:00Z.", transform: { try time($0) })
         var since: Date?
 
         private static let page = 1000
 
         func run(installed: InstalledProviders) async throws {
-            let (_, configuration) = try options.load(installed: installed)
-            try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+            try await options.withBackend(installed) { backend in
                 let applications = try await backend.audit.auditedApplications()
                     .filter { application == nil || $0.name == application }
                 if let application, applications.isEmpty { throw ServerError.unknownApplication(application) }
@@ -81,7 +79,7 @@ struct AuditCommand: ParsableCommand {
 
         private static func time(_ text: String) throws -> Date {
             guard let time = Timestamp(text) else {
-                throw ValidationError("\(text) is no time like 2026-01-30T08:00:00Z")
+                throw ValidationError("\(text) is not a time like 2026-01-30T08:00:00Z")
             }
             return time.date
         }
@@ -93,5 +91,28 @@ extension AuditReport {
         guard let last else { return "the audit is intact: nothing is sealed yet, \(unsealed) events are not" }
         return "the audit is intact: \(events) events in \(batches) batches, up to checkpoint \(last); "
             + "\(unsealed) events are not sealed yet"
+    }
+}
+
+/// An event as `gatehouse audit export` prints it.
+private struct AuditLine: Encodable {
+    let application: String
+    let id: String
+    let at: Timestamp
+    let event: String
+    /// The account's pseudonym.
+    let account: String?
+    /// The session's pseudonym: `auditSession` in the account's export.
+    let session: String?
+    let details: JSONValue
+
+    init(_ event: AuditEvent, application: String) throws {
+        self.application = application
+        id = event.id.text
+        at = Timestamp(event.date)
+        self.event = event.event
+        account = event.account?.hex
+        session = event.session?.text
+        details = try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8))
     }
 }

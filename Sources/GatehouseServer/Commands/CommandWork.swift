@@ -2,7 +2,9 @@ internal import Foundation
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// What a command does beside its workers, which finish what they have taken once it ends.
+/// The work of a command as a service.
+///
+/// The workers beside it finish their current deliveries when it ends.
 final class CommandWork: Service {
     private let body: @Sendable () async throws -> Void
     private let outcome = Mutex<Result<Void, any Error>>(.failure(ServerError.interrupted))
@@ -11,7 +13,7 @@ final class CommandWork: Service {
         self.body = body
     }
 
-    /// A signal cancels the body.
+    /// Runs the body, which a signal cancels.
     func run() async {
         let result: Result<Void, any Error> = await cancelWhenGracefulShutdown {
             do {
@@ -23,7 +25,7 @@ final class CommandWork: Service {
         outcome.withLock { $0 = result }
     }
 
-    /// - Throws: what the body threw; `ServerError.interrupted` where a signal ended it.
+    /// - Throws: The body's error, or `ServerError.interrupted` if a signal ended it.
     func result() throws {
         try outcome.withLock { $0 }.get()
     }

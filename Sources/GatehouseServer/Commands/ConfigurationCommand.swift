@@ -3,19 +3,33 @@ internal import ArgumentParser
 /// `gatehouse config`.
 struct ConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Looks at the configuration.", subcommands: [Check.self])
+        commandName: "config", abstract: "Checks the configuration.", subcommands: [Check.self])
 
-    /// `gatehouse config check`: reads the file as `serve` would, and names everything that is wrong with it.
+    /// `gatehouse config check`: reads the file as `serve` does.
     struct Check: ServerCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Checks the configuration and names each fault with its path and line.")
+            commandName: "check", abstract: "Lists all problems of the configuration with their paths and lines.")
 
         @OptionGroup var options: ConfigurationOptions
 
-        func run(installed: InstalledProviders) async throws {
+        func run(installed: InstalledProviders) throws {
             let (path, configuration) = try options.load(installed: installed)
             let names = configuration.applications.map(\.name).joined(separator: ", ")
             print("\(path) is fine: \(configuration.applications.count) application(s): \(names)")
         }
+    }
+}
+
+/// `gatehouse privacy-record`, which needs no database.
+struct PrivacyRecordCommand: ServerCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "privacy-record",
+        abstract: "Prints a record of processing activities (GDPR, article 30), in Markdown, from the configuration.")
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run(installed: InstalledProviders) throws {
+        let (_, configuration) = try options.load(installed: installed)
+        print(PrivacyRecord(configuration).markdown, terminator: "")
     }
 }

@@ -7,37 +7,33 @@ internal import ProviderKit
 struct ExplainCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tells what a proof would lead to, and by which rule, without changing anything.",
+        abstract: "Shows what a sign-in or a link would lead to, and by which rule, without changing anything.",
         discussion: """
-            The evidence is a JSON object: providerUid, and where the provider would tell them email, emailVerified,
-            phone, phoneVerified, displayName. A verified address counts as proven by a source that may speak for it,
-            unless "trusted" is false.
+            The evidence is a JSON object with providerUid and optionally email, emailVerified, phone, phoneVerified
+            and displayName. A verified address counts as confirmed by a trusted source unless "trusted" is false.
             """)
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The application; the default one without it.")
+    @Option(help: "The application. Default: the default application.")
     var application: String?
     @Option(help: "The provider's configured name.")
     var provider: String
     @Option(help: "The file with the evidence.")
     var evidence: String
-    @Option(help: "The uid of a signed-in account that would ask for a link; without it, it is a sign-in.")
+    @Option(help: "The uid of a signed-in account that links the identity. Without it the evidence signs in.")
     var account: String?
-    @Option(help: "What a guest would want where the identity has an account: keep, switch or merge.")
+    @Option(help: "What a guest chooses if the identity has an account: keep, switch or merge.")
     var onConflict: String = ConflictChoice.keep.rawValue
 
     func run(installed: InstalledProviders) async throws {
-        let (_, configuration) = try options.load(installed: installed)
         let evidence = try EvidenceFile(path: evidence).evidence
         guard let choice = ConflictChoice(rawValue: onConflict) else {
             throw ValidationError("--on-conflict takes keep, switch or merge")
         }
-        let uid = try account.map { text in
-            guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is no uid") }
-            return uid
-        }
-        try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
-            let applications = try await backend.applications(named: application ?? configuration.defaultApplication)
+        let uid = try account.map(UUID.argument)
+        try await options.withBackend(installed) { backend in
+            let applications = try await backend.applications(
+                named: application ?? backend.configuration.defaultApplication)
             guard let application = applications.first else { return }
             guard let provider = application.providers.all.first(where: { $0.name == self.provider }) else {
                 throw ServerError.unknownProvider(self.provider)
@@ -55,7 +51,7 @@ struct ExplainCommand: ServerCommand {
     }
 }
 
-/// Evidence as an admin writes it down.
+/// A file with evidence.
 private struct EvidenceFile: Decodable {
     let providerUid: String
     let email: String?
@@ -72,7 +68,7 @@ private struct EvidenceFile: Decodable {
         do {
             self = try JSONDecoder().decode(Self.self, from: data)
         } catch {
-            throw ServerError.unusableEvidence("\(path) is no JSON object with a providerUid")
+            throw ServerError.unusableEvidence("\(path) is not a JSON object with a providerUid")
         }
     }
 
@@ -81,13 +77,13 @@ private struct EvidenceFile: Decodable {
             var claims: [AddressClaim] = []
             if let email {
                 guard let address = EmailAddress(email) else {
-                    throw ServerError.unusableEvidence("email is no address")
+                    throw ServerError.unusableEvidence("email is not an address")
                 }
                 claims.append(claim(.email(address), isVerified: emailVerified))
             }
             if let phone {
                 guard let number = PhoneNumber(phone) else {
-                    throw ServerError.unusableEvidence("phone is no number in international form")
+                    throw ServerError.unusableEvidence("phone is not a number in international form")
                 }
                 claims.append(claim(.phone(number), isVerified: phoneVerified))
             }
@@ -101,7 +97,7 @@ private struct EvidenceFile: Decodable {
 }
 
 extension Explanation {
-    /// The verdict first, then what it rests on.
+    /// The verdict, then the state and the policy behind it.
     var lines: [String] {
         [
             "verdict:  \(verdict.outcome.words)", "rule:     \(verdict.rule.rawValue)",
@@ -136,7 +132,7 @@ extension LinkingOutcome {
         case .otherSignInRequired(of: let uid, subject: _):
             "is refused until \(uid.text) is signed in to in another way"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: true):
-            "is refused, with the way back into \(uid.text)"
+            "is refused, with a token that restores \(uid.text)"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: false):
             "is refused, without a restore token: the proof does not sign in to \(uid.text)"
         case .disabled, .refuse: "is refused"

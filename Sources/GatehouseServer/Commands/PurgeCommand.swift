@@ -7,68 +7,61 @@ internal import ServiceLifecycle
 internal import Storage
 internal import UnixSignals
 
-/// `gatehouse purge`: what the server's scheduler does, by hand.
+/// `gatehouse purge`: runs the erasures that the server's scheduler would run.
 ///
-/// It has workers of its own, so that it needs no running server; they take only events and tokens of the accounts that
-/// it erases, and finish what they have taken before the command ends.
+/// It needs no running server. Its own workers deliver the events and revoke the tokens of the accounts that it erases,
+/// and of no others.
 struct PurgeCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Erases accounts whose grace period is over, and tells again who has not acknowledged it.")
+        abstract: "Erases accounts whose grace period is over, and repeats events that were not acknowledged.")
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "Only this account, without waiting for its grace period.", transform: { try uid($0) })
+    @Option(help: "Erases this account alone, without waiting for its grace period.", transform: UUID.argument)
     var now: UUID?
-    @Flag(help: "Only says what would be erased.")
+    @Flag(help: "Only prints what would be erased.")
     var dryRun = false
-    @Option(help: "Only this application's.")
+    @Option(help: "Erases accounts of this application alone.")
     var application: String?
 
-    /// Longer than an attempt to tell somebody takes.
-    private static let patience: Duration = .seconds(20)
-    private static let look: Duration = .milliseconds(100)
-
     func run(installed: InstalledProviders) async throws {
-        let (_, configuration) = try options.load(installed: installed)
-        try await Backend.with(configuration, logger: .forCommands, schema: .current) { backend in
+        try await options.withBackend(installed) { backend in
             let names = Set(try await backend.applications(named: application).map(\.name))
-            let all = try await backend.scopes(of: configuration)
-            let scopes = all.filter { names.contains($0.application.name) }
+            let all = try await backend.scopes(of: backend.configuration)
+            let run = PurgeRun(backend: backend, scopes: all.filter { names.contains($0.application.name) })
             switch (now, dryRun) {
-            case (let uid?, true): try await announce(uid, in: scopes, purge: backend.purge)
-            case (nil, true): try await announceAll(in: scopes, backend: backend)
-            case (let uid?, false):
-                try await withWorkers(of: backend, for: all) { own in
-                    try await erase(uid, in: scopes, backend: backend, own: own)
-                }
-            case (nil, false):
-                try await withWorkers(of: backend, for: all) { own in
-                    try await eraseAll(in: scopes, backend: backend, own: own)
-                }
+            case (let uid?, true): try await run.announce(uid)
+            case (nil, true): try await run.announceAll()
+            case (let uid?, false): try await run.withWorkers(for: all) { try await run.erase(uid) }
+            case (nil, false): try await run.withWorkers(for: all) { try await run.eraseAll() }
             }
             await installed.ports.shutdown()
         }
     }
-
-    private static func uid(_ text: String) throws -> UUID {
-        guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is no uid") }
-        return uid
-    }
 }
 
-// MARK: - One account
+/// One run of the command, over the applications that it is limited to.
+private struct PurgeRun: Sendable {
+    let backend: Backend
+    let scopes: [ErasureScope]
+    /// The accounts whose events this run delivers.
+    let accounts = PurgedAccounts()
 
-extension PurgeCommand {
-    private func erase(
-        _ uid: UUID, in scopes: [ErasureScope], backend: Backend, own: PurgedAccounts
-    ) async throws {
-        let purge = backend.purge
-        let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
-        own.insert([erasure.uid])
+    private var purge: Purge { backend.purge }
+
+    /// Longer than one attempt at a delivery takes.
+    private static let patience: Duration = .seconds(20)
+    private static let pollInterval: Duration = .milliseconds(100)
+
+    // MARK: - One account
+
+    func erase(_ uid: UUID) async throws {
+        let (erasure, scope) = try await find(uid)
+        accounts.insert([erasure.uid])
         try await purge.begin(of: erasure.uid, in: scope.application)
         var progress = try await purge.erase(erasure, in: scope)
         if case .waiting = progress {
-            try await retry([erasure], purge: purge)
+            try await retry([erasure])
             progress = try await purge.erase(erasure, in: scope)
         }
         switch progress {
@@ -79,22 +72,20 @@ extension PurgeCommand {
             throw ServerError.unacknowledged(erasure.uid, by: processors.map(\.name), isErased: false)
         case .erased(let missing):
             print("erased \(erasure.uid.text)")
-            try await awaitDeliveries(about: own, of: scope, backend: backend)
+            try await awaitDeliveries(of: scope)
             guard missing.isEmpty else {
                 throw ServerError.unacknowledged(erasure.uid, by: missing.map(\.name), isErased: true)
             }
         }
     }
 
-    private func announce(_ uid: UUID, in scopes: [ErasureScope], purge: Purge) async throws {
-        let (erasure, scope) = try await find(uid, in: scopes, purge: purge)
-        print(try await line(about: erasure, of: scope, purge: purge))
+    func announce(_ uid: UUID) async throws {
+        let (erasure, scope) = try await find(uid)
+        print(try await line(about: erasure, of: scope))
     }
 
     /// - Throws: `ServerError.unknownAccount`, `ServerError.liveAccount`.
-    private func find(
-        _ uid: UUID, in scopes: [ErasureScope], purge: Purge
-    ) async throws -> (DueErasure, ErasureScope) {
+    private func find(_ uid: UUID) async throws -> (DueErasure, ErasureScope) {
         for scope in scopes {
             do {
                 return (try await purge.scheduled(uid, in: scope.application), scope)
@@ -106,112 +97,108 @@ extension PurgeCommand {
         }
         throw ServerError.unknownAccount(uid)
     }
-}
 
-// MARK: - All accounts
+    // MARK: - All accounts
 
-extension PurgeCommand {
-    private func eraseAll(in scopes: [ErasureScope], backend: Backend, own: PurgedAccounts) async throws {
-        let purge = backend.purge
+    func eraseAll() async throws {
         for scope in scopes {
+            let application = scope.application.id
             try await purge.begin(in: scope.application)
-            own.insert(try await backend.store.retryUnacknowledged(application: scope.application.id))
+            accounts.insert(try await backend.store.retryUnacknowledged(application: application))
             _ = try await purge.deleteIdleGuests(of: scope)
-            var waiting: [DueErasure] = []
-            let due = try await backend.store.dueErasures(of: scope.application.id)
-            own.insert(due.map(\.uid))
-            for erasure in due {
-                switch try await purge.erase(erasure, in: scope) {
-                case .void: continue
-                case .erased: print("erased \(erasure.uid.text)")
-                case .waiting: waiting.append(erasure)
-                }
+            let due = try await backend.store.dueErasures(of: application)
+            accounts.insert(due.map(\.uid))
+            let waiting = try await erase(due, of: scope)
+            try await retry(waiting)
+            for erasure in try await erase(waiting, of: scope) {
+                print(try await line(about: erasure, of: scope))
             }
-            try await retry(waiting, purge: purge)
-            for erasure in waiting {
-                switch try await purge.erase(erasure, in: scope) {
-                case .void: continue
-                case .erased: print("erased \(erasure.uid.text)")
-                case .waiting: print(try await line(about: erasure, of: scope, purge: purge))
-                }
-            }
-            try await awaitDeliveries(about: own, of: scope, backend: backend)
+            try await awaitDeliveries(of: scope)
         }
         _ = try await ExpiredRows(database: backend.database).remove()
     }
 
-    private func announceAll(in scopes: [ErasureScope], backend: Backend) async throws {
+    /// - Returns: The erasures that wait for processors.
+    private func erase(_ erasures: [DueErasure], of scope: ErasureScope) async throws -> [DueErasure] {
+        var waiting: [DueErasure] = []
+        for erasure in erasures {
+            switch try await purge.erase(erasure, in: scope) {
+            case .void: continue
+            case .erased: print("erased \(erasure.uid.text)")
+            case .waiting: waiting.append(erasure)
+            }
+        }
+        return waiting
+    }
+
+    func announceAll() async throws {
         for scope in scopes {
             for erasure in try await backend.store.dueErasures(of: scope.application.id) {
-                print(try await line(about: erasure, of: scope, purge: backend.purge))
+                print(try await line(about: erasure, of: scope))
             }
-            try await backend.purge.forEachIdleGuest(of: scope) { guest in
-                print("due \(guest.uid.text) of \(scope.application.name), a guest whom nobody has heard of")
+            try await purge.forEachIdleGuest(of: scope) { guest in
+                print("due \(guest.uid.text) of \(scope.application.name), an idle guest")
             }
         }
     }
 
-    private func line(about erasure: DueErasure, of scope: ErasureScope, purge: Purge) async throws -> String {
+    private func line(about erasure: DueErasure, of scope: ErasureScope) async throws -> String {
         let missing = try await purge.processors(of: erasure).filter { !$0.isAcknowledged }.map(\.name)
         return "due \(erasure.uid.text) of \(scope.application.name)"
             + (missing.isEmpty ? "" : ", not acknowledged by: \(missing.joined(separator: ", "))")
     }
-}
 
-// MARK: - Telling again
+    // MARK: - Deliveries
 
-extension PurgeCommand {
-    /// Returns once every processor has acknowledged the erasures, was tried once more in vain, or is given up.
-    private func retry(_ erasures: [DueErasure], purge: Purge) async throws {
-        var before: [UUID: Int] = [:]
+    /// Returns once every processor of the erasures has acknowledged, was tried once more, or is given up.
+    private func retry(_ erasures: [DueErasure]) async throws {
+        var attempts: [UUID: Int] = [:]
         for erasure in erasures {
-            before[erasure.receipt] = try await purge.processors(of: erasure).map(\.attempts).min() ?? 0
+            attempts[erasure.receipt] = try await purge.processors(of: erasure).map(\.attempts).min() ?? 0
             try await purge.retry(erasure)
         }
-        let deadline = ContinuousClock.now + Self.patience
-        while ContinuousClock.now < deadline {
+        try await poll {
             var isOpen = false
             for erasure in erasures {
-                let tried = before[erasure.receipt] ?? 0
+                let before = attempts[erasure.receipt] ?? 0
                 isOpen =
                     try await purge.processors(of: erasure).contains { processor in
-                        processor.status == .pending && (processor.isUnderWay || processor.attempts <= tried)
+                        processor.status == .pending && (processor.isUnderWay || processor.attempts <= before)
                     } || isOpen
             }
-            guard isOpen else { return }
-            try await Task.sleep(for: Self.look)
+            return isOpen
         }
     }
 
-    /// Returns once each event about these accounts that is due has been tried.
-    private func awaitDeliveries(
-        about own: PurgedAccounts, of scope: ErasureScope, backend: Backend
-    ) async throws {
+    /// Returns once each due event about the erased accounts has been tried.
+    private func awaitDeliveries(of scope: ErasureScope) async throws {
+        try await poll {
+            try await backend.store.hasDueDeliveries(
+                about: Array(accounts.uids), application: scope.application.id)
+        }
+    }
+
+    /// Waits while the condition holds, for a limited time.
+    private func poll(while isOpen: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + Self.patience
-        while ContinuousClock.now < deadline,
-            try await backend.store.hasDueDeliveries(about: Array(own.uids), application: scope.application.id)
-        {
-            try await Task.sleep(for: Self.look)
+        while ContinuousClock.now < deadline, try await isOpen() {
+            try await Task.sleep(for: Self.pollInterval)
         }
     }
 
-    /// The workers log nothing: the command's own lines tell who has not acknowledged.
-    private func withWorkers(
-        of backend: Backend, for scopes: [ErasureScope],
-        _ body: @Sendable @escaping (PurgedAccounts) async throws -> Void
-    ) async throws {
-        let own = PurgedAccounts()
+    /// Runs the body beside workers, which log nothing: the command's own lines name who has not acknowledged.
+    func withWorkers(for scopes: [ErasureScope], _ body: @Sendable @escaping () async throws -> Void) async throws {
         var silent = backend.logger
         silent.logLevel = .critical
         let webhooks = QueueWorker(
             EventHandler(
-                queue: backend.events(.accounts { own.uids }), webhooks: backend.webhooks, by: backend.posting),
+                queue: backend.events(.accounts { accounts.uids }), webhooks: backend.webhooks, by: backend.posting),
             logger: silent)
         let revocations = QueueWorker(
             RevocationHandler(
-                queue: backend.revocationQueue(.accounts { own.uids }), providers: LiveScopes(scopes)),
+                queue: backend.revocationQueue(.accounts { accounts.uids }), providers: CurrentScopes(scopes)),
             logger: silent)
-        let work = CommandWork { try await body(own) }
+        let work = CommandWork(body)
         backend.channel.start()
         defer { backend.channel.stop() }
         try await ServiceGroup(

@@ -1,5 +1,8 @@
+package import Accounts
 internal import ArgumentParser
 internal import Foundation
+internal import Logging
+internal import Postgres
 
 /// `gatehouse`.
 struct RootCommand: ParsableCommand {
@@ -13,24 +16,58 @@ struct RootCommand: ParsableCommand {
         ])
 }
 
-/// A command that needs the providers that the program was built with.
+/// A command that `GatehouseServer.run` hands the installed providers, because the argument parser creates commands
+/// from their types alone.
 protocol ServerCommand: ParsableCommand {
     func run(installed: InstalledProviders) async throws
 }
 
 /// The configuration that a command works with.
 package struct ConfigurationOptions: ParsableArguments {
-    @Option(help: "The configuration file; the default is the value of GATEHOUSE_CONFIG.")
+    @Option(help: "The configuration file. Default: the environment variable GATEHOUSE_CONFIG.")
     var config: String?
 
     package init() {}
 
-    /// - Throws: `ServerError.noConfiguration`, or everything that is wrong with the file.
+    /// - Throws: `ServerError.noConfiguration`, or all problems of the file.
     package func load(installed: InstalledProviders) throws -> (path: String, configuration: Configuration) {
         let environment = ProcessInfo.processInfo.environment
         guard let path = config ?? environment["GATEHOUSE_CONFIG"], !path.isEmpty else {
             throw ServerError.noConfiguration
         }
         return (path, try Configuration.load(path: path, environment: environment, installed: installed))
+    }
+
+    /// Runs the body with the configured database, whose schema has to be this version's.
+    func withBackend(_ installed: InstalledProviders, _ body: (Backend) async throws -> Void) async throws {
+        let (_, configuration) = try load(installed: installed)
+        try await Backend.with(configuration, logger: .forCommands, schema: .current, body)
+    }
+}
+
+extension Logger {
+    /// Commands print their results to standard output; only errors of libraries are logged.
+    static var forCommands: Logger {
+        Logger(label: "gatehouse") { label in LineLogHandler(.readable, label: label, level: .error) }
+    }
+}
+
+extension UUID {
+    /// The value of an argument that takes a uid.
+    static func argument(_ text: String) throws -> UUID {
+        guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is not a uid") }
+        return uid
+    }
+}
+
+extension Backend {
+    /// The application of that name, or all applications if there is no name.
+    ///
+    /// - Throws: `ServerError.unknownApplication`.
+    package func applications(named name: String?) async throws -> [Accounts.Application] {
+        let all = try await applications(of: configuration)
+        guard let name else { return all }
+        guard let one = all.first(where: { $0.name == name }) else { throw ServerError.unknownApplication(name) }
+        return [one]
     }
 }

@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import Migrations
+internal import Postgres
 
-/// `gatehouse serve`: brings the schema up to date and serves until it is told to stop.
+/// `gatehouse serve`: migrates the schema, then serves until a signal arrives.
 struct ServeCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serves the configured applications.")
@@ -10,12 +12,12 @@ struct ServeCommand: ServerCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run(installed: InstalledProviders) async throws {
-        try await SessionPriority.lowered { try await serve(installed) }
+        try await SessionPriority.lowered { try await serve(with: installed) }
     }
 
-    private func serve(_ installed: InstalledProviders) async throws {
+    private func serve(with installed: InstalledProviders) async throws {
         let (path, configuration) = try options.load(installed: installed)
-        let logger = Logger(label: "gatehouse") { label in JSONLogHandler(label: label) }
+        let logger = Logger(label: "gatehouse") { label in LineLogHandler(.json, label: label) }
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
             let server = try await RunningServer(backend, installed: installed, inbox: nil)
             let reload = ConfigurationReload(
@@ -27,5 +29,29 @@ struct ServeCommand: ServerCommand {
             }
             logger.notice("stopped")
         }
+    }
+}
+
+/// `gatehouse migrate`.
+struct MigrateCommand: ServerCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Brings the database's schema up to date.")
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run(installed: InstalledProviders) async throws {
+        let (_, configuration) = try options.load(installed: installed)
+        let database = Database(configuration.database.postgres, logger: .forCommands)
+        database.start()
+        do {
+            try await database.ready(within: .seconds(5))
+            let applied = try await Migrator(database: database, migrations: Migrations.all).migrate()
+            for migration in applied { print("applied \(migration.version) \(migration.name)") }
+            print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
+        } catch {
+            await database.stop()
+            throw error
+        }
+        await database.stop()
     }
 }

@@ -4,7 +4,7 @@ internal import ProviderKit
 extension Configuration {
     /// Reads and checks a file, and throws everything that is wrong with it at once.
     ///
-    /// - Parameter running: The configuration in force. Sections that can't be reloaded stay as they are there.
+    /// Sections that can't be reloaded keep their values of the configuration in force, `running`.
     package static func load(
         path: String, environment: [String: String], installed: InstalledProviders, replacing running: Self? = nil
     ) throws(ConfigurationError) -> Configuration {
@@ -23,7 +23,7 @@ extension Configuration {
 
     /// Reads and checks a text.
     ///
-    /// - Parameter file: The path that problems show; relative paths in the text are relative to its directory.
+    /// Problems show the path `file`. Relative paths in the text are relative to its directory.
     package static func parse(
         _ yaml: String, file: String, environment: [String: String], installed: InstalledProviders,
         replacing running: Self? = nil

@@ -3,7 +3,9 @@ internal import Delivery
 internal import Passwords
 internal import ProviderKit
 
-/// The server's configuration, checked as a whole. A reload makes a new value.
+/// The server's configuration, checked as a whole.
+///
+/// A reload makes a new value.
 ///
 /// `settings` declares the sections of the file; each section declares its own keys. `SettingsReader` checks a file
 /// against these declarations, and `SettingsDecoder` makes the values. `docs/configuration.md` is the reference.
@@ -31,7 +33,8 @@ package struct Configuration: SettingsSection {
 
     static let settings = [
         Setting("server", .section(Server.self), default: [:], help: "Where the server listens."),
-        Setting("database", .section(Database.self), default: [:], help: "The PostgreSQL database, version 14 or newer."),
+        Setting(
+            "database", .section(Database.self), default: [:], help: "The PostgreSQL database, version 14 or newer."),
         Setting("secrets", .section(Secrets.self), default: [:], help: "The master key."),
         Setting("network", .section(Network.self), default: [:], help: "Calls to other servers."),
         Setting("passwords", .section(Passwords.self), default: [:], help: "Password rules and hashing."),
@@ -94,7 +97,9 @@ extension Configuration {
             stamp = FileStamp(of: path)
         }
 
-        /// The file was written, replaced or removed since. What has no state, like a pipe, never changes.
+        /// The file was written, replaced or removed since.
+        ///
+        /// What has no state, like a pipe, never changes.
         var hasChanged: Bool { stamp != nil && FileStamp(of: path) != stamp }
     }
 

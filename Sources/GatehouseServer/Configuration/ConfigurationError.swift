@@ -1,4 +1,6 @@
-/// A problem in a configuration file. It never repeats a value from the file.
+/// A problem in a configuration file.
+///
+/// It never repeats a value from the file.
 package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertible {
     /// The path as it was given.
     package let file: String

@@ -1,4 +1,4 @@
-/// What `gatehouse dev` prints once it serves: where, and a first session to paste.
+/// The text that `gatehouse dev` prints when it serves: addresses, and commands for a first session.
 struct Banner {
     let port: Int
     let directory: String
@@ -38,12 +38,12 @@ struct Banner {
             """
     }
 
-    /// Without a JSON tool, which not everybody has.
+    /// Extracts a member with `sed`, so that no JSON tool is needed.
     private func field(_ name: String) -> String {
         #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"#
     }
 
-    /// A line that makes and signs a token with `openssl` alone.
+    /// A shell line that makes and signs a token with `openssl` alone.
     private var signing: String {
         let file = "'" + tokenKey.replacing("'", with: #"'\''"#) + "'"
         let claims = #"{"iss":"demo","aud":"demo","sub":"ada","iat":%d,"exp":%d,"jti":"%s"}"#

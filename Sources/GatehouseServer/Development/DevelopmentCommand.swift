@@ -4,14 +4,14 @@ internal import Foundation
 internal import Logging
 internal import Postgres
 
-/// `gatehouse dev`: a whole server with nothing configured, its database in a directory of its own.
+/// `gatehouse dev`: a server that needs no configuration, with its own PostgreSQL in a directory.
 struct DevelopmentCommand: ServerCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dev", abstract: "Runs a demo application on a private PostgreSQL, with an inbox instead of mail.")
+        commandName: "dev", abstract: "Runs a demo application on its own PostgreSQL, with an inbox instead of mail.")
 
     @Option(help: "The port on 127.0.0.1.")
     var port = 8080
-    @Option(help: "Where the database and the keys are kept.")
+    @Option(help: "The directory of the database and the keys.")
     var directory = ".gatehouse"
     @Flag(help: "Logs each request.")
     var verbose = false
@@ -22,7 +22,7 @@ struct DevelopmentCommand: ServerCommand {
 
     func run(installed: InstalledProviders) async throws {
         let level: Logger.Level = verbose ? .debug : .notice
-        let logger = Logger(label: "gatehouse") { label in ReadableLogHandler(label: label, level: level) }
+        let logger = Logger(label: "gatehouse") { label in LineLogHandler(.readable, label: label, level: level) }
         let home = try await DevelopmentHome(directory: directory)
         let cluster = PrivateCluster(directory: home.databaseDirectory)
         try await cluster.start()

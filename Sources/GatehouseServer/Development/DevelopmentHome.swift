@@ -1,7 +1,8 @@
 internal import Accounts
 internal import Foundation
+internal import Tokens
 
-/// The directory that `gatehouse dev` keeps its database and its keys in.
+/// The directory of the database and the keys of `gatehouse dev`.
 struct DevelopmentHome {
     let directory: String
     /// Signs the demo's custom tokens.
@@ -10,7 +11,9 @@ struct DevelopmentHome {
 
     var databaseDirectory: String { directory + "/postgres" }
 
-    /// Makes the directory and the keys if they are missing; only their owner can read the keys.
+    /// Creates the directory and the keys if they are missing.
+    ///
+    /// Only their owner can read the keys.
     init(directory: String) async throws {
         let files = FileManager.default
         let url = URL(filePath: directory).standardizedFileURL
@@ -74,5 +77,42 @@ extension Error {
     var operatingSystemReason: String {
         let underlying = (self as? CocoaError)?.underlying as? POSIXError
         return underlying.map { reason($0.code.rawValue) } ?? localizedDescription
+    }
+}
+
+/// The key of the demo's custom tokens.
+///
+/// It is an RS256 key because `openssl dgst` writes RSA signatures in the form that tokens need.
+struct DevelopmentKey {
+    let path: String
+    /// The public half as a JWK Set.
+    let keySet: String
+
+    /// Reads the key from the file, or creates one that only the file's owner can read.
+    init(at file: URL) async throws {
+        path = file.path
+        let key: SigningKey
+        if let text = try? String(contentsOf: file, encoding: .utf8) {
+            guard let read = try? SigningKey(.rs256, privateKey: Self.der(ofPEM: text)) else {
+                throw ServerError.development("\(path) is not a key of gatehouse dev; delete it to get a new one")
+            }
+            key = read
+        } else {
+            key = try await .generate(.rs256, bits: 2048)
+            try DevelopmentHome.write(Self.pem(of: key.exported), to: file)
+        }
+        keySet = #"{"keys":[\#(key.publicKey.json)]}"#
+    }
+
+    private static let label = "RSA PRIVATE KEY"
+
+    private static func pem(of der: [UInt8]) -> String {
+        let body = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN \(label)-----\n\(body)\n-----END \(label)-----\n"
+    }
+
+    private static func der(ofPEM text: String) -> [UInt8] {
+        let body = text.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
+        return Data(base64Encoded: body).map { Array($0) } ?? []
     }
 }

@@ -3,10 +3,10 @@ internal import Dispatch
 internal import Foundation
 internal import ProviderKit
 
-/// The ledger as a file that replicas share: a JSON object on each line, only ever appended to.
+/// The erasure ledger as a file that replicas share and only append to, with a JSON object on each line.
 ///
-/// Each line is authenticated under a key that is not in the file's reach: whoever could write a line of their own would
-/// have a living account erased at the next start.
+/// Each line has a MAC under a key that is not stored with the file. Without it, write access to the file would be
+/// enough to have a live account erased at the next start.
 struct LedgerFile: ErasureLedger {
     let path: String
     /// A MAC of a line's content, 32 bytes.
@@ -23,7 +23,7 @@ struct LedgerFile: ErasureLedger {
         var mac = ""
     }
 
-    /// Disks block: nothing of this runs where requests do.
+    /// Runs all file operations, which block.
     private static let queue = DispatchQueue(label: "gatehouse.erasure-ledger", qos: .utility)
 
     /// - Throws: `ServerError.unusableLedger`.
@@ -31,7 +31,7 @@ struct LedgerFile: ErasureLedger {
         try await blocking { try appendLine(entry) }
     }
 
-    /// - Throws: `ServerError.unusableLedger`, also for a damaged line: an erasure would be forgotten.
+    /// - Throws: `ServerError.unusableLedger`, also for a damaged line, because it may be an erasure.
     func entries() async throws -> [LedgerEntry] {
         try await blocking { try readLines() }
     }
@@ -45,11 +45,11 @@ struct LedgerFile: ErasureLedger {
     private func appendLine(_ entry: LedgerEntry) throws {
         let descriptor = try opened()
         defer { close(descriptor) }
-        // Replicas may share it over a network, where appending is not one step.
+        // Appending is not atomic if replicas share the file over a network.
         guard flock(descriptor, LOCK_EX) == 0 else { throw failure("lock") }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // What a crash left of a line is ended, so that it spoils no other.
+        // Ends a line that a crash cut off.
         let start: [UInt8] = try endsInLine(descriptor) ? [] : [UInt8(ascii: "\n")]
         var bytes = try (start + Array(encoder.encode(sealed(Line(entry)))) + [UInt8(ascii: "\n")])[...]
         while !bytes.isEmpty {
@@ -60,7 +60,9 @@ struct LedgerFile: ErasureLedger {
         guard fsync(descriptor) == 0 else { throw failure("fsync") }
     }
 
-    /// Its directory is told too, where the file is new.
+    /// Opens the file.
+    ///
+    /// If it is new, its directory is synchronized too.
     private func opened() throws -> Int32 {
         let isNew = !FileManager.default.fileExists(atPath: path)
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
@@ -103,7 +105,9 @@ struct LedgerFile: ErasureLedger {
         return entries
     }
 
-    /// A crash amid writing: the erasure that it was for has not happened, and is written anew.
+    /// The line was cut off by a crash.
+    ///
+    /// Its erasure did not happen and will be appended again.
     private func isTorn(_ line: Data) -> Bool {
         line.first == UInt8(ascii: "{") && line.last != UInt8(ascii: "}")
     }

@@ -1,35 +1,38 @@
 internal import Logging
 internal import Synchronization
 
-/// Something that is done over and over, told of when it stops working and when it works again.
+/// Logs when repeated work begins to fail, and when it succeeds again.
 final class FailureLog: Sendable {
-    private let what: Logger.Message
+    private let message: Logger.Message
     private let logger: Logger
-    private let isThere = Mutex(false)
+    private let isFailing = Mutex(false)
 
-    /// `what` is the sentence that somebody reads who has to do something about it.
-    init(_ what: Logger.Message, logger: Logger) {
-        self.what = what
+    /// The message is logged when the work begins to fail.
+    init(_ message: Logger.Message, logger: Logger) {
+        self.message = message
         self.logger = logger
     }
 
-    /// - Returns: `nil` where it failed.
+    /// Runs the work and logs its failure.
+    ///
+    /// - Returns: `nil` if the work failed.
     @discardableResult
     func watch<Result>(_ body: () async throws -> Result) async -> Result? {
         do {
             let result = try await body()
-            if replace(with: false) { logger.notice("It works again", metadata: ["failure": "\(what)"]) }
+            if replace(with: false) { logger.notice("It works again", metadata: ["failure": "\(message)"]) }
             return result
         } catch {
             guard !Task.isCancelled, !replace(with: true) else { return nil }
-            logger.warning(what, metadata: ["error": "\(error)"])
+            logger.warning(message, metadata: ["error": "\(error)"])
             return nil
         }
     }
 
-    private func replace(with isThere: Bool) -> Bool {
-        self.isThere.withLock { state in
-            defer { state = isThere }
+    /// Returns the previous state.
+    private func replace(with isFailing: Bool) -> Bool {
+        self.isFailing.withLock { state in
+            defer { state = isFailing }
             return state
         }
     }

@@ -1,32 +1,34 @@
 import Foundation
 import Synchronization
 
-/// Where log lines go.
+/// The destination of log lines.
 ///
-/// A line is written whole: two threads' lines never mix.
+/// Lines of different threads never mix.
 package protocol LogOutput: Sendable {
-    /// Takes a line without the newline at its end, and with none inside.
+    /// Writes a line, which is given without a newline.
     func write(_ line: String)
 }
 
-/// Standard error: what a command prints as its result has standard output to itself, and a container's runtime
-/// collects both.
+/// Standard error.
+///
+/// Standard output is for the results of commands.
 package final class StandardError: LogOutput {
     package static let shared = StandardError()
 
     private let descriptor = STDERR_FILENO
-    private let turn = Mutex(())
+    private let lock = Mutex(())
 
     private init() {}
 
-    /// Colours and the like reach a person.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Blocks while the reader is slow; what can't be written is lost, since there is nowhere left to say so.
+    /// Blocks while the reader is slow.
+    ///
+    /// A line that can't be written is lost.
     package func write(_ line: String) {
         var bytes = Array(line.utf8)
         bytes.append(0x0A)
-        turn.withLock { _ in
+        lock.withLock { _ in
             bytes.withUnsafeBytes { write(all: $0) }
         }
     }

@@ -1,10 +1,10 @@
 extension StringProtocol {
-    /// The text on one line, with nothing that a terminal would act on: control characters stand as `\n`, `\u001B`.
+    /// The text on one line: control characters are written as `\n`, `\u001B`.
     package var escapingControlCharacters: String {
         escaping { _ in false }
     }
 
-    /// What stands between the quotes of a JSON string (RFC 8259, 7) with this value.
+    /// The text as it is written between the quotes of a JSON string (RFC 8259, 7).
     package var escapedForJSON: String {
         escaping { $0 == "\"" || $0 == "\\" }
     }
@@ -25,7 +25,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// C0, DEL, C1, and the separators that some readers take for the end of a line.
+    /// C0, DEL, C1, and the separators that some programs treat as the end of a line.
     fileprivate var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
@@ -33,7 +33,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// All of these lie in the basic plane, so that four digits do.
+    /// Four digits are enough: all of these are in the basic plane.
     fileprivate var controlEscape: String {
         switch self {
         case "\n": return "\\n"

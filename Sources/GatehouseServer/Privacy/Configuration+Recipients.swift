@@ -3,7 +3,7 @@ internal import Delivery
 internal import Foundation
 
 extension Configuration {
-    /// Who learns of an application's people from this server, or tells it of them.
+    /// The services that receive personal data of an application's accounts, or provide it.
     func recipients(of application: Application) -> [Recipient] {
         let providers = application.providersInUse.filter { !$0.provesAddress && !Self.ownKinds.contains($0.kind) }
             .map { Recipient(name: $0.name, kind: .provider, hosts: Set($0.services.compactMap(\.urlHost)).sorted()) }
@@ -15,15 +15,13 @@ extension Configuration {
                 },
             ].compactMap(\.self) + providers
     }
-}
 
-extension Configuration {
-    /// Kinds whose proofs this server makes itself.
+    /// Kinds whose proofs this server creates itself.
     private static let ownKinds: Set = ["anonymous", "email", "phone"]
 }
 
 extension Configuration.Application {
-    /// All but those that are off.
+    /// The providers that are not off.
     var providersInUse: [ConfiguredProvider] { providers.all.filter { $0.mode != .off } }
 }
 

@@ -16,8 +16,8 @@ struct ConfigurationDocumentTests {
         ("a: 1\nb: \u{01}", "gatehouse.yaml:2: not valid YAML: control characters are not allowed"),
         ("a: *b", "gatehouse.yaml:1: not valid YAML: found undefined alias"),
         ("a: \"\\0\"", "gatehouse.yaml:1: a: holds a NUL character"),
-        ("a: 1\nb: 2\na: 3", "gatehouse.yaml:1: a: stands here and a second time in the same mapping"),
-        ("1: 1\nb: 2\n\"1\": 3", "gatehouse.yaml:3: 1: stands here a second time"),
+        ("a: 1\nb: 2\na: 3", "gatehouse.yaml:1: a: is in this mapping more than once"),
+        ("1: 1\nb: 2\n\"1\": 3", "gatehouse.yaml:3: 1: is in this mapping already"),
         ("[a, b]: 1", "gatehouse.yaml:1: a key has to be plain text"),
     ])
     func `documents other than a mapping with plain keys`(yaml: String, problem: String) {

@@ -78,7 +78,7 @@ struct ConfigurationProblemTests {
         ("webhooks: [{ url: x, secret: whsec_AAAA }]", "4: webhooks[0].url: expected an absolute http or https URL"),
         (
             "webhooks:\n  - { url: \"http://x\", secret: whsec_AAAA }\n  - { url: \"http://x\", secret: whsec_BBBB }",
-            "6: webhooks[1].url: is the URL of another webhook too"
+            "6: webhooks[1].url: another webhook has the same URL"
         ),
         (
             "webhooks: [{ url: \"http://x\", secret: whsec_AAAA, events: [account.delete] }]",
@@ -147,7 +147,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "anonymous: { enabled: true, mode: open }",
-            "6: applications.demo.providers.anonymous.enabled: says the same as mode; only one of them may stand here"
+            "6: applications.demo.providers.anonymous.enabled: says the same as mode; only one of them may be set"
         ),
         (
             "anonymous: { mode: closed }",
@@ -175,7 +175,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "o: { kind: oidc, issuer: \"https://x\", clientID: a, clientSecret: b, expose: [role, sub] }",
-            "6: applications.demo.providers.o.expose[1]: the server itself says sub in its tokens"
+            "6: applications.demo.providers.o.expose[1]: sub is a claim of the server's own tokens"
         ),
         ("phone: {}", "6: applications.demo.providers.phone.allowedCountries: is required"),
         ("phone: { allowedCountries: FR }", "6: applications.demo.providers.phone.allowedCountries: expected a list"),

@@ -123,9 +123,14 @@ struct ContractSampleTests {
     @Test func `absent settings have the documented defaults`() throws {
         let configuration = try Fixture.parse(Fixture.top(""))
         let demo = try #require(configuration.application(named: "demo"))
-        #expect(configuration.server == Configuration.Server(publicURL: "http://127.0.0.1:8080"))
+        let server = Configuration.Server(
+            host: "127.0.0.1", port: 8080, tls: nil, publicURL: "http://127.0.0.1:8080", development: false,
+            trustedProxies: [])
+        #expect(configuration.server == server)
         #expect(configuration.database.connections == 8)
-        #expect(configuration.passwords == Configuration.Passwords())
+        let passwords = Configuration.Passwords(
+            argon2: .standard, minimumLength: 8, quarantine: .seconds(7 * 86_400), pepper: nil)
+        #expect(configuration.passwords == passwords)
         #expect(configuration.rateLimits == .standard)
         #expect(!configuration.network.allowPrivateHosts)
         #expect(demo.policy == ApplicationPolicy())
@@ -143,8 +148,8 @@ struct ContractSampleTests {
     func `text messages have a budget unless it is switched off`(keys: String, total: Int?, perPrefix: Int?) throws {
         let sms = "delivery: { sms: { url: \"https://s.example\"\(keys) } }"
         let configuration = try Fixture.parse(Fixture.top(sms))
-        #expect(configuration.delivery.sms?.budget?.count == total)
-        #expect(configuration.delivery.sms?.budgetPerPrefix?.count == perPrefix)
+        #expect(configuration.delivery.sms?.budget.total?.count == total)
+        #expect(configuration.delivery.sms?.budget.perPrefix?.count == perPrefix)
         let http = OutboundNetwork().poster(allowsPrivateHosts: false)
         let delivery = try #require(try configuration.delivery.smsDelivery(by: http, inbox: nil))
         #expect(delivery.budget?.total?.count == total && delivery.budget?.perRange?.count == perPrefix)
@@ -174,8 +179,8 @@ struct ContractSampleTests {
         let one = try #require(configuration.application(named: "one"))
         #expect(configuration.secrets.previousMasterKeys.count == 1)
         #expect(configuration.passwords.pepper?.current.id == "1")
-        #expect(configuration.delivery.sms?.budget == Rate(1000, per: .seconds(86_400)))
-        #expect(configuration.delivery.sms?.budgetPerPrefix == Rate(300, per: .seconds(3600)))
+        #expect(configuration.delivery.sms?.budget.total == Rate(1000, per: .seconds(86_400)))
+        #expect(configuration.delivery.sms?.budget.perPrefix == Rate(300, per: .seconds(3600)))
         #expect(one.policy.tokens.rsaBits == 2048 && one.policy.tokens.refreshRecovery == .seconds(3600))
         #expect(one.policy.automaticLinking == .never)
         #expect(one.policy.undoWindow == .seconds(300))

@@ -41,12 +41,12 @@ struct PrivacyRecordTests {
         expect(
             record,
             has: [
-                "| 127.0.0.1 | 127.0.0.1 | uids, and of what happened to them: account.deleted, account.erased, identity.linked |",
+                "| 127.0.0.1 | 127.0.0.1 | uids and events: account.deleted, account.erased, identity.linked |",
                 "| e-mail | 127.0.0.1 | e-mail addresses, and the mails to them |",
                 "| text messages | 127.0.0.1 | phone numbers, and the text messages to them |",
-                "| google | accounts.google.com | that the person signs in here; it tells what the table above says |",
-                "| corp | corp.example | that the person signs in here; it tells what the table above says |",
-                "| apple | appleid.apple.com | that the person signs in here; it tells what the table above says |",
+                "| google | accounts.google.com | that the person signs in here; it provides the data above |",
+                "| corp | corp.example | that the person signs in here; it provides the data above |",
+                "| apple | appleid.apple.com | that the person signs in here; it provides the data above |",
             ])
         #expect(!record.contains("whsec_") && !record.contains("PRIVATE KEY") && !record.contains(Fixture.masterKey))
     }
@@ -55,10 +55,10 @@ struct PrivacyRecordTests {
         expect(
             try record(),
             has: [
-                "| accounts | until deletion is asked for, then 30d in which it can be undone |",
+                "| accounts | until their deletion, which can be undone for 30d |",
                 "| anonymous accounts | 30d after their last use |",
                 "| erasure | waits for webhooks at most 3d; uid, times, receipt and certificate stay |",
-                "| sessions | 365d at most, 30d without being used |", "| audit | 400d |",
+                "| sessions | 365d at most, 30d without use |", "| audit | 400d |",
             ])
     }
 

@@ -10,13 +10,13 @@ struct LogHandlerTests {
 
     private func json(_ provider: Logger.MetadataProvider? = nil) -> Logger {
         Logger(label: "gatehouse") { label in
-            JSONLogHandler(label: label, metadataProvider: provider, output: output, now: { now })
+            LineLogHandler(.json, label: label, metadataProvider: provider, output: output, now: { now })
         }
     }
 
     private func readable(isColoured: Bool = false) -> Logger {
         Logger(label: "gatehouse") { label in
-            ReadableLogHandler(label: label, output: output, isColoured: isColoured, now: { now })
+            LineLogHandler(.readable(isColoured: isColoured), label: label, output: output, now: { now })
         }
     }
 

@@ -30,7 +30,7 @@ struct LogSecrecyTests {
 
     @Test func `no line of a whole story holds a secret or an address`() async throws {
         let output = CollectedOutput()
-        let logger = Logger(label: "test") { JSONLogHandler(label: $0, level: .trace, output: output) }
+        let logger = Logger(label: "test") { LineLogHandler(.json, label: $0, level: .trace, output: output) }
         // Both repeat what they refuse.
         let sink = try MailSink { event, _ in event.hasPrefix("RCPT") ? .reply("550 \(event) is nobody") : nil }
         defer { sink.close() }

@@ -84,7 +84,7 @@ struct PurgeCommandTests {
             let guest = try await bench.client.guest()
             try await bench.server.letAMonthPass()
             let dry = try await bench.purge("--dry-run")
-            #expect(dry.output == "due \(guest.uid) of demo, a guest whom nobody has heard of\n", "\(dry.errorLines)")
+            #expect(dry.output == "due \(guest.uid) of demo, an idle guest\n", "\(dry.errorLines)")
             #expect(try await bench.server.accounts(guest.uid) == 1)
             #expect(try await bench.purge().output == "erased \(guest.uid)\n")
         }

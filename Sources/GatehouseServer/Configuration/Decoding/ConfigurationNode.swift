@@ -1,6 +1,8 @@
 /// Where a value is in the configuration file.
 struct Place: Sendable, Equatable {
-    /// From 1. `nil` where the file as a whole is meant.
+    /// From 1.
+    ///
+    /// `nil` where the file as a whole is meant.
     let line: Int?
     /// As in `applications.demo.redirectURIs[0].pkce`.
     let path: String
@@ -55,7 +57,9 @@ struct ConfigurationNode: Sendable {
         if case .table(let entries) = content { entries } else { [] }
     }
 
-    /// The value at a key. `null` counts as absent.
+    /// The value at a key.
+    ///
+    /// `null` counts as absent.
     subscript(key: String) -> ConfigurationNode? {
         entries.first { $0.key == key && !$0.value.isNull }?.value
     }

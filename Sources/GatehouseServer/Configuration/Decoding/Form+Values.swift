@@ -3,7 +3,9 @@ internal import Foundation
 internal import ProviderKit
 
 extension Form {
-    /// Text of at least one character. A number or a word like `no` is text too.
+    /// Text of at least one character.
+    ///
+    /// A number or a word like `no` is text too.
     static let text = Form.text("text") { $0.isEmpty ? nil : $0 }
 
     static let flag = choice(["true", "false"], description: "true or false")
@@ -99,7 +101,9 @@ extension Form {
         return text.lowercased()
     }
 
-    /// A redirect URI is absolute and has no fragment (RFC 6749, 3.1.2). Schemes that execute their content are refused.
+    /// A redirect URI is absolute and has no fragment (RFC 6749, 3.1.2).
+    ///
+    /// Schemes that execute their content are refused.
     static let absoluteURI = Form.text("an absolute URI without a fragment") { text in
         guard let url = URLComponents(string: text, encodingInvalidCharacters: false), let scheme = url.scheme,
             !["javascript", "data", "vbscript", "file", "about", "blob"].contains(scheme.lowercased()),

@@ -57,7 +57,9 @@ extension Form {
         }
     }
 
-    /// Any number of values of one form. Values that are refused are left out.
+    /// Any number of values of one form.
+    ///
+    /// Values that are refused are left out.
     static func list(of form: Form) -> Form {
         let children = (separator: "[]\(form.children.separator)", settings: form.children.settings)
         return Form(description: "a list, each: \(form.description)", children: children) { node, reader in
@@ -70,14 +72,18 @@ extension Form {
     ///
     /// A section at the top of the file that `isShared` holds the defaults of the applications' sections of that type.
     static func section<Section: SettingsSection>(_ type: Section.Type, isShared: Bool = false) -> Form {
-        Form(description: "a mapping", children: (".", Section.settings)) { node, reader in
+        let short = Section.shorthand.first { $0.text == nil }
+        let form = Section.settings.first { $0.name == short?.key }?.form
+        let description = form.map { "a mapping, or \($0.description)" } ?? "a mapping"
+        return Form(description: description, children: (".", Section.settings)) { node, reader in
             reader.section(node, as: type, isShared: isShared)
         }
     }
 
     /// A mapping whose keys are names that the administrator chooses.
     static func named(
-        _ settings: [Setting], _ read: @escaping @Sendable (String, ConfigurationNode, SettingsReader) -> ConfigurationNode?
+        _ settings: [Setting],
+        _ read: @escaping @Sendable (String, ConfigurationNode, SettingsReader) -> ConfigurationNode?
     ) -> Form {
         Form(description: "a mapping of names", children: (".NAME.", settings)) { node, reader in
             guard node.isMapping else { return reader.refuse(node, expected: "a mapping") }

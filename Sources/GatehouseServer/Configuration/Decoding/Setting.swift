@@ -9,7 +9,9 @@ struct Setting: Sendable {
     let isRequired: Bool
     /// What an absent key stands for, written as the file would have it.
     let standard: ConfigurationNode.Content?
-    /// Computes the default from the keys declared before this one. It returns `nil` if there is none.
+    /// Computes the default from the keys declared before this one.
+    ///
+    /// It returns `nil` if there is none.
     var derived: (@Sendable (ConfigurationNode) -> ConfigurationNode.Content?)?
     /// One or more sentences for an administrator.
     let help: String

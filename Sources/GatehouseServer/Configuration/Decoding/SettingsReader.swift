@@ -21,7 +21,7 @@ final class SettingsReader {
     /// The files that secrets and templates were read from, with the section that they belong to.
     private(set) var files: [(section: Configuration.Section?, source: Configuration.Source, content: String)] = []
 
-    /// - Parameter file: The path that problems show. Relative paths in the file are relative to its directory.
+    /// Reads the file of that path, which problems show and which relative paths in the file start from.
     init(file: String, environment: [String: String], installed: InstalledProviders) {
         self.file = file
         directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
@@ -33,9 +33,8 @@ final class SettingsReader {
 
     /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys.
     ///
-    /// - Parameters:
-    ///   - defaults: Values that were read already and go before the declared defaults.
-    ///   - allowsMissing: Required keys may be absent.
+    /// `defaults` holds values that were read already and go before the declared defaults.
+    ///
     /// - Returns: The keys without a problem; `nil` if it is no mapping.
     func table(
         _ node: ConfigurationNode, _ settings: [Setting], defaults: ConfigurationNode? = nil,

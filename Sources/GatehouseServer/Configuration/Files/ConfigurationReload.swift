@@ -22,7 +22,7 @@ package actor ConfigurationReload {
     /// reported once.
     private var lastFailure: String?
 
-    /// - Parameter configuration: The one in force, loaded from the same path, environment and kinds.
+    /// Starts with the configuration in force, which was loaded from the same path, environment and kinds.
     package init(
         of configuration: Configuration, path: String, environment: [String: String],
         installed: InstalledProviders, logger: Logger, takeOver: @escaping TakeOver

@@ -8,7 +8,9 @@ struct ProviderOptions: SettingsSection {
     private let enabled: Bool?
     let displayName: String?
     let expose: [String]
-    /// Of guests. It may be set here as well as in the application's `anonymous`.
+    /// Of guests.
+    ///
+    /// It may be set here as well as in the application's `anonymous`.
     let retention: Duration?
 
     /// A provider that is listed is open by default.
@@ -45,7 +47,9 @@ extension Setting {
 }
 
 extension Form {
-    /// The providers of an application, by name. Which keys each takes depends on its kind.
+    /// The providers of an application, by name.
+    ///
+    /// Which keys each takes depends on its kind.
     static let providers = named(ProviderOptions.settings) { name, node, reader in
         reader.provider(name, node)
     }
@@ -60,7 +64,9 @@ extension Form {
 }
 
 extension SettingsReader {
-    /// Checks the settings of a provider. One that is off may lack required settings, and its secrets are not fetched.
+    /// Checks the settings of a provider.
+    ///
+    /// One that is off may lack required settings, and its secrets are not fetched.
     ///
     /// - Returns: `nil` if there is any problem.
     fileprivate func provider(_ name: String, _ node: ConfigurationNode) -> ConfigurationNode? {

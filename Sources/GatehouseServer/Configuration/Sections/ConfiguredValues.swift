@@ -3,7 +3,9 @@ package import Delivery
 public import ProviderKit
 
 extension Duration {
-    /// A century. Longer durations are mistakes, and sums with this one don't overflow.
+    /// A century.
+    ///
+    /// Longer durations are mistakes, and sums with this one don't overflow.
     static let configuredMaximum: Duration = .seconds(36_500 * 86_400)
 
     /// Parses whole seconds, or a whole number of `s`, `m`, `h` or `d`.
@@ -50,6 +52,7 @@ extension Rate: Decodable {
 }
 
 extension AddressRange: Decodable {
+    /// Decodes an IP address or a range as in `10.0.0.0/8`.
     public init(from decoder: any Decoder) throws {
         self = try decoder.parse { AddressRange($0) }
     }

@@ -14,7 +14,8 @@ extension Configuration {
             Setting("email", .section(Email.self), help: "How mail is sent. The kind `email` needs it."),
             Setting("sms", .section(SMS.self), help: "How text messages are sent. The kind `phone` needs it."),
             Setting(
-                "templates", .templates, help: "A directory with templates that replace parts of the built-in messages."),
+                "templates", .templates, help: "A directory with templates that replace parts of the built-in messages."
+            ),
         ]
     }
 
@@ -47,7 +48,9 @@ extension Configuration {
             case twilio
         }
 
-        /// The largest number of messages sent, for each window of time. `nil` sets no limit.
+        /// The largest number of messages sent, for each window of time.
+        ///
+        /// `nil` sets no limit.
         package struct Budget: SettingsSection, Equatable {
             package var total: Rate?
             /// To numbers that share country code and the next three digits.
@@ -110,7 +113,8 @@ extension Configuration {
                 }, required: true, help: "Signs the requests, as Standard Webhooks defines it."),
             Setting(
                 "events", .list(of: .choice(AccountEvent.Kind.allCases)),
-                default: ConfigurationNode.Content(AccountEvent.Kind.allCases.map(\.rawValue)), help: "The events to post."),
+                default: ConfigurationNode.Content(AccountEvent.Kind.allCases.map(\.rawValue)),
+                help: "The events to post."),
             Setting(
                 "name", .text,
                 derived: { webhook in
@@ -122,7 +126,9 @@ extension Configuration {
 }
 
 extension Form {
-    /// A directory. Its templates become a mapping from their paths to their contents.
+    /// A directory.
+    ///
+    /// Its templates become a mapping from their paths to their contents.
     fileprivate static let templates = scalar("the path of a directory") { path, node, reader in
         let directory = reader.absolute(path)
         var isDirectory: ObjCBool = false
@@ -130,7 +136,9 @@ extension Form {
             isDirectory.boolValue
         else { return nil }
         let entries = try TemplateOverrides.paths(in: directory).map { path in
-            guard let content = reader.content(ofFile: "\(directory)/\(path)", at: node.place) else { throw Reported() }
+            guard let content = reader.content(ofFile: "\(directory)/\(path)", at: node.place) else {
+                throw Reported()
+            }
             return ConfigurationNode.Entry(key: path, value: node.with(.scalar(content)))
         }
         let templates = node.with(.table(entries))

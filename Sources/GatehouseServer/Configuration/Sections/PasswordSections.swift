@@ -13,7 +13,8 @@ extension Configuration {
         static let settings = [
             Setting("argon2", .section(Argon2Parameters.self), default: [:], help: "The cost of hashing one password."),
             Setting(
-                "minimumLength", .integer(8...128), default: "8", help: "The shortest password accepted, in characters."),
+                "minimumLength", .integer(8...128), default: "8", help: "The shortest password accepted, in characters."
+            ),
             Setting(
                 "quarantine", .duration, default: "7d",
                 help: """

@@ -15,7 +15,7 @@ extension Configuration {
 
         static let settings = [
             Setting("host", .text, default: "127.0.0.1", help: "The address to listen on."),
-            Setting("port", .integer(0...65_535), default: "8080", help: "The port to listen on; 0 takes any free one."),
+            Setting("port", .integer(0...65_535), default: "8080", help: "The port to listen on; 0 takes a free one."),
             Setting("tls", .section(TLS.self), help: "Serves HTTPS. Without it a trusted proxy has to end TLS."),
             Setting(
                 "publicURL", .baseURL, required: true, derived: ownURL,
@@ -33,9 +33,9 @@ extension Configuration {
 
         /// A server that only its own machine can reach needs no configured URL.
         @Sendable private static func ownURL(_ server: ConfigurationNode) -> ConfigurationNode.Content? {
-            guard let host = server["host"]?.text, let port = server["port"]?.text, host.isLoopbackHost else {
-                return nil
-            }
+            // A key that is missing here was refused, which has been reported.
+            let (host, port) = (server["host"]?.text ?? "127.0.0.1", server["port"]?.text ?? "0")
+            guard host.isLoopbackHost else { return nil }
             let scheme = server["tls"] == nil ? "http" : "https"
             return .scalar("\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)")
         }
@@ -80,12 +80,15 @@ extension Configuration {
         package var masterKey: Secret
         package var previousMasterKeys: [Secret]
 
-        private static let key = Form.secret("32 bytes in base64, or file:PATH") { Data(base64Encoded: $0)?.count == 32 }
+        private static let key = Form.secret("32 bytes in base64, or file:PATH") {
+            Data(base64Encoded: $0)?.count == 32
+        }
 
         static let settings = [
             Setting(
                 "masterKey", key, required: true,
-                help: "Encrypts the root key of everything sealed in the database. Create it with `openssl rand -base64 32`."),
+                help:
+                    "Encrypts the key of everything sealed in the database. Create one with `openssl rand -base64 32`."),
             Setting(
                 "previousMasterKeys", .list(of: key), default: [],
                 help: "Master keys that `masterKey` has replaced. Keep them until the server has started once."),

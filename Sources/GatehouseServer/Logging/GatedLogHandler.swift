@@ -1,7 +1,7 @@
 package import Logging
 internal import Synchronization
 
-/// Whether what is under way has got so far that it may be talked about.
+/// A switch for `GatedLogHandler`, closed at first.
 package final class LogGate: Sendable {
     private let state = Atomic(false)
 
@@ -14,8 +14,10 @@ package final class LogGate: Sendable {
     }
 }
 
-/// Passes nothing on before its gate is open: what keeps a command from starting is told once, by its error.
-package struct OpeningLogHandler: LogHandler {
+/// Drops log events until its gate is open.
+///
+/// If a command can't start, its error message is all that is printed.
+package struct GatedLogHandler: LogHandler {
     private var handler: any LogHandler
     private let gate: LogGate
 

@@ -1,0 +1,212 @@
+internal import Accounts
+internal import HTTPAPI
+internal import Logging
+internal import Passwords
+internal import ServiceLifecycle
+internal import Storage
+internal import Synchronization
+internal import Tokens
+
+/// Repeats a piece of work until the server shuts down, whether it succeeds or fails.
+///
+/// The length of each pause is random around `interval`, so that replicas started together don't work in step.
+struct RepeatedService: Service {
+    private let interval: @Sendable () -> Duration
+    private let startsWithPause: Bool
+    private let failures: FailureLog
+    private let body: @Sendable () async throws -> Void
+
+    /// `failure` is logged when the work begins to fail.
+    init(
+        every interval: @autoclosure @escaping @Sendable () -> Duration, startsWithPause: Bool = true,
+        failure: Logger.Message, logger: Logger, _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        self.interval = interval
+        self.startsWithPause = startsWithPause
+        failures = FailureLog(failure, logger: logger)
+        self.body = body
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            if !startsWithPause { await failures.watch(body) }
+            while (try? await Task.sleep(for: interval() * Double.random(in: 0.5...1.5))) != nil {
+                await failures.watch(body)
+            }
+        }
+    }
+}
+
+extension RunningServer {
+    /// Everything that runs beside requests, in every replica.
+    ///
+    /// Leases and locks in the database distribute the work.
+    func backgroundServices(readiness: AsyncStream<Void>) -> [any Service] {
+        [
+            ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness),
+            worker, webhookWorker, revocationWorker,
+        ] + erasureServices + auditServices + databaseServices
+    }
+
+    private var erasureServices: [any Service] {
+        let log = ErasureLog(logger: backend.logger)
+        return [
+            RepeatedService(
+                every: .seconds(1), startsWithPause: false, failure: "Erasures wait", logger: backend.logger
+            ) { [purge = backend.purge, scopes] in
+                // Batches follow each other without a pause while there are any.
+                while case let outcomes = try await purge.eraseBatch(of: scopes.all), !outcomes.isEmpty {
+                    for outcome in outcomes { log.report(outcome) }
+                }
+            },
+            RepeatedService(every: scopes.pause, failure: "Idle guests stay for now", logger: backend.logger) {
+                [purge = backend.purge, scopes] in
+                for scope in scopes.all { log.reportGuests(try await purge.deleteIdleGuests(of: scope), of: scope) }
+            },
+        ]
+    }
+
+    private var auditServices: [any Service] {
+        let logger = backend.logger
+        let chain = AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime())
+        let partitions = AuditPartitions(database: backend.database)
+        let refusals = RefusalsTable(database: backend.database)
+        return [
+            RepeatedService(
+                every: .milliseconds(400), startsWithPause: false, failure: "The audit can't be sealed for now",
+                logger: logger
+            ) {
+                // Checkpoints in the log show later whether the end of the audit was cut off.
+                try await chain.sealAll { checkpoint in
+                    logger.info("The audit is sealed", metadata: ["checkpoint": "\(checkpoint)"])
+                }
+            },
+            RepeatedService(
+                every: .seconds(20), startsWithPause: false,
+                failure: "Refusals that were counted are not in the audit yet", logger: logger
+            ) { try await refusals.moveToAudit() },
+            RepeatedService(
+                every: .seconds(600), startsWithPause: false,
+                failure: "The audit's partitions stay as they are for now", logger: logger
+            ) { try await partitions.tend() },
+        ]
+    }
+
+    private var databaseServices: [any Service] {
+        let logger = backend.logger
+        let rows = ExpiredRows(database: backend.database)
+        let statistics = PlannerStatistics(database: backend.database)
+        let costs = PasswordCostsTable(database: backend.database)
+        let waiting = BacklogTable(database: backend.database)
+        return [
+            RepeatedService(every: .seconds(60), failure: "Expired rows stay for now", logger: logger) {
+                _ = try await rows.remove()
+            },
+            RepeatedService(
+                every: .seconds(3), failure: "The planner's statistics stay as they are for now", logger: logger
+            ) { try await statistics.refresh() },
+            // An unknown address must cost what known ones cost, also after the parameters were raised.
+            RepeatedService(
+                every: .seconds(60), failure: "The mix of the passwords' parameters stays as it is for now",
+                logger: logger
+            ) { [mix] in mix.replace(with: try await costs.read()) },
+            RepeatedService(
+                every: .seconds(5), startsWithPause: false, failure: "The backlog can't be read for now",
+                logger: logger
+            ) { [backlog] in backlog.replace(with: try await waiting.look()) },
+        ]
+    }
+}
+
+/// The backlog as it was last read, for the metrics page.
+final class CurrentBacklog: Sendable {
+    private let last = Mutex(Backlog())
+
+    func replace(with backlog: Backlog) {
+        last.withLock { $0 = backlog }
+    }
+
+    var gauges: [MetricsPage.Gauge] {
+        [
+            .init("audit_unsealed_events", help: "Events of the audit that nothing has sealed yet.") {
+                Double(self.last.withLock(\.unsealedEvents))
+            },
+            .init("erasures_due", help: "Accounts whose grace period is over.") {
+                Double(self.last.withLock(\.dueErasures))
+            },
+            .init("erasures_waiting", help: "Due erasures that wait for webhooks or providers.") {
+                Double(self.last.withLock(\.waitingErasures))
+            },
+        ]
+    }
+}
+
+/// Logs what became of erasures.
+private struct ErasureLog: Sendable {
+    let logger: Logger
+
+    func report(_ outcome: Purge.Outcome) {
+        var metadata: Logger.Metadata = ["receipt": "\(outcome.erasure.receipt.text)"]
+        switch outcome.progress {
+        case .success(.void), .success(.waiting): return
+        case .success(.erased(let missing)) where missing.isEmpty:
+            logger.info("account erased", metadata: metadata)
+        case .success(.erased(let missing)):
+            metadata["without"] = "\(missing.map(\.name).joined(separator: ", "))"
+            logger.warning("account erased, though some services have not acknowledged it", metadata: metadata)
+        case .failure(let error):
+            metadata["error"] = "\(error)"
+            logger.error("an erasure failed and will be retried", metadata: metadata)
+        }
+    }
+
+    func reportGuests(_ count: Int, of scope: ErasureScope) {
+        guard count > 0 else { return }
+        logger.info(
+            "idle guests deleted", metadata: ["application": "\(scope.application.name)", "accounts": "\(count)"])
+    }
+}
+
+/// Measures how fast this machine hashes once the server is ready, so that it does not delay the start.
+private struct CalibrationService: Service {
+    let hasher: PasswordHasher
+    /// Ends when the server is ready.
+    let readiness: AsyncStream<Void>
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in readiness {}
+            guard !Task.isCancelled else { return }
+            await hasher.calibrate()
+        }
+        // A service that returns would end the others.
+        try? await gracefulShutdown()
+    }
+}
+
+/// Applies what other replicas announce: ended sessions and changed keys.
+private struct ReplicaService: Service {
+    let backend: Backend
+
+    /// Keys are reloaded without a notification too: a replica that receives none must not sign with a retired key.
+    private static let keyReload: Duration = .seconds(60)
+
+    func run() async throws {
+        let keyChanges = backend.channel.keyChanges()
+        backend.channel.start()
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await backend.revocations.run() }
+                group.addTask {
+                    for await _ in keyChanges { try? await backend.keys.reloadAll() }
+                }
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.keyReload)) != nil {
+                        try? await backend.keys.reloadAll()
+                    }
+                }
+            }
+        }
+        backend.channel.stop()
+    }
+}
