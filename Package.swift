@@ -166,7 +166,10 @@ let package = Package(
             ]),
         tests(
             "HTTPAPITests",
-            of: ["HTTPAPI", "Accounts", "ProviderKit", .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes]),
+            of: [
+                "HTTPAPI", "Accounts", "ProviderKit", .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                .nioHTTPTypes,
+            ]),
         tests(
             "GatehouseServerTests",
             of: [

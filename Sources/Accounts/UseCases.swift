@@ -4,20 +4,16 @@ package struct UseCases: Sendable {
     package let limits: any RateLimiting
     package let hashing: any PasswordHashing
     package let refusals: RefusalAudit
-    package let signIn: SignIn
+    package let signIn: ProofSignIn
     package let redirects: RedirectFlows
-    package let redemption: CodeRedemption
     package let notifications: ProviderNotifications
     package let codes: OneTimeCodes
-    package let linking: IdentityLinking
-    package let passwordLinking: PasswordLinking
+    package let identityProofs: IdentityProofs
     package let identities: Identities
     package let addressChange: AddressChange
     package let identityReview: IdentityReview
-    package let tickets: SignInTickets
     package let merging: AccountMerging
     package let registration: Registration
-    package let passwordSignIn: PasswordSignIn
     package let passwordReset: PasswordReset
     package let passwordChange: PasswordChange
     package let refresh: SessionRefresh
@@ -36,23 +32,28 @@ package struct UseCases: Sendable {
         self.limits = limits
         hashing = hasher
         refusals = RefusalAudit(trail: store, opaque: opaque)
-        signIn = SignIn(store: store, tokens: tokens)
+        let signIn = SignIn(store: store, tokens: tokens)
         redirects = RedirectFlows(store: store, opaque: opaque)
-        redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
+        let redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
         codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)
-        linking = IdentityLinking(store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
+        let linking = IdentityLinking(
+            store: store, signIn: signIn, tokens: tokens, codes: codes, redemption: redemption)
         let requests = RegistrationRequest(
             store: store, hasher: hasher, passwords: passwords, tokens: tokens, limits: limits)
-        passwordLinking = PasswordLinking(store: store, requests: requests, linking: linking, tokens: tokens)
+        let passwordLinking = PasswordLinking(store: store, requests: requests, linking: linking, tokens: tokens)
         identities = Identities(store: store)
         addressChange = AddressChange(store: store, codes: codes, tokens: tokens)
         identityReview = IdentityReview(store: store, opaque: opaque)
-        tickets = SignInTickets(store: store, opaque: opaque)
         merging = AccountMerging(store: store, tokens: tokens)
         registration = Registration(
             store: store, hasher: hasher, requests: requests, tokens: tokens, codes: codes, linking: passwordLinking)
-        passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
+        let passwordSignIn = PasswordSignIn(store: store, hasher: hasher, tokens: tokens)
+        self.signIn = ProofSignIn(
+            signIn: signIn, passwords: passwordSignIn, codes: codes, redemption: redemption,
+            tickets: SignInTickets(store: store, opaque: opaque))
+        identityProofs = IdentityProofs(
+            linking: linking, passwordLinking: passwordLinking, passwordSignIn: passwordSignIn)
         let replacement = PasswordReplacement(signIn: signIn, tokens: tokens, quarantine: quarantine)
         passwordReset = PasswordReset(
             store: store, hasher: hasher, passwords: passwords, replacement: replacement, tokens: tokens,

@@ -25,12 +25,12 @@ package struct OneTimeCodes: Sendable {
     /// the first challenge, and it does not learn that challenge's id.
     /// - Throws: `ProviderError.malformed` for an invalid or unusable address; `AccountsError.rateLimited`.
     package func begin(
-        _ typed: String, with configured: ConfiguredProvider, by principal: Principal?, from client: Client,
+        _ typed: String, ofKind kind: String, named name: String?, by principal: Principal?, from client: Client,
         in application: Application
     ) async throws -> SentCode {
-        let provider = try configured.challengeProvider()
-        return try await send(
-            .proof, to: provider.target(typed: typed), of: configured, by: principal, from: client, in: application)
+        let configured = try application.providers.provider(ofKind: kind, named: name)
+        let target = try configured.challengeProvider().target(typed: typed)
+        return try await send(.proof, to: target, of: configured, by: principal, from: client, in: application)
     }
 
     /// Sends a code for any purpose.

@@ -5,7 +5,7 @@ internal import ProviderKit
 ///
 /// A ticket stands for an idle phone number or a quarantined identity. Presented with another sign-in of the account, it
 /// confirms them.
-package struct SignInTickets: Sendable {
+struct SignInTickets: Sendable {
     typealias Store = AccountLocks & ProofStore & QuarantineStore
 
     let store: any TransactionalStore & Store
@@ -13,7 +13,7 @@ package struct SignInTickets: Sendable {
 
     /// Runs a sign-in and redeems the ticket if the sign-in is of the ticket's account.
     /// - Throws: `AccountsError.invalidToken` for an unknown or expired ticket, before the sign-in runs.
-    package func signingIn(
+    func signingIn(
         with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn
     ) async throws -> SignedIn {
         guard let ticket else { return try await signIn() }

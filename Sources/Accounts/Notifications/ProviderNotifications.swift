@@ -11,13 +11,14 @@ package struct ProviderNotifications: Sendable {
 
     let store: any TransactionalStore & Store
 
-    /// Applies an event once.
+    /// Applies an event of a provider of that kind once.
     ///
     /// Accepts and ignores events about unknown identities.
-    /// - Throws: `ProviderError.refused` for an event of none of the candidates.
+    /// - Throws: `ProviderError.refused` if the signature or the audience fits none of the providers.
     package func receive(
-        _ payload: String, forOneOf candidates: [ConfiguredProvider], in application: Application
+        _ payload: String, ofKind kind: String, named name: String?, in application: Application
     ) async throws {
+        let candidates = try application.providers.providers(ofKind: kind, named: name)
         guard let (event, configured) = try await event(in: payload, forOneOf: candidates) else { return }
         try await store.retryingTransaction { store in
             guard

@@ -14,15 +14,17 @@ package struct RedirectFlows: Sendable {
     let store: any RedirectFlowStore
     let opaque: any OpaqueTokens
 
-    /// Begins a flow that signs in, with a principal one that re-authenticates, or with `linking` one that links.
+    /// Begins a flow at the provider of that name: one that signs in, with a principal one that re-authenticates, or with
+    /// `linking` one that links.
     ///
     /// For re-authentication the provider must authenticate the person again. Only the principal's session may complete
     /// a flow that links.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` if the provider's endpoints cannot be discovered.
     package func begin(
-        _ request: AuthorizationRequest, with configured: ConfiguredProvider, by principal: Principal? = nil,
-        linking: Bool = false, in application: Application
+        _ request: AuthorizationRequest, with name: String, by principal: Principal? = nil, linking: Bool = false,
+        in application: Application
     ) async throws -> AuthorizationRedirect {
+        let configured = try application.providers.named(name)
         let provider = try configured.redirectProvider()
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
@@ -38,20 +40,22 @@ package struct RedirectFlows: Sendable {
             application: application.id)
         return AuthorizationRedirect(
             url: url, state: destination.appState,
-            cookie: browser.map { FlowCookie(name: FlowCookie.name(for: state), value: $0.text) })
+            cookie: browser.map { FlowCookie(for: state, value: $0.text, provider: name, in: application) })
     }
 
     /// Completes the provider's callback.
     ///
     /// `cookie` returns the value of a cookie by name.
     /// - Returns: the app's redirect URI with a code or an error in its query.
-    /// - Throws: `AccountsError.invalidState` for an unknown flow, which has no redirect URI.
-    package func answer(
+    /// - Throws: `AccountsError.unsupportedProvider` for a provider without pages; `AccountsError.invalidState` for an
+    ///   unknown flow, which has no redirect URI.
+    package func complete(
         _ callback: RedirectCallback, from name: String, cookie: (String) -> String?, in application: Application
     ) async throws -> AuthorizationCallback {
+        try application.providers.requireRedirecting(name)
         guard let state = callback["state"].flatMap(opaque.parse) else { throw AccountsError.invalidState }
-        let cookieName = FlowCookie.name(for: state)
-        let browser = cookie(cookieName).flatMap(opaque.parse)
+        let browser = cookie(FlowCookie.name(for: state)).flatMap(opaque.parse)
+        let expired = browser.map { _ in FlowCookie(for: state, value: "", provider: name, in: application) }
         let answered = try await store.answer(
             state: state.hash, provider: name, browser: browser?.hash, application: application.id)
         guard let answered else { throw AccountsError.invalidState }
@@ -67,11 +71,9 @@ package struct RedirectFlows: Sendable {
             try await store.issueCode(
                 code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
                 application: application.id)
-            return AuthorizationCallback(
-                url: destination.url(code: code), cookieName: browser == nil ? nil : cookieName, failure: nil)
+            return AuthorizationCallback(url: destination.url(code: code), expired: expired, failure: nil)
         } catch {
-            return AuthorizationCallback(
-                url: destination.url(FlowError(error)), cookieName: browser == nil ? nil : cookieName, failure: error)
+            return AuthorizationCallback(url: destination.url(FlowError(error)), expired: expired, failure: error)
         }
     }
 
@@ -98,7 +100,7 @@ package struct AuthorizationRedirect: Sendable {
 package struct AuthorizationCallback: Sendable {
     package let url: String
     /// The cookie to delete.
-    package let cookieName: String?
+    package let expired: FlowCookie?
     /// Why there is no code, for the log.
     package let failure: (any Error)?
 }
@@ -120,6 +122,14 @@ extension RedirectCallback {
 package struct FlowCookie: Sendable {
     package let name: String
     package let value: String
+    /// The path of the provider's callback, with the public URL's own path, which a proxy may have cut off.
+    package let path: String
+
+    init(for state: OpaqueToken, value: String, provider: String, in application: Application) {
+        name = Self.name(for: state)
+        self.value = value
+        path = URLComponents(string: application.callbackURL(of: provider))?.path ?? "/"
+    }
 
     static func name(for state: OpaqueToken) -> String {
         "gatehouse-flow-" + Array(state.hash.prefix(6)).hex

@@ -2,12 +2,12 @@ internal import Accounts
 internal import ProviderKit
 
 extension AuditEntry {
-    /// A refusal that no use case has recorded.
+    /// The entry for a refused proof; `nil` if the error is none, or if a use case has recorded it.
     ///
     /// Wrong passwords and codes are recorded by the statements that count them, conflicts and closed accounts by the
-    /// linking rules, with the account that they concern. `nil` for them, and for errors that refuse no proof.
+    /// linking rules, with the account concerned.
     ///
-    /// Without a caller the refusal names no account: it becomes no event of its own, but counts in
+    /// Without a principal the refusal names no account. It then becomes no event of its own, but is counted in
     /// `{"route", "network", "minute", "count", "refusals": {code or rule: count}}`.
     init?(refusal error: any Error, route: String, provider: String?, principal: Principal?) {
         guard let (code, rule) = Self.unaudited(error) else { return nil }

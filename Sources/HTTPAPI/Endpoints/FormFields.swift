@@ -1,12 +1,12 @@
 internal import ProviderKit
 
-/// Names and values of a query or of a form (WHATWG URL, 5.1), each name once.
+/// The names and values of a query or of a form (WHATWG URL, 5.1).
 struct FormFields: Sendable {
     let values: [String: String]
 
     private static let malformed = APIError(.invalidParameter, "The query or form is not well-formed")
 
-    /// - Throws: 400 for a name that occurs twice: which one counts must not depend on who reads it (RFC 6749, 3.1).
+    /// - Throws: 400 for a name that occurs twice, because readers would disagree on which one counts (RFC 6749, 3.1).
     init(_ text: some StringProtocol) throws {
         let bytes = Array(text.utf8)
         guard bytes.count <= RequestBody.largest else {
@@ -29,13 +29,13 @@ struct FormFields: Sendable {
                 throw APIError(.invalidParameter, "\(name.prefix(64)) stands there twice")
             }
         }
-        // One that is empty counts as absent (RFC 6749, 3.1).
+        // An empty value counts as absent (RFC 6749, 3.1).
         self.values = values.filter { !$0.value.isEmpty }
     }
 
     subscript(name: String) -> String? { values[name] }
 
-    /// Reads up to the `&`, or to the `=` behind a name.
+    /// Reads up to the `&`, or to the `=` after a name.
     private static func decode(_ bytes: [UInt8], from position: inout Int, isName: Bool) throws -> String {
         var decoded: [UInt8] = []
         while position < bytes.count {

@@ -3,87 +3,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension APIError {
-    /// What a client reads of a domain error.
-    init(_ error: AccountsError) {
-        switch error {
-        case .missingParameter(let name):
-            self.init(.missingParameter, "\(name) is missing")
-        case .invalidParameter(let name, let reason):
-            self.init(.invalidParameter, "\(name) \(reason)")
-        case .missingEmailOrPassword:
-            self.init(.missingEmailOrPassword, "email and password are both needed")
-        case .tooWeakPassword(let weaknesses):
-            self.init(
-                .tooWeakPassword, "The password is too weak",
-                details: ["reasons": .array(weaknesses.map { .string($0.rawValue) })])
-        case .unsupportedProvider(let name):
-            self.init(.unsupportedProvider, "There is no provider \(String(name.unicodeScalars.prefix(64)))")
-        case .providerDisabled(let refusal):
-            self.init(.providerDisabled, refusal)
-        case .invalidCredentials:
-            self.init(.invalidCredentials, "The e-mail address or the password is wrong")
-        case .identityTemporarilyLocked(let delay):
-            self.init(.identityTemporarilyLocked, "Too many failures; wait before trying again", retryAfter: delay)
-        case .unverifiedIdentity:
-            self.init(.unverifiedIdentity, "The address has not been verified yet; see the mail that was sent to it")
-        case .existingIdentity:
-            self.init(.existingIdentity, "This address has an account")
-        case .invalidToken, .accountNotFound, .accountIsLive:
-            self.init(.invalidToken, "The token is not valid")
-        case .invalidRefreshToken:
-            self.init(.invalidRefreshToken, "The refresh token is not valid")
-        case .invalidState:
-            self.init(.invalidState, "The state is unknown, expired, used, or of another flow")
-        case .redirectNotAllowed:
-            self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")
-        case .tokenTooOld:
-            self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
-        case .identityNotFound:
-            self.init(.identityNotFound, "The account has no such identity")
-        case .identityInUse(let ticket, let refusal):
-            self.init(.identityInUse, refusal, ["mergeToken": ticket])
-        case .lastUsableIdentity(let refusal):
-            self.init(.lastUsableIdentity, refusal)
-        case .secondProofRequired(let ticket, let refusal):
-            self.init(.secondProofRequired, refusal, ["ticket": ticket])
-        case .foreignProof(let refusal):
-            self.init(.invalidCredentials, refusal)
-        case .mergeNotFound:
-            self.init(.notFound, "There is no such merge, or none that can be undone")
-        case .sessionNotFound:
-            self.init(.sessionNotFound, "There is no such session")
-        case .receiptNotFound:
-            self.init(.notFound, "There is no such receipt")
-        case .accountDisabled(let refusal):
-            self.init(.accountDisabled, refusal)
-        case .accountDeleted(let purgeAfter, let restoreToken, let refusal):
-            self.init(
-                .accountDeleted, refusal,
-                ["purgeAfter": Timestamp(purgeAfter).text, "restoreToken": restoreToken])
-        case .rateLimited(let delay):
-            self.init(.rateLimited, "Too many requests; wait before trying again", retryAfter: delay)
-        case .overloaded(let delay):
-            self.init(.overloaded, "The server is busy; try again", retryAfter: delay)
-        case .unavailable:
-            self.init(.overloaded, "The server can't answer at the moment; try again", retryAfter: .seconds(1))
-        case .unreadableSecret:
-            self.init(.internal, "Something went wrong")
-        }
-    }
-}
-
-extension APIError {
-    /// A refusal by the linking rules, with what else its details have.
-    private init(_ code: ErrorCode, _ refusal: Refusal, _ further: [String: String?] = [:]) {
-        var details: [String: JSONValue] = [
-            "rule": .string(refusal.rule), "reason": .string(refusal.reason),
-            "remedies": .array(refusal.remedies.map { .string($0) }),
-        ]
-        for case (let name, let value?) in further { details[name] = .string(value) }
-        self.init(code, refusal.reason, details: details)
-    }
-
-    /// What a client reads of anything that a request threw; `nil` for what nobody foresaw.
+    /// The error for anything that a request threw; `nil` for an unexpected error.
     init?(any error: any Error) {
         switch error {
         case let error as APIError: self = error
@@ -102,5 +22,61 @@ extension APIError {
         case .unavailable:
             self.init(.providerUnavailable, "The provider does not answer; try again", retryAfter: .seconds(5))
         }
+    }
+
+    private init(_ error: AccountsError) {
+        switch error {
+        case .missingParameter(let name): self.init(.missingParameter, "\(name) is missing")
+        case .invalidParameter(let name, let reason): self.init(.invalidParameter, "\(name) \(reason)")
+        case .missingEmailOrPassword: self.init(.missingEmailOrPassword, "email and password are both needed")
+        case .tooWeakPassword(let weaknesses):
+            self.init(
+                .tooWeakPassword, "The password is too weak",
+                details: ["reasons": .array(weaknesses.map { .string($0.rawValue) })])
+        case .unsupportedProvider(let name):
+            self.init(.unsupportedProvider, "There is no provider \(String(name.unicodeScalars.prefix(64)))")
+        case .providerDisabled(let refusal): self.init(.providerDisabled, refusal)
+        case .invalidCredentials: self.init(.invalidCredentials, "The e-mail address or the password is wrong")
+        case .identityTemporarilyLocked(let delay):
+            self.init(.identityTemporarilyLocked, "Too many failures; wait before trying again", retryAfter: delay)
+        case .unverifiedIdentity:
+            self.init(.unverifiedIdentity, "The address has not been verified yet; see the mail that was sent to it")
+        case .existingIdentity: self.init(.existingIdentity, "This address has an account")
+        case .invalidToken, .accountNotFound, .accountIsLive: self.init(.invalidToken, "The token is not valid")
+        case .invalidRefreshToken: self.init(.invalidRefreshToken, "The refresh token is not valid")
+        case .invalidState: self.init(.invalidState, "The state is unknown, expired, used, or of another flow")
+        case .redirectNotAllowed:
+            self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")
+        case .tokenTooOld: self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
+        case .identityNotFound: self.init(.identityNotFound, "The account has no such identity")
+        case .identityInUse(let ticket, let refusal): self.init(.identityInUse, refusal, ["mergeToken": ticket])
+        case .lastUsableIdentity(let refusal): self.init(.lastUsableIdentity, refusal)
+        case .secondProofRequired(let ticket, let refusal):
+            self.init(.secondProofRequired, refusal, ["ticket": ticket])
+        case .foreignProof(let refusal): self.init(.invalidCredentials, refusal)
+        case .mergeNotFound: self.init(.notFound, "There is no such merge, or none that can be undone")
+        case .sessionNotFound: self.init(.sessionNotFound, "There is no such session")
+        case .receiptNotFound: self.init(.notFound, "There is no such receipt")
+        case .accountDisabled(let refusal): self.init(.accountDisabled, refusal)
+        case .accountDeleted(let purgeAfter, let restoreToken, let refusal):
+            let further = ["purgeAfter": Timestamp(purgeAfter).text, "restoreToken": restoreToken]
+            self.init(.accountDeleted, refusal, further)
+        case .rateLimited(let delay):
+            self.init(.rateLimited, "Too many requests; wait before trying again", retryAfter: delay)
+        case .overloaded(let delay): self.init(.overloaded, "The server is busy; try again", retryAfter: delay)
+        case .unavailable:
+            self.init(.overloaded, "The server can't answer at the moment; try again", retryAfter: .seconds(1))
+        case .unreadableSecret: self.init(.internal, "Something went wrong")
+        }
+    }
+
+    /// A refusal by the linking rules, with further members of its details.
+    private init(_ code: ErrorCode, _ refusal: Refusal, _ further: [String: String?] = [:]) {
+        var details: [String: JSONValue] = [
+            "rule": .string(refusal.rule), "reason": .string(refusal.reason),
+            "remedies": .array(refusal.remedies.map { .string($0) }),
+        ]
+        for case (let name, let value?) in further { details[name] = .string(value) }
+        self.init(code, refusal.reason, details: details)
     }
 }

@@ -3,17 +3,17 @@ internal import HTTPTypes
 internal import Hummingbird
 package import ProviderKit
 
-/// An error as a client reads it.
+/// An error as it is sent to the client.
 ///
-/// Whatever else is thrown in a request becomes `INTERNAL`, its text only logged.
+/// Any error that has no such form becomes `INTERNAL`, and its text is only logged.
 package struct APIError: Error, Sendable {
     package let code: ErrorCode
-    /// For people; leaks nothing internal and repeats no value that was sent.
+    /// For people; contains nothing internal and no value that was sent.
     package let message: String
     package var details: [String: JSONValue]?
     /// Whole seconds, rounded up.
     package var retryAfter: Int?
-    /// Methods that the path does answer, for 405.
+    /// The methods that the path supports, for 405.
     package var allowed: String?
 
     package init(
@@ -40,7 +40,7 @@ package struct APIError: Error, Sendable {
 }
 
 extension Duration {
-    /// Whole seconds, never too few.
+    /// Whole seconds.
     var secondsRoundedUp: Int {
         Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
     }

@@ -4,15 +4,16 @@ internal import Logging
 internal import NIOCore
 internal import ProviderKit
 
-/// What is known of a request once it is inside.
+/// The request context of Hummingbird, with the connection, the request's id and its scope.
 package struct APIRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The TCP peer, which may be a proxy.
     let peer: IPAddress?
     /// The connection; with HTTP/2, the request's own stream.
     let channel: any Channel
-    /// The client's own, or one of ours.
+    /// The client's `X-Request-ID`, or a generated one.
     var id = ""
+    /// Set once application and client are known.
     var scope: RequestScope?
 
     package init(source: ApplicationRequestContextSource) {
@@ -23,9 +24,9 @@ package struct APIRequestContext: RequestContext {
 }
 
 extension IPAddress {
-    /// From the bytes themselves: printing and reading them again took 1 % of a request's processor time.
+    /// Copies the bytes: formatting and parsing the address took 1 % of a request's processor time.
     fileprivate init?(_ address: SocketAddress) {
-        // Behind the family and the port, and with IPv6 a flow label (`ip(7)`, `ipv6(7)`).
+        // The address follows the family and the port, and with IPv6 a flow label (`ip(7)`, `ipv6(7)`).
         let place: Range<Int>
         switch address {
         case .v4: place = 4..<8
@@ -40,7 +41,7 @@ extension IPAddress {
 }
 
 extension APIRequestContext {
-    /// Names the request in whatever it logs; made when something is, which is seldom.
+    /// Adds the request's id to each line; made when needed, as few requests log anything.
     var log: Logger {
         var logger = logger
         logger[metadataKey: "request"] = .string(id)
@@ -48,7 +49,7 @@ extension APIRequestContext {
     }
 }
 
-/// A request whose application and client are known.
+/// The application and client of a request.
 struct RequestScope: Sendable {
     let application: ServedApplication
     let client: Client

@@ -5,10 +5,9 @@ package import Hummingbird
 internal import Logging
 internal import ProviderKit
 
-/// Receives every request: gives it an id, finds out who calls which application, lets the router answer, and makes an
-/// answer of whatever was thrown.
+/// The outermost responder: gives each request an id, finds its application and client, and calls the router.
 ///
-/// The one place where errors become HTTP and where requests are logged and counted.
+/// Only here thrown errors become responses, and requests are logged and counted.
 package struct APIResponder: HTTPResponder {
     package typealias Context = APIRequestContext
 
@@ -30,22 +29,22 @@ package struct APIResponder: HTTPResponder {
         context.id = Self.requestID(of: request) ?? ids.next()
         var response: Response
         do {
-            response = try await answer(request, context: &context)
+            response = try await route(request, context: &context)
         } catch {
             response = self.response(to: error, context: context)
         }
-        // The head of what a GET would have got, errors included (RFC 9110, 9.3.2).
+        // HEAD gets what GET would get without the content, also for errors (RFC 9110, 9.3.2).
         if request.method == .head { response = Response(status: response.status, headers: response.headers) }
         OriginRule.addHeaders(to: &response.headers, request: request, scope: context.scope)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)
-        // RFC 6797; behind a proxy that ends TLS it is the proxy's to send.
+        // RFC 6797; a proxy that terminates TLS sends its own.
         if site.current.endsTLS { response.headers.append(.onlyHTTPS) }
         record(response, to: request, took: .now - began, context: context)
         return response
     }
 
-    private func answer(_ request: Request, context: inout APIRequestContext) async throws -> Response {
+    private func route(_ request: Request, context: inout APIRequestContext) async throws -> Response {
         let site = site.current
         try Self.requireOneHost(request)
         let forwarding = Forwarding(of: request, peer: context.peer, site: site)
@@ -67,17 +66,17 @@ package struct APIResponder: HTTPResponder {
         return try await router.respond(to: Request(head: head, body: request.body), context: context)
     }
 
-    /// RFC 9112, 3.2: HTTP/1 has the first field as the authority, and any other left among the fields.
+    /// RFC 9112, 3.2: with HTTP/1 the first `Host` field is the authority, and any other remains among the fields.
     private static func requireOneHost(_ request: Request) throws {
         guard let host = request.head.authority, !request.headers.contains(.host),
             host.utf8.count <= longestHost, host.utf8.allSatisfy(\.isVisibleASCII)
         else { throw APIError(.invalidParameter, "The request must name one host") }
     }
 
-    /// A name of 253 bytes (RFC 1035, 2.3.4) and a port.
+    /// In bytes: a name of 253 (RFC 1035, 2.3.4) and a port.
     private static let longestHost = 259
 
-    /// A path that could be one of ours, before the router compares its parts.
+    /// Refuses paths that can't be served, before the router compares their parts.
     private static func requirePath(_ request: Request) throws {
         let path = (request.head.path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
         guard path.count <= 1024, path.allSatisfy(\.isVisibleASCII) else {
@@ -85,7 +84,7 @@ package struct APIResponder: HTTPResponder {
         }
     }
 
-    /// Probes come over plain HTTP from beside the server and carry no secret.
+    /// Health checks and metrics are allowed over plain HTTP: they are read next to the server and carry no secret.
     private static func requireHTTPS(_ forwarding: Forwarding, request: Request, site: Site) throws {
         guard !forwarding.isSecure, !site.isDevelopment else { return }
         guard ["/health/live", "/health/ready", "/metrics"].containsBytes(of: request.uri.path) else {
@@ -106,7 +105,7 @@ package struct APIResponder: HTTPResponder {
     private static let plainCharacters = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+=".utf8)
 
-    /// The client's own, where it is short and printable: it goes into logs.
+    /// The client's id, if it is short and printable: it is logged.
     private static func requestID(of request: Request) -> String? {
         guard let id = request.headers[.xRequestID], (1...128).contains(id.utf8.count),
             id.utf8.allSatisfy(plainCharacters.contains)
@@ -127,7 +126,7 @@ package struct APIResponder: HTTPResponder {
         return APIError(.internal, "Something went wrong").response()
     }
 
-    /// The path's pattern, never the path: that may hold a receipt.
+    /// Records the path's pattern, never the path, which may contain a receipt.
     private func record(
         _ response: Response, to request: Request, took duration: Duration, context: APIRequestContext
     ) {

@@ -2,11 +2,11 @@ internal import Hummingbird
 
 /// Finds the application of a request: by path prefix, by host, else the default one.
 ///
-/// Path and host are ASCII here, and short.
+/// `APIResponder` has checked that path and host are short ASCII texts.
 struct ApplicationLookup {
     let application: ServedApplication
     let pathPrefix: String
-    /// What remains of the path, query included.
+    /// The path without the prefix, with the query.
     let path: String
 
     private static let prefix = "/apps/"
@@ -34,7 +34,7 @@ struct ApplicationLookup {
 }
 
 extension Request {
-    /// The host that it names, in lower case and without a port.
+    /// The host in lower case and without a port.
     var hostName: String {
         let authority = head.authority?.lowercased() ?? ""
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil

@@ -2,9 +2,9 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import ProviderKit
 
-/// Who is really calling, and how, when there may be a proxy in between.
+/// The client's address and scheme, which a proxy may report in header fields.
 ///
-/// Only a trusted peer's headers count.
+/// They are ignored unless the peer is a trusted proxy.
 struct Forwarding {
     /// The right-most address that is not itself a trusted proxy.
     let address: String
@@ -21,12 +21,12 @@ struct Forwarding {
         isSecure = site.endsTLS || request.headers[.xForwardedProto]?.hasSameBytes(ignoringCaseAs: "https") == true
     }
 
-    /// An address of IPv6 in brackets and a port, in bytes, and some more.
+    /// In bytes: enough for an IPv6 address in brackets and a port.
     private static let longestEntry = 64
 
-    /// Reads from the right, where the nearest proxy wrote; where all are trusted, the farthest is the client.
+    /// Reads from the right, where the nearest proxy wrote; if all are trusted, the farthest is the client.
     ///
-    /// - Returns: `nil` when the deciding entry is no address: what stands left of it is anybody's text.
+    /// - Returns: `nil` if the deciding entry is no address: the client can write anything to its left.
     static func client(in fields: [String], isTrusted: (IPAddress) -> Bool) -> IPAddress? {
         var farthest: IPAddress?
         for entry in fields.reversed().lazy.flatMap({ $0.utf8.split(separator: UInt8(ascii: ",")).reversed() }) {
@@ -48,7 +48,7 @@ extension IPAddress {
             let rest = text[text.index(after: end)...]
             guard rest.isEmpty || rest.isPort else { return nil }
             let address = text[text.index(after: text.startIndex)..<end]
-            // Only addresses of IPv6 stand in brackets.
+            // Only IPv6 addresses are in brackets.
             guard address.contains(":") else { return nil }
             self.init(address)
         } else if let colon = text.firstIndex(of: ":"), text.contains("."), text[colon...].isPort {

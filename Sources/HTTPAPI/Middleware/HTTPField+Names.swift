@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension HTTPField {
-    // Fields of every answer: to make one, its value is checked byte by byte.
+    // Made once, because a field checks its value byte by byte.
     static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
     static let varyByOrigin = HTTPField(name: .vary, value: "Origin")
     static let json = HTTPField(name: .contentType, value: "application/json; charset=utf-8")

@@ -2,27 +2,26 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import ProviderKit
 
-/// Which pages may call, and what CORS (Fetch Standard, 3.2) tells their browsers.
+/// Which origins may call the API from a browser, and the CORS header fields (Fetch Standard, 3.2) for them.
 enum OriginRule {
-    /// A call of the API that names an origin must name a listed one or the server's own.
+    private static let refusal = APIError(
+        .unauthorizedRequestOrigin, "This origin is not on the application's list")
+
+    /// Requires that a request to the API that names an origin names a listed one or the server's own.
     ///
-    /// `path` is the endpoint's own: the request may spell it in other ways (`//api/v1`).
+    /// `path` is the endpoint's, because the request may spell it in other ways (`//api/v1`).
     static func check(_ request: Request, for path: String, scope: RequestScope) throws {
         guard path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
-        guard allows(origin, scope: scope) else {
-            throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
-        }
+        guard allows(origin, scope: scope) else { throw refusal }
     }
 
     static func allows(_ origin: String, scope: RequestScope) -> Bool {
         scope.application.origins.containsBytes(of: origin) || origin.hasSameBytes(as: scope.site.ownOrigin)
     }
 
-    /// The answer to a preflight request; an origin that is not listed learns nothing.
+    /// The response to a preflight request; for an unlisted origin it contains nothing about the server.
     static func preflight(_ request: Request, scope: RequestScope) throws -> Response {
-        guard let origin = request.headers[.origin], allows(origin, scope: scope) else {
-            throw APIError(.unauthorizedRequestOrigin, "This origin is not on the application's list")
-        }
+        guard let origin = request.headers[.origin], allows(origin, scope: scope) else { throw refusal }
         return Response(
             status: .noContent,
             headers: [
@@ -39,8 +38,7 @@ enum OriginRule {
 
     static func addHeaders(to headers: inout HTTPFields, request: Request, scope: RequestScope?) {
         headers.append(.varyByOrigin)
-        guard let origin = request.headers[.origin] else { return }
-        guard let scope, allows(origin, scope: scope) else { return }
+        guard let origin = request.headers[.origin], let scope, allows(origin, scope: scope) else { return }
         headers[.accessControlAllowOrigin] = origin
         headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
     }

@@ -2,12 +2,12 @@ internal import Accounts
 internal import Logging
 internal import Synchronization
 
-/// Tells of an overload without adding to it: the first refusal at once, then at most one line each ten seconds.
+/// Logs overload without adding to it: the first refusal at once, then at most one line every ten seconds.
 ///
 /// A line for each refused request would cost more than refusing it.
 final class OverloadLog: Sendable {
     private struct State {
-        var untold = 0
+        var unlogged = 0
         var quietUntil: ContinuousClock.Instant?
     }
 
@@ -25,22 +25,22 @@ final class OverloadLog: Sendable {
         logger.warning("Requests not served", metadata: ["error": "\(error)", "requests": "\(refused)"])
     }
 
-    /// Counts one.
-    /// - Returns: how many were counted since the last line, where it is time for one.
+    /// Counts a refusal.
+    /// - Returns: how many were counted since the last line, or `nil` if it is too early for another line.
     func due() -> Int? {
         let now = now()
         return state.withLock { state in
-            state.untold += 1
+            state.unlogged += 1
             if let end = state.quietUntil, now < end { return nil }
-            defer { state.untold = 0 }
+            defer { state.unlogged = 0 }
             state.quietUntil = now + Self.interval
-            return state.untold
+            return state.unlogged
         }
     }
 }
 
 extension Error {
-    /// Too much at once, or nobody left to answer: what `/metrics` counts.
+    /// The server refused because it was overloaded, or the client has gone; `/metrics` counts these.
     var isOverload: Bool {
         if self is CancellationError { return true }
         guard case AccountsError.overloaded? = self as? AccountsError else { return false }

@@ -1,10 +1,10 @@
 internal import ProviderKit
 internal import Synchronization
 
-/// Ids for requests that bring none: 16 hexadecimal digits, each once in 2⁶⁴, which tell nothing of how many there were.
+/// Generates ids for requests: 16 hexadecimal digits that do not repeat within 2⁶⁴ and do not reveal their number.
 ///
 /// A counter from a random start, permuted by SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-/// Generators, 2014): a random number of the system's would cost each request a system call.
+/// Generators, 2014), because a random number of the system would cost a system call per request.
 final class RequestIDs: Sendable {
     private let state = Atomic(UInt64.random(in: .min ... .max))
 

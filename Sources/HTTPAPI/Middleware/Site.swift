@@ -3,16 +3,16 @@ internal import NIOCore
 package import ProviderKit
 internal import Synchronization
 
-/// An application as it is reached from outside.
+/// An application, and what serving it over HTTP needs.
 ///
-/// A class, as `Site` is: every request refers to both several times over.
+/// This and `Site` are classes, because every request copies its references to both several times.
 package final class ServedApplication: Sendable {
     package let application: Application
-    /// Origins of its pages, as a browser spells them: `https://app.example`.
+    /// Origins of its pages, as a browser writes them: `https://app.example`.
     package let origins: Set<String>
-    /// Who learns of its people.
+    /// Listed in exports of personal data.
     package let recipients: [Recipient]
-    /// Its answer to `GET /auth/providers`, written once.
+    /// The response to `GET /auth/providers`, written once.
     let providerList: ByteBuffer
 
     package init(application: Application, origins: Set<String>, recipients: [Recipient] = []) {
@@ -23,19 +23,19 @@ package final class ServedApplication: Sendable {
     }
 }
 
-/// What the configuration says about being reached.
+/// The configuration of the HTTP interface.
 package final class Site: Sendable {
     package let applications: [String: ServedApplication]
-    /// Lower-case hosts, with a port where that matters, to application names.
+    /// Names of applications by host: lower-case, and with a port if only that port is meant.
     package let hosts: [String: String]
     package let defaultApplication: String
     /// The server's own origin, from its public URL.
     package let ownOrigin: String
-    /// Plain HTTP is fine.
+    /// Plain HTTP is allowed.
     package let isDevelopment: Bool
-    /// This server itself ends TLS.
+    /// This server terminates TLS itself.
     package let endsTLS: Bool
-    /// Whether forwarding headers of this peer address are to be believed.
+    /// Whether forwarding header fields of this peer are trusted.
     package let isTrustedProxy: @Sendable (IPAddress) -> Bool
 
     package init(
@@ -53,7 +53,7 @@ package final class Site: Sendable {
     }
 }
 
-/// The site as it is now; a reload of the configuration puts a new one in its place.
+/// The current site, which a reload of the configuration replaces.
 package final class LiveSite: Sendable {
     private let site: Mutex<Site>
 

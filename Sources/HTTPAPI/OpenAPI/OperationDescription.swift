@@ -2,16 +2,6 @@ internal import ProviderKit
 
 /// What the document says about one method of one path.
 struct OperationDescription: Sendable {
-    /// Who may call.
-    enum Access: Sendable {
-        case open
-        /// Whoever calls, with a bearer or without.
-        case optionalBearer
-        case bearer
-        /// A bearer who authenticated not long ago.
-        case recent
-    }
-
     /// An upper-case method of HTTP.
     let method: String
     /// With its parameters in braces: `/auth/sessions/{id}`.

@@ -23,7 +23,7 @@ struct OperationWriter {
     }
 
     /// An empty requirement in the list makes the bearer optional (OpenAPI 3.1, 4.8.2).
-    private func security(of access: OperationDescription.Access) -> JSONValue {
+    private func security(of access: Access) -> JSONValue {
         let bearer: JSONValue = .object(["bearer": .array([])])
         return switch access {
         case .open: .array([])

@@ -117,9 +117,3 @@ struct RestoreBody: RequestPayload {
 
     static let fields = RequestFields(Self.init, .init("restoreToken"))
 }
-
-/// - Throws: `AccountsError.missingEmailOrPassword` if one is absent or empty.
-func requireBoth(_ email: String?, _ password: String?) throws(AccountsError) -> (email: String, password: String) {
-    guard let email, let password, !email.isEmpty, !password.isEmpty else { throw .missingEmailOrPassword }
-    return (email, password)
-}

@@ -11,7 +11,7 @@ struct DocumentRoute {
     }
 
     var endpoint: Endpoint {
-        .raw("/openapi.json", "This interface, as an OpenAPI document") { [document] _ in
+        .open("/openapi.json", "This interface, as an OpenAPI document") { [document] _ in
             .bytes(try await document.json(), type: "application/json")
         }
     }
@@ -41,61 +41,33 @@ private actor Document {
 
 extension Endpoint {
     var operation: OperationDescription {
-        OperationDescription(
-            method: method.rawValue, path: path, summary: summary, tag: tag, access: access.description, body: body,
-            form: takesForm ? parameters : [], parameters: takesForm ? [] : parameters,
-            answers: ([answer] + otherAnswers).map(\.documented),
+        let takesForm = takes.form == .form
+        return OperationDescription(
+            method: method.rawValue, path: path, summary: summary, tag: isOfAPI ? "accounts" : "server",
+            access: guards.access, body: takes.body, form: takesForm ? takes.parameters : [],
+            parameters: takesForm ? [] : takes.parameters, answers: returns.map { $0.documented(summary: summary) },
             errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue, details: $0.details) },
-            answersPages: isForBrowsers)
+            answersPages: takes.isForBrowsers)
     }
 
-    private var takesForm: Bool { bodyForm == .form }
+    private var isOfAPI: Bool { path.hasPrefix(base) }
 
-    private var parameters: [OperationDescription.Parameter] {
-        query.map { .init($0.name, required: $0.isRequired, help: $0.help, schema: $0.schema) }
-    }
-
-    /// Its own, and those of the checks that come before its handler.
+    /// The operation's own errors, and those of the checks that come before it.
     private var documentedErrors: [ErrorCode] {
-        let general: [ErrorCode] = [
-            .invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal,
-        ]
-        let ofAPI: [ErrorCode] = path.hasPrefix(base) ? [.unauthorizedRequestOrigin] : []
-        let ofBody: [ErrorCode] =
-            bodyForm == nil ? [] : [.missingParameter, .payloadTooLarge, .unsupportedMediaType]
-        let ofBearer: [ErrorCode] =
-            switch access {
-            case .open: []
-            case .bearer, .optionalBearer: [.invalidToken]
-            case .recent: [.invalidToken, .tokenTooOld]
-            }
-        let ofLimit: [ErrorCode] = hasClientLimit ? [.rateLimited] : []
-        let all = Set(errors + general + ofAPI + ofBody + ofBearer + ofLimit)
-        return ErrorCode.allCases.filter(all.contains)
-    }
-
-    private var tag: String {
-        path.hasPrefix(base) ? "accounts" : "server"
+        var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
+        if isOfAPI { all.append(.unauthorizedRequestOrigin) }
+        if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }
+        if guards.access != .open { all.append(.invalidToken) }
+        if guards.access == .recent { all.append(.tokenTooOld) }
+        if guards.isLimited { all.append(.rateLimited) }
+        return ErrorCode.allCases.filter(Set(all).contains)
     }
 }
 
-extension Endpoint.Answer {
-    fileprivate var documented: OperationDescription.Answer {
-        body.map {
-            OperationDescription.Answer(status: status.code, description: description, of: $0, headers: headers)
-        }
-            ?? OperationDescription.Answer(
-                status: status.code, description: description, contentType: contentType, headers: headers)
-    }
-}
-
-extension Endpoint.Access {
-    fileprivate var description: OperationDescription.Access {
-        switch self {
-        case .open: .open
-        case .optionalBearer: .optionalBearer
-        case .bearer: .bearer
-        case .recent: .recent
-        }
+extension ReturnedResponse {
+    fileprivate func documented(summary: String) -> OperationDescription.Answer {
+        let description = description ?? summary
+        return body.map { .init(status: status.code, description: description, of: $0, headers: headers) }
+            ?? .init(status: status.code, description: description, contentType: contentType, headers: headers)
     }
 }

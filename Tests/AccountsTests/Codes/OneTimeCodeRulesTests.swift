@@ -13,8 +13,8 @@ struct OneTimeCodeRulesTests {
         _ address: String = "ada@example.com", by principal: Principal? = nil, network: String = "192.0.2.1"
     ) async throws -> SentCode {
         try await app.codes.begin(
-            address, with: app.provider("email"), by: principal, from: Client(device: nil, address: network),
-            in: app.application)
+            address, ofKind: app.provider("email").kind, named: "email", by: principal,
+            from: Client(device: nil, address: network), in: app.application)
     }
 
     private func sign(in challenge: SentCode, _ code: String?, by principal: Principal? = nil) async throws -> Principal
@@ -109,7 +109,8 @@ struct OneTimeCodeRulesTests {
         _ = try await app.enter(evidence("a", ada))
         for address in [ada, "stranger@example.com"] {
             _ = try await app.codes.begin(
-                address, with: app.provider("email"), by: nil, from: TestApplication.client, in: app.application)
+                address, ofKind: app.provider("email").kind, named: "email", by: nil, from: TestApplication.client,
+                in: app.application)
         }
         #expect(app.rows.messages.map(\.hasNoRecipient) == [false, true])
     }

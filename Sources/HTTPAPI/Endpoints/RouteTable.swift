@@ -2,17 +2,14 @@ internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Puts the declared endpoints into the router; every other method on their paths is 405, every other path 404.
+/// Adds the endpoints to the router; other methods on their paths are answered with 405, other paths with 404.
 struct RouteTable {
     let endpoints: [Endpoint]
-    let authentication: BearerAuthentication
-    let limits: any RateLimiting
-    let hashing: any PasswordHashing
-    let refusals: RefusalAudit
+    let services: EndpointResponder.Services
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
-    /// Methods that the router does not know are routed as one that no path serves.
+    /// Replaces methods that the router does not know by one that no path serves.
     static func routed(_ method: HTTPRequest.Method) -> HTTPRequest.Method {
         methods.contains(method) ? method : .trace
     }
@@ -24,9 +21,7 @@ struct RouteTable {
             let route = RouterPath(path)
             var served = Set(group.map(\.method))
             for endpoint in group {
-                let responder = EndpointResponder(
-                    endpoint: endpoint, authentication: authentication, limits: limits, hashing: hashing,
-                    refusals: refusals)
+                let responder = EndpointResponder(endpoint: endpoint, services: services)
                 router.on(route, method: endpoint.method, responder: responder)
                 if endpoint.method == .get, endpoint.answersHEAD {
                     served.insert(.head)
@@ -44,7 +39,7 @@ struct RouteTable {
     }
 }
 
-/// Says in the envelope what the router says in its own words.
+/// Converts the router's 404 into the API's error body.
 private struct MissingPaths: RouterMiddleware {
     func handle(
         _ request: Request, context: APIRequestContext, next: (Request, APIRequestContext) async throws -> Response

@@ -1,0 +1,52 @@
+package import ProviderKit
+
+/// Takes a proof for the account that is signed in: links the identity that it proves, or authenticates again with one
+/// of the account's own.
+package struct IdentityProofs: Sendable {
+    let linking: IdentityLinking
+    let passwordLinking: PasswordLinking
+    let passwordSignIn: PasswordSignIn
+
+    /// Links what the proof proves to the principal's account; a password is linked by a mailed token instead.
+    /// - Throws: what `IdentityLinking.link` and `PasswordLinking.begin` throw.
+    package func link(
+        _ proof: SubmittedProof, of name: String, onConflict: ConflictChoice, by principal: Principal,
+        from client: Client
+    ) async throws -> LinkOutcome {
+        let configured = try principal.application.providers.named(name)
+        switch try await proof.read(for: configured) {
+        case .presented(let proof):
+            return .linked(
+                try await linking.link(proof, of: configured, onConflict: onConflict, by: principal, from: client))
+        case .password(let typed):
+            return .mailed(
+                to: try await passwordLinking.begin(
+                    typed: typed.email, password: typed.password, with: configured, onConflict: onConflict,
+                    by: principal, from: client))
+        }
+    }
+
+    /// Opens a session with a new proof of one of the account's own identities.
+    /// - Throws: what `IdentityLinking.reauthenticate` and `PasswordSignIn.signIn` throw.
+    package func reauthenticate(
+        with proof: SubmittedProof, of name: String?, by principal: Principal, from client: Client
+    ) async throws -> SignedIn {
+        guard let name else { throw AccountsError.missingParameter("provider") }
+        let configured = try principal.application.providers.named(name)
+        switch try await proof.read(for: configured) {
+        case .presented(let proof):
+            return try await linking.reauthenticate(with: proof, of: configured, by: principal, from: client)
+        case .password(let typed):
+            return try await passwordSignIn.signIn(
+                typed: typed.email, password: typed.password, by: principal, from: client,
+                in: principal.application)
+        }
+    }
+}
+
+/// How a request to link an identity ended.
+package enum LinkOutcome: Sendable {
+    case linked(SignedIn)
+    /// A token that completes the link is on its way to the address.
+    case mailed(to: EmailAddress)
+}

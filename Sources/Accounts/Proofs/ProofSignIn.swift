@@ -1,0 +1,70 @@
+package import ProviderKit
+
+/// Signs in with a proof of any form: finds the provider that the request names, has it verify the proof, and opens a
+/// session.
+///
+/// Every form takes the `ticket` of an earlier `AccountsError.secondProofRequired`, see `SignInTickets`.
+package struct ProofSignIn: Sendable {
+    let signIn: SignIn
+    let passwords: PasswordSignIn
+    let codes: OneTimeCodes
+    let redemption: CodeRedemption
+    let tickets: SignInTickets
+
+    /// Signs in with the credential that a direct provider declares; `name` is needed if several of the kind are
+    /// configured.
+    package func signIn<P: DirectProvider>(
+        with credential: P.Credential, of type: P.Type, named name: String?, ticket: String?, from client: Client,
+        origin: RequestOrigin, in application: Application
+    ) async throws -> SignedIn {
+        let configured = try application.providers.provider(ofKind: P.kind, named: name)
+        guard let provider = configured.provider as? P else { throw AccountsError.unsupportedProvider(P.kind) }
+        let evidence = try await provider.verify(credential, from: origin)
+        return try await tickets.signingIn(with: ticket, in: application) {
+            try await signIn.signIn(with: evidence, of: configured, from: client, in: application)
+        }
+    }
+
+    /// Signs in with the ID token that a provider's SDK gave the app.
+    package func signIn(
+        with token: NativeToken, of name: String, ticket: String?, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        let configured = try application.providers.named(name)
+        guard let provider = configured.provider as? any NativeTokenProvider else {
+            throw AccountsError.unsupportedProvider(configured.name)
+        }
+        let evidence = try await provider.verify(token)
+        return try await tickets.signingIn(with: ticket, in: application) {
+            try await signIn.signIn(with: evidence, of: configured, from: client, in: application)
+        }
+    }
+
+    package func signIn(
+        with password: TypedPassword, ticket: String?, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        try await tickets.signingIn(with: ticket, in: application) {
+            try await passwords.signIn(
+                typed: password.email, password: password.password, from: client, in: application)
+        }
+    }
+
+    /// Signs in with a code that was sent to an address; `principal` is who requested the code, if signed in.
+    package func signIn(
+        with code: PresentedOneTimeCode, ofKind kind: String, named name: String?, ticket: String?,
+        by principal: Principal?, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        let configured = try application.providers.provider(ofKind: kind, named: name)
+        return try await tickets.signingIn(with: ticket, in: application) {
+            try await codes.complete(code, with: configured, by: principal, from: client, in: application)
+        }
+    }
+
+    /// Signs in with the code that a redirect flow ended with.
+    package func signIn(
+        with code: PresentedCode, ticket: String?, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        try await tickets.signingIn(with: ticket, in: application) {
+            try await redemption.redeem(code, from: client, in: application)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import ProviderKit
+
+/// A proof as a request submits it, before it is known which form the provider takes.
+package struct SubmittedProof: Sendable {
+    package var email: String?
+    package var password: String?
+    package var challengeID: String?
+    package var code: String?
+    package var state: String?
+    package var redirectURI: String?
+    package var codeVerifier: String?
+    package var idToken: String?
+    package var nonce: String?
+    package var accessToken: String?
+    /// Gives a direct provider its own credential type.
+    private let credential: any CredentialDecoding
+    /// Where the request came from.
+    private let origin: RequestOrigin
+
+    package init(credential: any CredentialDecoding, origin: RequestOrigin) {
+        self.credential = credential
+        self.origin = origin
+    }
+
+    /// Takes the form that the provider's capabilities ask for, and verifies it if that needs no database.
+    func read(for configured: ConfiguredProvider) async throws -> VerifiedProof {
+        let provider = configured.provider
+        let hasPassword = provider is any PasswordProvider && (email ?? password) != nil
+        if provider is any ChallengeProvider, challengeID != nil || !hasPassword {
+            return .presented(
+                .oneTimeCode(
+                    PresentedOneTimeCode(
+                        challengeID: try required(challengeID, "challengeId"), code: try required(code, "code"))))
+        }
+        if provider is any PasswordProvider {
+            return .password(try TypedPassword(email: email, password: password))
+        }
+        if provider is any RedirectProvider, code != nil {
+            return .presented(.redirectCode(try redirectCode()))
+        }
+        if let provider = provider as? any NativeTokenProvider, let idToken {
+            let token = NativeToken(idToken: idToken, nonce: nonce, accessToken: accessToken)
+            return .presented(.evidence(try await provider.verify(token)))
+        }
+        if let provider = provider as? any DirectProvider {
+            return .presented(.evidence(try await verify(with: provider)))
+        }
+        // Reports the code as missing.
+        return .presented(.redirectCode(try redirectCode()))
+    }
+
+    private func verify<P: DirectProvider>(with provider: P) async throws -> VerifiedIdentity {
+        try await provider.verify(credential.decode(P.Credential.self), from: origin)
+    }
+
+    private func redirectCode() throws -> PresentedCode {
+        PresentedCode(
+            code: try required(code, "code"), state: state, redirectURI: try required(redirectURI, "redirect_uri"),
+            codeVerifier: codeVerifier)
+    }
+
+    private func required(_ value: String?, _ name: String) throws(AccountsError) -> String {
+        guard let value else { throw .missingParameter(name) }
+        return value
+    }
+}
+
+/// Decodes the credential type that a provider declares from the request that brought it.
+package protocol CredentialDecoding: Sendable {
+    func decode<Credential: RequestPayload>(_ type: Credential.Type) throws -> Credential
+}
+
+/// A submitted proof in the form that its provider takes.
+enum VerifiedProof: Sendable {
+    case presented(PresentedProof)
+    case password(TypedPassword)
+}
+
+/// An address and a password, as a person typed them; neither is empty.
+package struct TypedPassword: Sendable {
+    package let email: String
+    package let password: String
+
+    /// - Throws: `AccountsError.missingEmailOrPassword` if one is absent or empty.
+    package init(email: String?, password: String?) throws(AccountsError) {
+        guard let email, let password, !email.isEmpty, !password.isEmpty else { throw .missingEmailOrPassword }
+        self.email = email
+        self.password = password
+    }
+}

@@ -1,0 +1,103 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import ProviderKit
+
+/// The parts of a request that an input can be read from.
+struct IncomingRequest: Sendable {
+    let request: Request
+    let context: APIRequestContext
+    let body: ByteBuffer
+
+    /// A parameter of the path.
+    subscript(name: String) -> String { context.parameters.get(name) ?? "" }
+
+    /// The fields of the query, or of a form in the body.
+    func fields() throws -> FormFields {
+        try FormFields(request.method == .post ? String(buffer: body) : request.uri.query ?? "")
+    }
+
+    /// What a provider may look at besides the credential.
+    var origin: RequestOrigin {
+        RequestOrigin(peer: context.peer?.description) { [headers = request.headers] name in
+            HTTPField.Name(name).map { headers[values: $0] } ?? []
+        }
+    }
+
+    func cookie(_ name: String) -> String? {
+        for pair in request.headers[values: .cookie].flatMap({ $0.utf8.split(separator: UInt8(ascii: ";")) }) {
+            let pair = pair.drop { $0 == UInt8(ascii: " ") }
+            let ownName = pair.prefix { $0 != UInt8(ascii: "=") }
+            let value = pair[ownName.endIndex...].dropFirst()
+            if !value.isEmpty, ownName.elementsEqual(name.utf8) { return String(Substring(value)) }
+        }
+        return nil
+    }
+}
+
+extension IncomingRequest: CredentialDecoding {
+    func decode<Value: RequestPayload>(_ type: Value.Type = Value.self) throws -> Value {
+        try RequestBody.decode(type, from: body)
+    }
+}
+
+/// What a route takes, for its documentation and for the checks of size, type and origin.
+struct TakenRequest: Sendable {
+    var body: (any RequestPayload.Type)?
+    /// Fields of the query, or of the form.
+    var parameters: [OperationDescription.Parameter] = []
+    /// `nil` if the body is ignored.
+    var form: RequestBody.Form?
+    /// Pages of other origins send browsers here, also by a form: the rules for origins and JSON do not apply.
+    var isForBrowsers = false
+}
+
+/// How a route reads the input of an operation from a request.
+struct RequestShape<Input: Sendable>: Sendable {
+    var taken = TakenRequest()
+    let read: @Sendable (IncomingRequest) throws -> Input
+
+    /// A JSON body, documented as that type, from which `make` makes the input.
+    static func json<Body: RequestPayload>(
+        _ type: Body.Type, _ make: @escaping @Sendable (Body, IncomingRequest) throws -> Input
+    ) -> Self {
+        Self(taken: TakenRequest(body: type, form: .json)) { try make($0.decode(type), $0) }
+    }
+
+    /// A JSON body, documented as that type, that `read` decodes.
+    static func json(
+        documented: any RequestPayload.Type, _ read: @escaping @Sendable (IncomingRequest) throws -> Input
+    ) -> Self {
+        Self(taken: TakenRequest(body: documented, form: .json), read: read)
+    }
+
+    /// The query of a GET, or a form, with which other sites send browsers here.
+    static func browser(
+        _ method: HTTPRequest.Method, _ parameters: [OperationDescription.Parameter] = [],
+        _ read: @escaping @Sendable (IncomingRequest) throws -> Input
+    ) -> Self {
+        let form: RequestBody.Form? = method == .get ? nil : .form
+        return Self(taken: TakenRequest(parameters: parameters, form: form, isForBrowsers: true), read: read)
+    }
+}
+
+extension RequestShape where Input: RequestPayload {
+    /// The input itself as a JSON body.
+    static var json: Self { .json(Input.self) { input, _ in input } }
+}
+
+extension RequestShape<Void> {
+    static var nothing: Self { Self { _ in () } }
+}
+
+extension RequestShape<UUID> {
+    /// A parameter of the path; throws the error if it is no id.
+    static func id(_ name: String, orElse error: AccountsError) -> Self {
+        Self { request in
+            guard let id = request.context.parameters.get(name, as: UUID.self) else { throw error }
+            return id
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Accounts
+internal import Foundation
+
+/// What people see and change of their account, how they leave, and how two accounts become one.
+struct AccountOperations: Sendable {
+    let useCases: UseCases
+
+    var show: Operation<Void, User> {
+        Operation("account.show", access: .bearer, limits: .none) { context, _ in
+            try await useCases.profile.user(of: context.principal)
+        }
+    }
+
+    var update: Operation<UserChanges, User> {
+        Operation("account.update", access: .bearer, limits: .general) { context, input in
+            try await useCases.profile.update(
+                displayName: input.displayName, metadata: input.metadata, of: context.principal)
+        }
+    }
+
+    /// - Returns: the receipt under which the erasure can be followed.
+    var delete: Operation<Void, UUID> {
+        Operation("account.delete", access: .recent, limits: .general) { context, _ in
+            try await useCases.deletion.request(by: context.principal)
+        }
+    }
+
+    var restore: Operation<RestoreBody, SignedIn> {
+        Operation(
+            "account.restore", limits: .general,
+            errors: [.invalidToken, .accountDisabled, .providerDisabled, .unsupportedProvider, .secondProofRequired]
+        ) { context, input in
+            try await useCases.deletion.restore(
+                with: input.restoreToken, from: context.client, in: context.application)
+        }
+    }
+
+    var erasureStatus: Operation<UUID, ErasureStatus> {
+        Operation("account.erasureStatus", limits: .local, errors: [.notFound]) { context, receipt in
+            try await useCases.deletion.status(of: receipt, in: context.application)
+        }
+    }
+
+    /// - Returns: whose data to write; it is read while the response is sent.
+    var export: Operation<Void, (export: AccountExport, principal: Principal)> {
+        Operation("account.export", access: .recent, limits: .client(.export)) { context, _ in
+            let principal = try context.principal
+            try await useCases.export.begin(of: principal.uid, by: principal, in: principal.application)
+            return (useCases.export, principal)
+        }
+    }
+}
+
+// MARK: - Merging
+
+extension AccountOperations {
+    enum MergeOutcome: Sendable {
+        case planned(MergePlan)
+        case merged(SignedIn, Merge)
+    }
+
+    var merge: Operation<MergeBody, MergeOutcome> {
+        Operation(
+            "account.merge", access: .recent, limits: .general, errors: [.invalidToken, .accountDisabled]
+        ) { context, input in
+            let (ticket, survivor, principal) = (input.mergeToken, input.survivor, try context.principal)
+            if input.dryRun == true {
+                return .planned(
+                    try await useCases.merging.preview(ticket: ticket, survivor: survivor, by: principal))
+            }
+            let (signedIn, merge) = try await useCases.merging.merge(
+                ticket: ticket, survivor: survivor, by: principal, from: context.client)
+            return .merged(signedIn, merge)
+        }
+    }
+
+    var listMerges: Operation<Void, [Merge]> {
+        Operation("account.listMerges", access: .bearer, limits: .none) { context, _ in
+            try await useCases.merging.list(of: context.principal)
+        }
+    }
+
+    var undoMerge: Operation<UUID, Void> {
+        Operation(
+            "account.undoMerge", access: .recent, limits: .general, errors: [.notFound, .lastUsableIdentity]
+        ) { context, id in
+            try await useCases.merging.undo(id, by: context.principal)
+        }
+    }
+}

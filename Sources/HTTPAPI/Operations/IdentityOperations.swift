@@ -1,0 +1,104 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The identities of an account: listing, linking, changing, reviewing and removing them, and authenticating again.
+struct IdentityOperations: Sendable {
+    let useCases: UseCases
+
+    var list: Operation<Void, [ListedIdentity]> {
+        Operation("identity.list", access: .bearer, limits: .none) { context, _ in
+            try await useCases.identities.list(of: context.principal)
+        }
+    }
+
+    typealias Link = (proof: SubmittedProof, onConflict: ConflictChoice?)
+
+    /// Passwords count as registrations, other proofs toward the limit of their provider's route.
+    var link: Operation<ProviderInput<Link>, LinkOutcome> {
+        Operation(
+            "identity.link", access: .recent,
+            limits: .chosen(target: .registerTarget) { input, providers in
+                input()?.hasPassword == true ? .register : providers.limit(ofProvider: input()?.provider)
+            },
+            hashesPassword: { $0()?.hasPassword == true }, admitsFormerGuests: true,
+            errors: .signIn + [
+                .identityInUse, .invalidCredentials, .invalidState, .unsupportedProvider, .missingEmailOrPassword,
+                .tooWeakPassword, .providerUnavailable,
+            ]
+        ) { context, input in
+            let (principal, body) = (try context.principal, try input.body.get())
+            return try await useCases.identityProofs.link(
+                body.proof, of: input.provider, onConflict: body.onConflict ?? .keep, by: principal,
+                from: context.client)
+        }
+    }
+
+    /// Passwords count as sign-ins, other proofs toward the limit of their provider's route.
+    var reauthenticate: Operation<(provider: String?, proof: SubmittedProof), SignedIn> {
+        Operation(
+            "identity.reauthenticate", access: .bearer,
+            limits: .chosen { input, providers in
+                input()?.proof.password != nil ? .login : providers.limit(ofProvider: input()?.provider)
+            },
+            hashesPassword: { $0()?.proof.password != nil },
+            errors: [
+                .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
+                .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired,
+                .missingEmailOrPassword,
+            ]
+        ) { context, input in
+            try await useCases.identityProofs.reauthenticate(
+                with: input.proof, of: input.provider, by: context.principal, from: context.client)
+        }
+    }
+
+    /// Sends a code to the new address.
+    var changeAddress: Operation<(identity: UUID, address: AddressBody), SentCode> {
+        Operation(
+            "identity.changeAddress", access: .recent, limits: .client(.otpClient, target: .otpSend),
+            errors: [.identityNotFound, .providerDisabled]
+        ) { context, input in
+            try await useCases.addressChange.begin(
+                of: input.identity, typed: { $0 == "phone" ? input.address.phone : input.address.email },
+                from: context.client, by: context.principal)
+        }
+    }
+
+    var verifyAddress: Operation<(identity: UUID, code: PresentedOneTimeCode), ListedIdentity> {
+        Operation(
+            "identity.verifyAddress", access: .bearer, limits: .general,
+            errors: [.identityNotFound, .invalidCredentials, .identityInUse, .accountDeleted, .accountDisabled]
+        ) { context, input in
+            try await useCases.addressChange.complete(
+                of: input.identity, with: input.code, by: context.principal, from: context.client)
+        }
+    }
+
+    /// Without an id it removes the identity that opened the session.
+    var remove: Operation<UUID?, IdentityRemoval> {
+        Operation(
+            "identity.remove", access: .recent, limits: .general, errors: [.identityNotFound, .lastUsableIdentity]
+        ) { context, id in
+            try await useCases.identities.remove(id, by: context.principal)
+        }
+    }
+
+    /// The identities to decide on after a password reset, for the holder of the mailed token.
+    var listForReview: Operation<String, (token: String, identities: [Identity])> {
+        Operation("identity.listForReview", limits: .local) { context, token in
+            (token, try await useCases.identityReview.identities(for: token, in: context.application))
+        }
+    }
+
+    var review: Operation<ReviewBody, Void> {
+        Operation("identity.review", limits: .general, errors: [.invalidToken, .lastUsableIdentity]) { context, input in
+            try await useCases.identityReview.review(
+                input.token, keeping: input.keep ?? [], removing: input.remove ?? [], in: context.application)
+        }
+    }
+}
+
+extension ProviderInput<IdentityOperations.Link> {
+    fileprivate var hasPassword: Bool { (try? body.get())?.proof.password != nil }
+}

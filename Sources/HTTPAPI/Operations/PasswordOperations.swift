@@ -1,0 +1,80 @@
+internal import Accounts
+internal import ProviderKit
+
+/// Registration, sign-in and everything else about passwords.
+struct PasswordOperations: Sendable {
+    let useCases: UseCases
+
+    /// - Returns: the address as it is stored.
+    var register: Operation<RegistrationBody, EmailAddress> {
+        Operation(
+            "password.register", limits: .client(.register, target: .registerTarget), hashesPassword: { _ in true },
+            errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity]
+        ) { context, input in
+            let typed = try TypedPassword(email: input.email, password: input.password)
+            return try await useCases.registration.register(
+                typed: typed.email, password: typed.password, displayName: input.displayName, from: context.client,
+                in: context.application)
+        }
+    }
+
+    var verify: Operation<MailedTokenBody, SignedIn> {
+        Operation(
+            "password.verify", access: .optionalBearer,
+            limits: .chosen { input, _ in input()?.password != nil ? .login : nil },
+            hashesPassword: { $0()?.password != nil },
+            errors: .signIn + [.invalidToken, .invalidCredentials, .identityTemporarilyLocked, .identityInUse]
+        ) { context, input in
+            try await useCases.registration.verify(
+                input.token, password: input.password, by: context.optionalPrincipal, from: context.client,
+                in: context.application)
+        }
+    }
+
+    var signIn: Operation<LoginBody, SignedIn> {
+        Operation(
+            "password.signIn", limits: .client(.login), hashesPassword: { _ in true },
+            errors: .signIn + [
+                .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
+                .invalidToken,
+            ]
+        ) { context, input in
+            try await useCases.signIn.signIn(
+                with: TypedPassword(email: input.email, password: input.password), ticket: input.ticket,
+                from: context.client, in: context.application)
+        }
+    }
+
+    var requestReset: Operation<EmailBody, Void> {
+        Operation(
+            "password.requestReset", limits: .client(.forgotPassword, target: .forgotPasswordTarget),
+            errors: [.providerDisabled]
+        ) { context, input in
+            try await useCases.passwordReset.request(
+                typed: input.email, reading: context.client.languages, in: context.application)
+        }
+    }
+
+    var reset: Operation<NewPasswordBody, Void> {
+        Operation(
+            "password.reset", limits: .general, hashesPassword: { _ in true },
+            errors: .signIn + [.invalidToken, .tooWeakPassword]
+        ) { context, input in
+            try await useCases.passwordReset.reset(
+                input.token, to: input.newPassword, from: context.client, in: context.application)
+        }
+    }
+
+    /// Only a call that gives the current password can be used to guess it.
+    var change: Operation<PasswordChangeBody, Void> {
+        Operation(
+            "password.change", access: .recent,
+            limits: .chosen { input, _ in input()?.currentPassword != nil ? .login : nil },
+            hashesPassword: { _ in true },
+            errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
+        ) { context, input in
+            try await useCases.passwordChange.change(
+                to: input.password, current: input.currentPassword, by: context.principal, from: context.client)
+        }
+    }
+}

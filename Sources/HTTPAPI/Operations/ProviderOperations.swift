@@ -1,0 +1,128 @@
+internal import Accounts
+internal import Logging
+internal import ProviderKit
+
+/// Sign-in with what installed kinds of provider take, and the events that providers send.
+struct ProviderOperations: Sendable {
+    let useCases: UseCases
+
+    /// Limited by the limit that has the name of the provider's route, if there is one.
+    func signIn<P: DirectProvider>(with type: P.Type) -> Operation<DirectBody<P.Credential>, SignedIn> {
+        Operation(
+            "\(P.kind).signIn", limits: .client(RateLimit(rawValue: P.route)),
+            errors: .signIn + [.invalidToken, .unsupportedProvider, .providerUnavailable]
+        ) { context, input in
+            try await useCases.signIn.signIn(
+                with: input.credential, of: P.self, named: input.provider, ticket: input.ticket, from: context.client,
+                origin: context.request.origin, in: context.application)
+        }
+    }
+
+    /// Shares the limit of the provider's own route.
+    var signInWithNativeToken: Operation<ProviderInput<Ticketed<NativeToken>>, SignedIn> {
+        Operation(
+            "nativeToken.signIn",
+            limits: .chosen { input, providers in providers.limit(ofProvider: input()?.provider) },
+            errors: .signIn + [.invalidToken, .unsupportedProvider, .providerUnavailable]
+        ) { context, input in
+            let body = try input.body.get()
+            return try await useCases.signIn.signIn(
+                with: body.proof, of: input.provider, ticket: body.ticket, from: context.client,
+                in: context.application)
+        }
+    }
+
+    func notify(kind: String) -> Operation<NotificationBody, Void> {
+        Operation(
+            "\(kind).notify", limits: .general,
+            errors: [.invalidToken, .providerDisabled, .unsupportedProvider, .providerUnavailable]
+        ) { context, input in
+            try await useCases.notifications.receive(
+                input.payload, ofKind: kind, named: input.provider, in: context.application)
+        }
+    }
+}
+
+// MARK: - One-time codes
+
+extension ProviderOperations {
+    /// Sends a code to an address, known or not.
+    func sendCode<P: ChallengeProvider>(with type: P.Type) -> Operation<CodeTargetBody<P>, SentCode> {
+        Operation(
+            "\(P.kind).sendCode", access: .optionalBearer, limits: .client(.otpClient, target: .otpSend),
+            errors: [.providerDisabled, .unsupportedProvider]
+        ) { context, input in
+            try await useCases.codes.begin(
+                input.target, ofKind: P.kind, named: input.provider, by: context.optionalPrincipal,
+                from: context.client, in: context.application)
+        }
+    }
+
+    func verifyCode(kind: String) -> Operation<OneTimeCodeBody, SignedIn> {
+        Operation(
+            "\(kind).verifyCode", access: .optionalBearer, limits: .general,
+            errors: .signIn + [.invalidCredentials, .unsupportedProvider]
+        ) { context, input in
+            try await useCases.signIn.signIn(
+                with: input.presented, ofKind: kind, named: input.provider, ticket: input.ticket,
+                by: context.optionalPrincipal, from: context.client, in: context.application)
+        }
+    }
+}
+
+// MARK: - Redirects to a provider's pages
+
+extension ProviderOperations {
+    typealias Start = (provider: String, request: AuthorizationRequest)
+    /// `cookie` gives the value of a cookie by name.
+    typealias Return = (provider: String, callback: RedirectCallback, cookie: @Sendable (String) -> String?)
+
+    /// Begins a flow that signs in; or with an access token, one that authenticates the account again.
+    var beginRedirect: Operation<Start, AuthorizationRedirect> {
+        Operation(
+            "redirect.begin", access: .optionalBearer, limits: .client(.redirect),
+            errors: [
+                .missingParameter, .unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled,
+                .providerUnavailable,
+            ]
+        ) { context, input in
+            try await useCases.redirects.begin(
+                input.request, with: input.provider, by: context.optionalPrincipal, in: context.application)
+        }
+    }
+
+    /// Begins a flow that links an identity to the principal's account.
+    var beginLink: Operation<Start, AuthorizationRedirect> {
+        Operation(
+            "redirect.beginLink", access: .recent, limits: .client(.redirect),
+            errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled, .providerUnavailable]
+        ) { context, input in
+            try await useCases.redirects.begin(
+                input.request, with: input.provider, by: context.principal, linking: true, in: context.application)
+        }
+    }
+
+    /// Guarded by the flow's state alone: providers send browsers here.
+    var completeRedirect: Operation<Return, AuthorizationCallback> {
+        Operation("redirect.complete", limits: .general, errors: [.unsupportedProvider, .invalidState]) {
+            context, input in
+            let callback = try await useCases.redirects.complete(
+                input.callback, from: input.provider, cookie: input.cookie, in: context.application)
+            if let failure = callback.failure {
+                context.log.notice(
+                    "A redirect flow failed", metadata: ["provider": "\(input.provider)", "error": "\(failure)"])
+            }
+            return callback
+        }
+    }
+
+    var redeemCode: Operation<CodeBody, SignedIn> {
+        Operation(
+            "redirect.redeem", limits: .general,
+            errors: .signIn + [.invalidToken, .invalidState, .unsupportedProvider]
+        ) { context, input in
+            try await useCases.signIn.signIn(
+                with: input.presented, ticket: input.ticket, from: context.client, in: context.application)
+        }
+    }
+}

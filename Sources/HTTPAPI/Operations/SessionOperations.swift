@@ -1,0 +1,34 @@
+internal import Accounts
+internal import Foundation
+
+/// Refreshing, listing and ending sessions.
+struct SessionOperations: Sendable {
+    let useCases: UseCases
+
+    var refresh: Operation<RefreshBody, TokenPair> {
+        Operation("session.refresh", limits: .client(.refresh), errors: [.invalidRefreshToken]) { context, input in
+            try await useCases.refresh.refresh(input.refreshToken, in: context.application)
+        }
+    }
+
+    var logout: Operation<LogoutBody, Void> {
+        Operation("session.logout", access: .bearer, limits: .client(.logout)) { context, input in
+            try await useCases.sessions.logout(
+                scope: input.scope ?? .local, refreshToken: input.refreshToken, by: context.principal)
+        }
+    }
+
+    /// - Returns: the sessions, and the id of the one that asks.
+    var list: Operation<Void, (sessions: [ListedSession], current: UUID)> {
+        Operation("session.list", access: .bearer, limits: .none) { context, _ in
+            let principal = try context.principal
+            return (try await useCases.sessions.list(of: principal), principal.sessionID)
+        }
+    }
+
+    var end: Operation<UUID, Void> {
+        Operation("session.end", access: .bearer, limits: .general, errors: [.sessionNotFound]) { context, id in
+            try await useCases.sessions.end(id, by: context.principal)
+        }
+    }
+}

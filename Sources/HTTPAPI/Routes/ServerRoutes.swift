@@ -1,0 +1,63 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import ProviderKit
+
+/// Tells monitoring whether the server can serve.
+package protocol Health: Sendable {
+    /// The database answers and its schema is this server's.
+    func isReady() async -> Bool
+}
+
+/// What clients and operators read before or besides the API: enabled providers, public keys, health and metrics.
+struct ServerRoutes {
+    let keys: any PublishedKeys
+    let health: any Health
+    let metrics: RequestMetrics
+    let gauges: [MetricsPage.Gauge]
+
+    private struct Status: ResponsePayload {
+        let status: String
+
+        static let fields = ResponseFields<Self>("HealthRoutesStatus") {
+            Field("status", \.status)
+        }
+    }
+
+    var endpoints: [Endpoint] {
+        [
+            .open(
+                base + "/auth/providers", "The providers that are enabled", returns: [.init(body: ProviderList.self)]
+            ) { context in
+                .json(written: context.scope.application.providerList)
+            },
+            // Cached for less time than the old key stays published after a rotation.
+            .open("/.well-known/jwks.json", "The public keys of access tokens, as a JWK Set") { context in
+                .bytes(
+                    try await keys.keySet(of: context.application), type: "application/json",
+                    cache: "public, max-age=300")
+            },
+            .open("/health/live", "The process answers") { _ in .json(Status(status: "live")) },
+            .open(
+                "/health/ready", "The database is reachable and its migrations are current",
+                returns: [
+                    .init(contentType: "application/json"),
+                    .init(
+                        status: .serviceUnavailable, body: Status.self, description: "It is not, or they are not"),
+                ]
+            ) { _ in
+                await health.isReady()
+                    ? .json(Status(status: "ready"))
+                    : .json(Status(status: "unavailable"), status: .serviceUnavailable, headers: [.retryAfter: "1"])
+            },
+            .open(
+                "/metrics", "Figures in Prometheus' text format", returns: [.init(contentType: "text/plain")]
+            ) { _ in
+                var page = MetricsPage()
+                metrics.write(to: &page)
+                for gauge in gauges { page.add(gauge) }
+                return .bytes(Array(page.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+            },
+        ]
+    }
+}
