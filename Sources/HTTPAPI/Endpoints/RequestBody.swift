@@ -15,7 +15,7 @@ enum RequestBody {
 
     private static let tooLarge = APIError(.payloadTooLarge, "The body is larger than \(largest) bytes")
 
-    /// Size first, then type: an empty body needs none, and an endpoint that takes no body does not look at one.
+    /// Checks the size, then the type, which an empty body does not need; without a form the body is not read.
     static func collect(_ request: Request, as form: Form?) async throws -> ByteBuffer {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > largest { throw tooLarge }
         guard let form else { return ByteBuffer() }
@@ -39,8 +39,8 @@ enum RequestBody {
         else { throw APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)") }
     }
 
-    /// An empty body is `{}`.
-    /// - Throws: 400 with the path of what is absent or malformed.
+    /// Decodes JSON; an empty body counts as `{}`.
+    /// - Throws: 400 with the path of the absent or malformed member.
     static func decode<Body: RequestPayload>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
         do {
@@ -104,7 +104,7 @@ extension APIError {
 }
 
 extension [any CodingKey] {
-    /// As in `fullName.givenName` or `claims[2]`.
+    /// For example `fullName.givenName` or `claims[2]`.
     fileprivate var fieldPath: String {
         let path = reduce(into: "") { path, key in
             if let index = key.intValue {

@@ -5,26 +5,26 @@ internal import NIOCore
 internal import ProviderKit
 
 extension Response {
-    /// JSON that must not be cached: it is about one person at one moment.
+    /// JSON that is not cached.
     static func json(
         _ payload: some ResponsePayload, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) -> Response {
         .json(written: ByteBuffer(bytes: payload.json), status: status, headers: headers)
     }
 
-    /// JSON that was written beforehand.
+    /// JSON that is already encoded.
     static func json(
         written body: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) -> Response {
         var headers = headers
-        // Eight are in most answers, once the front door has added its own.
+        // Most responses have eight, including those that `APIResponder` adds.
         headers.reserveCapacity(8)
         headers.append(.json)
         if !headers.contains(.cacheControl) { headers.append(.noStore) }
         return Response(status: status, headers: headers, body: .init(byteBuffer: body))
     }
 
-    /// Bytes that were encoded beforehand.
+    /// Bytes of another media type.
     static func bytes(_ bytes: [UInt8], type: String, cache: String = "no-store") -> Response {
         Response(
             status: .ok, headers: [.contentType: type, .cacheControl: cache],

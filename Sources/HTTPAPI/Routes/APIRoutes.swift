@@ -27,7 +27,7 @@ struct APIRoutes {
         let path = "/auth/\(P.kind)/otp"
         return [
             operations.providers.sendCode(with: type).at(
-                .post, path, "Sends a code, whether or not the address is known", takes: .json,
+                .post, path, "Sends a code to an address, known or not", takes: .json,
                 returns: .json(status: .accepted, SentCodeResponse.init)),
             operations.providers.verifyCode(kind: P.kind).at(
                 .post, path + "/verify", "Signs in with a code", takes: .json, returns: .session),
@@ -128,7 +128,7 @@ struct APIRoutes {
         ]
     }
 
-    static let receiptHelp = ["Location": "Where anybody who has it can see how far the deletion is."]
+    static let receiptHelp = ["Location": "Where the progress of the deletion can be read without signing in."]
 }
 
 extension ResponseShape<AccountOperations.MergeOutcome> {
