@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import ProviderKit
 
 /// Writes operations as OpenAPI's operation objects.
@@ -16,9 +17,15 @@ struct OperationWriter {
         if operation.access == .recent {
             json["description"] = .string("Needs a session that was authenticated not long ago.")
         }
-        let parameters = operation.pathParameters.map(pathParameter) + operation.parameters.map(parameter)
+        let request = operation.request
+        let query = request.form == .form ? [] : request.parameters
+        let parameters = operation.pathParameters.map(pathParameter) + query.map(parameter)
         json["parameters"] = parameters.isEmpty ? nil : .array(parameters)
-        json["requestBody"] = operation.body.map { requestBody($0, type: operation.bodyType) }
+        if request.form == .form, !request.parameters.isEmpty {
+            json["requestBody"] = requestBody(.form(request.parameters), as: .form)
+        } else {
+            json["requestBody"] = request.body.map { requestBody($0.schema.sent, as: .json) }
+        }
         return .object(json)
     }
 
@@ -33,10 +40,10 @@ struct OperationWriter {
     }
 
     /// An empty body is read as `{}`, so that a body is required only if a field is.
-    private func requestBody(_ schema: JSONSchema, type: String) -> JSONValue {
+    private func requestBody(_ schema: JSONSchema, as form: RequestBody.Form) -> JSONValue {
         .object([
             "required": .bool(!schema.required.isEmpty),
-            "content": .object([type: mediaType([components.json(of: schema)])]),
+            "content": .object([form.rawValue: mediaType([components.json(of: schema)])]),
         ])
     }
 
@@ -63,31 +70,33 @@ struct OperationWriter {
 
 extension OperationWriter {
     private func responses(of operation: OperationDescription) -> [String: JSONValue] {
-        let answers = Dictionary(grouping: operation.answers, by: \.status)
+        let responses = Dictionary(grouping: operation.responses, by: \.status.code)
         let errors = Dictionary(grouping: operation.errors, by: \.status)
-        return Set(answers.keys).union(errors.keys).reduce(into: [:]) { responses, status in
-            responses[String(status)] = response(
-                status: status, answers: answers[status] ?? [], errors: errors[status] ?? [],
-                asPagesToo: operation.answersPages)
+        return Set(responses.keys).union(errors.keys).reduce(into: [:]) { written, status in
+            written[String(status)] = response(
+                status: status, responses: responses[status] ?? [], errors: errors[status] ?? [], of: operation)
         }
     }
 
     /// All responses and errors of one status.
     private func response(
-        status: Int, answers: [OperationDescription.Answer], errors: [OperationDescription.ErrorDescription],
-        asPagesToo: Bool
+        status: Int, responses: [ReturnedResponse], errors: [ErrorCode], of operation: OperationDescription
     ) -> JSONValue {
-        let codes = Set(errors.map(\.code)).sorted()
-        let words = answers.map(\.description) + [codes.map { "`\($0)`" }.joined(separator: ", ")]
+        let codes = Set(errors.map(\.rawValue)).sorted()
+        let words =
+            responses.map { $0.description ?? operation.summary } + [codes.map { "`\($0)`" }.joined(separator: ", ")]
         var schemas: [String: [JSONValue]] = [:]
-        for answer in answers {
-            guard let type = answer.contentType else { continue }
-            schemas[type, default: []] += answer.schema.map { [components.json(of: $0)] } ?? []
+        for response in responses {
+            if let body = response.body {
+                schemas["application/json", default: []].append(components.json(of: body.schema))
+            } else if let type = response.contentType {
+                schemas[type, default: []] += []
+            }
         }
-        var help = answers.reduce(into: [:]) { $0.merge($1.headers) { first, _ in first } }
+        var help = responses.reduce(into: [:]) { $0.merge($1.headers) { first, _ in first } }
         if !errors.isEmpty {
             schemas["application/json", default: []].append(envelope(of: errors, codes: codes))
-            if asPagesToo { schemas["text/html"] = [] }
+            if operation.request.isForBrowsers { schemas["text/html"] = [] }
             if status == 429 || status == 503 { help["Retry-After"] = "Seconds to wait before trying again." }
         }
         var json: [String: JSONValue] = [
@@ -104,7 +113,7 @@ extension OperationWriter {
     }
 
     /// The error envelope, with the codes of this operation.
-    private func envelope(of errors: [OperationDescription.ErrorDescription], codes: [String]) -> JSONValue {
+    private func envelope(of errors: [ErrorCode], codes: [String]) -> JSONValue {
         var code = JSONSchema.object(["code": .enumeration(codes)], required: [])
         code.properties["details"] = details(of: errors)
         return .object([
@@ -116,13 +125,13 @@ extension OperationWriter {
     }
 
     /// `nil` if no error has details.
-    private func details(of errors: [OperationDescription.ErrorDescription]) -> JSONSchema? {
+    private func details(of errors: [ErrorCode]) -> JSONSchema? {
         let names = Set(errors.flatMap(\.details))
         guard !names.isEmpty else { return nil }
         let members = names.map { name in
             var member: JSONSchema = ["remedies", "reasons"].contains(name) ? .array(of: .string) : .string
             if name == "purgeAfter" { member.format = "date-time" }
-            let codes = Set(errors.filter { $0.details.contains(name) }.map(\.code)).sorted()
+            let codes = Set(errors.filter { $0.details.contains(name) }.map(\.rawValue)).sorted()
             member.description = "Of " + codes.map { "`\($0)`" }.joined(separator: ", ") + "."
             return (name, member)
         }
@@ -133,5 +142,13 @@ extension OperationWriter {
         guard !help.isEmpty else { return nil }
         return .object(
             help.mapValues { .object(["description": .string($0), "schema": components.json(of: .string)]) })
+    }
+}
+
+extension JSONSchema {
+    fileprivate static func form(_ fields: [OperationDescription.Parameter]) -> JSONSchema {
+        .object(
+            Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.schema) }),
+            required: Set(fields.filter(\.isRequired).map(\.name)))
     }
 }

@@ -1,6 +1,6 @@
-internal import ProviderKit
-internal import Foundation
 internal import Accounts
+internal import Foundation
+internal import ProviderKit
 
 /// The messages that `gatehouse dev` keeps instead of sending, the newest first.
 struct InboxPayload: ResponsePayload {

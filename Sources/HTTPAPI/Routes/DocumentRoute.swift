@@ -1,4 +1,3 @@
-internal import ProviderKit
 internal import Accounts
 internal import Hummingbird
 
@@ -17,7 +16,7 @@ struct DocumentRoute {
     }
 }
 
-/// Written when it is first asked for: that takes longer than all else in a start.
+/// The document, written at the first request: that takes longer than the rest of the start.
 private actor Document {
     private let endpoints: [Endpoint]
     private var written: [UInt8]?
@@ -26,7 +25,7 @@ private actor Document {
         self.endpoints = endpoints
     }
 
-    /// - Throws: what two declarations that can't be told apart make of the document.
+    /// - Throws: `OpenAPIError` if two declarations have the same identifier.
     func json() throws -> [UInt8] {
         if let written { return written }
         // Relative to where the client found the document, with or without an application's prefix.
@@ -41,13 +40,9 @@ private actor Document {
 
 extension Endpoint {
     var operation: OperationDescription {
-        let takesForm = takes.form == .form
-        return OperationDescription(
+        OperationDescription(
             method: method.rawValue, path: path, summary: summary, tag: isOfAPI ? "accounts" : "server",
-            access: guards.access, body: takes.body, form: takesForm ? takes.parameters : [],
-            parameters: takesForm ? [] : takes.parameters, answers: returns.map { $0.documented(summary: summary) },
-            errors: documentedErrors.map { .init(status: $0.status, code: $0.rawValue, details: $0.details) },
-            answersPages: takes.isForBrowsers)
+            access: guards.access, request: takes, responses: returns, errors: documentedErrors)
     }
 
     private var isOfAPI: Bool { path.hasPrefix(base) }
@@ -61,13 +56,5 @@ extension Endpoint {
         if guards.access == .recent { all.append(.tokenTooOld) }
         if guards.isLimited { all.append(.rateLimited) }
         return ErrorCode.allCases.filter(Set(all).contains)
-    }
-}
-
-extension ReturnedResponse {
-    fileprivate func documented(summary: String) -> OperationDescription.Answer {
-        let description = description ?? summary
-        return body.map { .init(status: status.code, description: description, of: $0, headers: headers) }
-            ?? .init(status: status.code, description: description, contentType: contentType, headers: headers)
     }
 }

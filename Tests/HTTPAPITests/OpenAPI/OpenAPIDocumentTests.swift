@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import ProviderKit
 import Testing
 
@@ -9,29 +10,29 @@ struct OpenAPIDocumentTests {
     static let operations = [
         OperationDescription(
             method: "POST", path: "/api/v1/auth/email/otp/verify", summary: "Signs in", tag: "sign-in", access: .open,
-            body: Sample.Body.self,
-            answers: [.init(status: 200, description: "A session", of: Sample.Outer.self)],
-            errors: [
-                .init(status: 401, code: "INVALID_TOKEN"), .init(status: 401, code: "INVALID_CREDENTIALS"),
-                .init(status: 401, code: "INVALID_TOKEN"), .init(status: 429, code: "RATE_LIMITED"),
-            ]),
+            request: TakenRequest(body: Sample.Body.self, form: .json),
+            responses: [.init(body: Sample.Outer.self, description: "A session")],
+            errors: [.invalidToken, .invalidCredentials, .invalidToken, .rateLimited]),
         OperationDescription(
             method: "DELETE", path: "/api/v1/auth/sessions/{id}", summary: "Ends one", tag: "sessions",
-            access: .bearer, answers: [.init(status: 204, description: "Ended")]),
+            access: .bearer, responses: [.init(status: .noContent, description: "Ended")]),
         OperationDescription(
             method: "PATCH", path: "/api/v1/auth/me", summary: "Changes", tag: "sessions", access: .recent,
-            body: Sample.Changes.self, answers: [.init(status: 200, description: "The rest", of: Sample.Inner.self)]),
+            request: TakenRequest(body: Sample.Changes.self, form: .json),
+            responses: [.init(body: Sample.Inner.self, description: "The rest")]),
         OperationDescription(
             method: "GET", path: "/api/v1/auth/oauth/{provider}/authorize", summary: "Begins", tag: "sign-in",
-            access: .open, body: nil,
-            parameters: [
+            access: .open,
+            request: TakenRequest(parameters: [
                 .init("redirect_uri", required: true, help: "Where to."),
                 .init("mode", help: "How.", schema: .enumeration(["redirect", "json"])),
-            ],
-            answers: [.init(status: 302, description: "To the provider", headers: ["Location": "The provider."])]),
+            ]),
+            responses: [
+                .init(status: .found, description: "To the provider", headers: ["Location": "The provider."])
+            ]),
         OperationDescription(
             method: "GET", path: "/metrics", summary: "Figures", tag: "operations", access: .open,
-            answers: [.init(status: 200, description: "Text", contentType: "text/plain")]),
+            responses: [.init(description: "Text", contentType: "text/plain")]),
     ]
 
     static func document(_ operations: [OperationDescription] = operations) -> OpenAPIDocument {
