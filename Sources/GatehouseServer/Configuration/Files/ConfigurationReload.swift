@@ -1,6 +1,6 @@
 internal import Foundation
 package import Logging
-package import ServiceLifecycle
+internal import ServiceLifecycle
 
 /// Reloads the configuration when its files have changed.
 package actor ConfigurationReload {
