@@ -3,9 +3,7 @@ internal import ProviderKit
 
 extension OpenIDConnectProvider {
     /// Verifies a token of this issuer, and that its domain and tenant are allowed.
-    func verified(
-        _ idToken: String, for clients: [String], at issuer: IssuerDocument
-    ) async throws -> TokenClaims {
+    func verified(_ idToken: String, for clients: [String], at issuer: IssuerDocument) async throws -> TokenClaims {
         let rules = TokenRules(
             keys: .published(url: issuer.keysURL), algorithms: issuer.algorithms,
             issuers: [issuer.issuer] + traits.aliases, audiences: clients)

@@ -17,11 +17,9 @@ struct OAuth2Preset: ProviderPreset {
         SettingsSchema([
             SettingField("clientID", .text, required: true, help: "The client id at \(displayName)."),
             SettingField("clientSecret", .secret, required: true, help: "The client secret at \(displayName)."),
-            SettingField(
-                "scopes", .texts, help: "The scopes to request. Default: \(scopes.joined(separator: ", "))."),
+            SettingField("scopes", .texts, help: "The scopes to request. Default: \(scopes.joined(separator: ", "))."),
             .trustEmail, .claims,
-            SettingField(
-                "baseURL", .url, help: "A URL that replaces the hosts of all endpoints, for tests."),
+            SettingField("baseURL", .url, help: "A URL that replaces the hosts of all endpoints, for tests."),
         ])
     }
 

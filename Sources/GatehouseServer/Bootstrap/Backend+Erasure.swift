@@ -22,8 +22,7 @@ extension Backend {
     }
 
     var erasure: Erasure {
-        Erasure(
-            store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime())
+        Erasure(store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime())
     }
 
     var purge: Purge {
@@ -31,8 +30,7 @@ extension Backend {
     }
 
     func revocationQueue(_ scope: DeliveryScope = .all) -> TokenRevocationsTable {
-        TokenRevocationsTable(
-            database: database, sealing: sealer, scope: scope, arrivals: channel.outboxArrivals())
+        TokenRevocationsTable(database: database, sealing: sealer, scope: scope, arrivals: channel.outboxArrivals())
     }
 
     /// Erases accounts again that the ledgers list as erased and that a restored backup has brought back.

@@ -74,8 +74,7 @@ package struct Backend {
         case .migrated: _ = try await migrator.migrate()
         case .current: guard try await migrator.isCurrent() else { throw ServerError.migrationsMissing }
         }
-        let rootKey = try await RootKey.open(
-            RootKeyTable(database: database), with: MasterKeys(configuration.secrets))
+        let rootKey = try await RootKey.open(RootKeyTable(database: database), with: MasterKeys(configuration.secrets))
         let accessLifetime = LongestAccessLifetime(configuration)
         self.configuration = configuration
         self.logger = logger
@@ -91,8 +90,7 @@ package struct Backend {
         access = AccessTokenCodec(keys: keys, time: SystemTime())
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
         posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
-        store = SQLStore(
-            database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
+        store = SQLStore(database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
     }
 
     /// The configured applications with their numbers in the database.

@@ -15,8 +15,7 @@ extension PasswordHasher {
     package init(
         _ configuration: Configuration.Passwords, mix: ParameterMix = ParameterMix(), pool: HashingPool
     ) throws {
-        self.init(
-            parameters: configuration.argon2, pepper: try PepperKeys(configuration.pepper), mix: mix, pool: pool)
+        self.init(parameters: configuration.argon2, pepper: try PepperKeys(configuration.pepper), mix: mix, pool: pool)
     }
 }
 

@@ -99,9 +99,7 @@ extension MetricsPage.Gauge {
     }
 
     /// The figures of the services behind providers, one for each provider of each application.
-    static func upstreams(
-        _ statistics: @escaping @Sendable () -> [UpstreamStatistics]
-    ) -> [MetricsPage.Gauge] {
+    static func upstreams(_ statistics: @escaping @Sendable () -> [UpstreamStatistics]) -> [MetricsPage.Gauge] {
         [
             .init("provider_up", help: "1 while the service behind a provider answers.") {
                 statistics().map { .init($0.isUp ? 1 : 0, labels: $0.labels) }
@@ -126,8 +124,7 @@ extension MetricsPage.Gauge {
 
 extension MetricsPage.Histogram {
     fileprivate init(_ histogram: DurationHistogram) {
-        self.init(
-            bounds: histogram.bounds, buckets: histogram.buckets, count: histogram.count, sum: histogram.seconds)
+        self.init(bounds: histogram.bounds, buckets: histogram.buckets, count: histogram.count, sum: histogram.seconds)
     }
 }
 

@@ -103,8 +103,7 @@ struct AccountCommand: ParsableCommand {
     }
 
     struct Export: ServerCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Prints everything held about a person as JSON.")
+        static let configuration = CommandConfiguration(abstract: "Prints everything held about a person as JSON.")
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {

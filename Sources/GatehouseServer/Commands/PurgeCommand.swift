@@ -173,8 +173,7 @@ private struct PurgeRun: Sendable {
     /// Returns once each due event about the erased accounts has been tried.
     private func awaitDeliveries(of scope: ErasureScope) async throws {
         try await poll {
-            try await backend.store.hasDueDeliveries(
-                about: Array(accounts.uids), application: scope.application.id)
+            try await backend.store.hasDueDeliveries(about: Array(accounts.uids), application: scope.application.id)
         }
     }
 

@@ -2,7 +2,7 @@
 struct Form: Sendable {
     /// The expected value in words, as problems and the reference name it.
     let description: String
-    /// The keys below a value of this form, with what stands between its path and theirs: `[].` for a list's mappings.
+    /// The keys below a value of this form, and the separator between its path and theirs: `[].` for a list's mappings.
     var children: (separator: String, settings: [Setting]) = ("", [])
     /// Returns the value in its plainest form: variables and files filled in, durations in seconds, `off` as null.
     ///
@@ -14,9 +14,7 @@ extension Form {
     /// One piece of text, for which `normalize` returns the form to keep, or `nil` to refuse it.
     ///
     /// An error that `normalize` throws is reported in its own words.
-    static func text(
-        _ description: String, _ normalize: @escaping @Sendable (String) throws -> String?
-    ) -> Form {
+    static func text(_ description: String, _ normalize: @escaping @Sendable (String) throws -> String?) -> Form {
         scalar(description) { text, node, _ in try normalize(text).map { node.with(.scalar($0)) } }
     }
 
@@ -29,7 +27,9 @@ extension Form {
         }
     }
 
-    /// As `text`, but `file:PATH` stands for the content of a file, and nothing is read of a provider that is off.
+    /// As `text`, but `file:PATH` is replaced by the file's content.
+    ///
+    /// Secrets of a provider that is off are not read.
     static func secret(_ description: String, _ isValid: @escaping @Sendable (String) throws -> Bool) -> Form {
         let form = scalar(description) { text, node, reader in
             guard let secret = reader.secret(text, at: node.place) else { throw Reported() }

@@ -7,7 +7,7 @@ struct Setting: Sendable {
     let name: String
     let form: Form
     let isRequired: Bool
-    /// What an absent key stands for, written as the file would have it.
+    /// The value of an absent key, written as in a file.
     let standard: ConfigurationNode.Content?
     /// Computes the default from the keys declared before this one.
     ///
@@ -51,7 +51,7 @@ struct Setting: Sendable {
 protocol SettingsSection: Decodable, Sendable {
     static var settings: [Setting] { get }
 
-    /// The keys that a value other than a mapping stands for: `nil` for the value itself, or a fixed text.
+    /// The keys to set if the value is not a mapping: to the value itself for `nil`, otherwise to a fixed text.
     static var shorthand: [(key: String, text: String?)] { get }
 
     /// Refuses combinations of keys.

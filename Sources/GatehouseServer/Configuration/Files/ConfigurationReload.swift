@@ -41,8 +41,7 @@ package actor ConfigurationReload {
         let loaded = await load { [path, environment, installed] in
             guard running.sources.contains(where: \.hasChanged) else { return nil }
             return Result { () throws(ConfigurationError) in
-                try Configuration.load(
-                    path: path, environment: environment, installed: installed, replacing: running)
+                try Configuration.load(path: path, environment: environment, installed: installed, replacing: running)
             }
         }
         switch loaded {

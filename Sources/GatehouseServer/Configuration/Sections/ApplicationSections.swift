@@ -115,8 +115,7 @@ struct ApplicationSettings: SettingsSection {
         let webhookDeadline: Duration
 
         static let settings = [
-            Setting(
-                "gracePeriod", .duration, default: "30d", help: "How long a deleted account can be restored."),
+            Setting("gracePeriod", .duration, default: "30d", help: "How long a deleted account can be restored."),
             Setting(
                 "ledger", .path,
                 help: """
