@@ -52,9 +52,11 @@ package struct ResponseFields<Payload: Sendable>: Sendable {
     package func write(_ payload: Payload, to json: inout JSONObjectWriter) {
         for field in fields { field.write(payload, &json) }
         guard let members = furtherMembers?(payload) else { return }
-        for (name, value) in members where !fields.contains(where: { $0.members[0].name.hasSameBytes(as: name) }) {
-            json.add(name, value)
-        }
+        for (name, value) in members where !hasField(name) { json.add(name, value) }
+    }
+
+    private func hasField(_ name: String) -> Bool {
+        fields.contains { field in field.members.contains { $0.name.hasSameBytes(as: name) } }
     }
 }
 
