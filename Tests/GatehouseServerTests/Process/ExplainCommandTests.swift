@@ -48,8 +48,8 @@ struct ExplainCommandTests {
                 #expect(refused.output.contains("without a ticket"), "\(refused.output)")
                 #expect(!refused.output.contains("mergeToken"), "\(refused.output)")
                 for (evidence, more, reason) in [
-                    ("{}", [], "no JSON object with a providerUid"),
-                    (#"{"providerUid":"x","email":"nonsense"}"#, [], "email is no address"),
+                    ("{}", [], "is not a JSON object with a providerUid"),
+                    (#"{"providerUid":"x","email":"nonsense"}"#, [], "email is not an address"),
                     (known, ["--account", UUID().uuidString], "there is no account"),
                 ] {
                     let outcome = try await explain(evidence, more)
