@@ -157,7 +157,9 @@ let package = Package(
             ]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("OpenIDConnectTests", of: ["OpenIDConnectProvider", "ProviderKit", "Tokens", .crypto]),
-        tests("DeliveryTests", of: ["Delivery", "Accounts", "Outbound", "ProviderKit", .lifecycle, .logging]),
+        tests(
+            "DeliveryTests",
+            of: ["Delivery", "GatehouseTesting", "Accounts", "Outbound", "ProviderKit", .lifecycle, .logging]),
         tests(
             "ProviderConformanceTests",
             of: [

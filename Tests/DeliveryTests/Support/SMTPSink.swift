@@ -1,6 +1,6 @@
 import Foundation
+import GatehouseTesting
 import Glibc
-import Synchronization
 
 /// A mail relay with blocking sockets on threads, and a script for faults.
 final class SMTPSink: Sendable {
@@ -20,59 +20,26 @@ final class SMTPSink: Sendable {
         var connections = 0
     }
 
-    struct Unavailable: Error {}
-
-    let port: UInt16
+    var port: UInt16 { listener.port }
     let log = Observed(Log())
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let script: @Sendable (String) -> Reaction?
-    private let open = Mutex<Set<Int32>>([])
 
     /// The script is asked for the reaction to each command, to `CONNECT`, and to `.` after the content; `nil` is the
     /// usual one.
     init(_ script: @escaping @Sendable (String) -> Reaction? = { _ in nil }) throws {
         self.script = script
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = listener
-        let status = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(descriptor, pointer, length) == 0, listen(descriptor, 64) == 0 else { return Int32(-1) }
-                return getsockname(descriptor, pointer, &length)
-            }
-        }
-        guard status == 0 else { throw Unavailable() }
-        port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [self] in accept() }
+        listener = try LoopbackListener()
+        listener.start { [self] in serve($0) }
     }
 
     /// Ends all connections, the hanging ones too.
     func close() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        for connection in open.withLock({ $0 }) {
-            shutdown(connection, Int32(SHUT_RDWR))
-        }
-    }
-
-    private func accept() {
-        while true {
-            let connection = Glibc.accept(listener, nil, nil)
-            guard connection >= 0 else { break }
-            _ = open.withLock { $0.insert(connection) }
-            log.update { $0.connections += 1 }
-            Thread.detachNewThread { [self] in
-                serve(connection)
-                _ = open.withLock { $0.remove(connection) }
-                Glibc.close(connection)
-            }
-        }
-        Glibc.close(listener)
+        listener.close()
     }
 
     private func serve(_ connection: Int32) {
+        log.update { $0.connections += 1 }
         var buffer: [UInt8] = []
         guard react(to: "CONNECT", usually: "220 sink.example ESMTP", on: connection) else { return }
         while let line = readLine(from: connection, buffer: &buffer) {

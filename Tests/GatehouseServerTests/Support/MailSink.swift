@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseTesting
 import Glibc
 import Synchronization
 
@@ -25,13 +26,10 @@ final class MailSink: Sendable {
     private struct State {
         var taken: [Taken] = []
         var hanging = 0
-        var open: Set<Int32> = []
     }
 
-    struct Unavailable: Error {}
-
-    let port: UInt16
-    private let listener: Int32
+    var port: UInt16 { listener.port }
+    private let listener: LoopbackListener
     private let script: @Sendable (_ event: String, _ taken: Int) -> Reaction?
     private let state = Mutex(State())
 
@@ -41,21 +39,8 @@ final class MailSink: Sendable {
     /// `taken` is the number of accepted mails so far; for a command, of its own connection.
     init(_ script: @escaping @Sendable (_ event: String, _ taken: Int) -> Reaction? = { _, _ in nil }) throws {
         self.script = script
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = listener
-        let status = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(descriptor, pointer, length) == 0, listen(descriptor, 64) == 0 else { return Int32(-1) }
-                return getsockname(descriptor, pointer, &length)
-            }
-        }
-        guard status == 0 else { throw Unavailable() }
-        port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [self] in accept() }
+        listener = try LoopbackListener()
+        listener.start { [self] in serve($0) }
     }
 
     var taken: [Taken] { state.withLock { $0.taken } }
@@ -64,24 +49,7 @@ final class MailSink: Sendable {
 
     /// Ends all connections, the hanging ones too.
     func close() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        for connection in state.withLock({ $0.open }) { shutdown(connection, Int32(SHUT_RDWR)) }
-    }
-
-    private func accept() {
-        while true {
-            let connection = Glibc.accept(listener, nil, nil)
-            guard connection >= 0 else { break }
-            // No program that a test starts may keep it open.
-            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-            _ = state.withLock { $0.open.insert(connection) }
-            Thread.detachNewThread { [self] in
-                serve(connection)
-                _ = state.withLock { $0.open.remove(connection) }
-                Glibc.close(connection)
-            }
-        }
-        Glibc.close(listener)
+        listener.close()
     }
 
     private func serve(_ connection: Int32) {
