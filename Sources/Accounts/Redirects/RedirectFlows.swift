@@ -45,14 +45,16 @@ package struct RedirectFlows: Sendable {
 
     /// Completes the provider's callback.
     ///
-    /// `cookie` returns the value of a cookie by name.
+    /// `callback` reads what the browser brought, once the provider is known; `cookie` returns a cookie's value by name.
     /// - Returns: the app's redirect URI with a code or an error in its query.
     /// - Throws: `AccountsError.unsupportedProvider` for a provider without pages; `AccountsError.invalidState` for an
     ///   unknown flow, which has no redirect URI.
     package func complete(
-        _ callback: RedirectCallback, from name: String, cookie: (String) -> String?, in application: Application
+        _ callback: () throws -> RedirectCallback, from name: String, cookie: (String) -> String?,
+        in application: Application
     ) async throws -> AuthorizationCallback {
         try application.providers.requireRedirecting(name)
+        let callback = try callback()
         guard let state = callback["state"].flatMap(opaque.parse) else { throw AccountsError.invalidState }
         let browser = cookie(FlowCookie.name(for: state)).flatMap(opaque.parse)
         let expired = browser.map { _ in FlowCookie(for: state, value: "", provider: name, in: application) }

@@ -75,7 +75,9 @@ extension ProviderOperations {
 extension ProviderOperations {
     typealias Start = (provider: String, request: AuthorizationRequest)
     /// `cookie` gives the value of a cookie by name.
-    typealias Return = (provider: String, callback: RedirectCallback, cookie: @Sendable (String) -> String?)
+    typealias Return = (
+        provider: String, callback: Result<RedirectCallback, any Error>, cookie: @Sendable (String) -> String?
+    )
 
     /// Begins a flow that signs in; or with an access token, one that authenticates the account again.
     var beginRedirect: Operation<Start, AuthorizationRedirect> {
@@ -107,7 +109,7 @@ extension ProviderOperations {
         Operation("redirect.complete", limits: .general, errors: [.unsupportedProvider, .invalidState]) {
             context, input in
             let callback = try await useCases.redirects.complete(
-                input.callback, from: input.provider, cookie: input.cookie, in: context.application)
+                input.callback.get, from: input.provider, cookie: input.cookie, in: context.application)
             if let failure = callback.failure {
                 context.log.notice(
                     "A redirect flow failed", metadata: ["provider": "\(input.provider)", "error": "\(failure)"])

@@ -192,9 +192,9 @@ struct ExportedColumn: Sendable {
     }
 
     fileprivate func value(in values: [String: JSONValue]) throws -> JSONValue {
-        let value = values[column] ?? .null
-        if isNullable, value.isNull { return .null }
-        guard let converted = convert(value) else { throw UnexpectedColumn(name: column) }
+        let value = values[column]
+        if isNullable, value?.isNull ?? true { return .null }
+        guard let converted = value.flatMap(convert) else { throw UnexpectedColumn(name: column) }
         return converted
     }
 }

@@ -40,7 +40,10 @@ extension APIRoutes {
                     .init("error", help: "Why there is no code."),
                 ]
             ) { request in
-                (request["provider"], RedirectCallback(parameters: try request.fields().values), request.cookie)
+                (
+                    request["provider"], Result { RedirectCallback(parameters: try request.fields().values) },
+                    request.cookie
+                )
             },
             returns: .appRedirect, answersHEAD: false)
     }

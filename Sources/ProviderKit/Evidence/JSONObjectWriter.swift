@@ -88,6 +88,11 @@ extension JSONObjectWriter {
     private mutating func writeEscaped(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x08: write(literal: "\\b")
+        case 0x09: write(literal: "\\t")
+        case 0x0A: write(literal: "\\n")
+        case 0x0C: write(literal: "\\f")
+        case 0x0D: write(literal: "\\r")
         case ..<0x20: write(literal: (byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
         default: bytes.append(byte)
         }
