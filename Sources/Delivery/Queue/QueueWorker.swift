@@ -165,7 +165,8 @@ extension QueueWorker {
                 try await self.handler.deliver(entry, at: self.time.now())
             }
             state.withLock { state in
-                state.statistics.sent += isDelivered ? 1 : 0
+                guard isDelivered else { return }
+                state.statistics.sent += 1
                 state.unconfigured.remove(entry.lane)
             }
             if isDelivered { logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry)) }
@@ -194,11 +195,14 @@ extension QueueWorker {
         let delay = settings.retry.delay(after: error, attempts: entry.attempts, age: age, fraction: random())
         let isNewlyUnconfigured = state.withLock { state in
             if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }
-            guard error == .notConfigured else {
+            switch error {
+            case .notConfigured: return state.unconfigured.insert(entry.lane).inserted
+            // Found before the configuration is looked at.
+            case .expired: return false
+            default:
                 state.unconfigured.remove(entry.lane)
                 return false
             }
-            return state.unconfigured.insert(entry.lane).inserted
         }
         var metadata = metadata(of: entry)
         if isNewlyUnconfigured { logger.error(log.unconfigured, metadata: metadata) }
