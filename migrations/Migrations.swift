@@ -7,6 +7,7 @@ package import Postgres
 /// because the database remembers its checksum.
 package enum Migrations {
     package static let all: [Migration] = EmbeddedFiles.all.compactMap { path, text -> Migration? in
+        guard path.hasSuffix(".sql") else { return nil }
         let name = path.split(separator: "/").last?.split(separator: ".").first
         let parts = name?.split(separator: "_") ?? []
         guard let number = parts.first, let version = Int(number) else { return nil }

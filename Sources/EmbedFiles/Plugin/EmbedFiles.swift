@@ -14,7 +14,7 @@ struct EmbedFiles: BuildToolPlugin {
             .buildCommand(
                 displayName: "Embedding \(files.count) files in \(target.name)",
                 executable: try context.tool(named: "EmbedFilesTool").url,
-                arguments: [output.path(), target.directoryURL.path()] + files.map { $0.path() },
+                arguments: ([output, target.directoryURL] + files).map { $0.path(percentEncoded: false) },
                 inputFiles: files, outputFiles: [output])
         ]
     }
