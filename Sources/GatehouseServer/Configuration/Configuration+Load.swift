@@ -63,6 +63,11 @@ extension Configuration {
     }
 }
 
+/// The setting that an anonymous provider takes as well as the application's `anonymous` section.
+private struct GuestOptions: Decodable {
+    let retention: Duration?
+}
+
 /// Connects the checked sections of a file: what one section says about another, and the applications with their
 /// providers.
 private struct Assembly {
@@ -72,7 +77,14 @@ private struct Assembly {
 
     /// The value of a checked node, `nil` if it had a problem.
     func decoded<Value: Decodable>(_ node: ConfigurationNode?) -> Value? {
-        node.flatMap { try? Value(from: SettingsDecoder($0)) }
+        guard let node else { return nil }
+        do {
+            return try Value(from: SettingsDecoder(node))
+        } catch {
+            // A node without problems decodes, unless a form disagrees with its type.
+            if reader.error == nil { reader.report(error, at: node) }
+            return nil
+        }
     }
 
     private var configuredApplications: [ConfigurationNode.Entry] { root["applications"]?.entries ?? [] }
@@ -131,7 +143,9 @@ private struct Assembly {
             let provider = reader.makeProvider(entry.key, from: entry.value, options: options, in: context)
             guard let provider else { continue }
             providers.append(provider)
-            retention = retention ?? options.retention
+            guard (options.kind ?? entry.key) == "anonymous" else { continue }
+            let guests: GuestOptions? = decoded(entry.value)
+            retention = retention ?? guests?.retention
         }
         let registry = ProviderRegistry(
             installedKinds: Set(reader.installed.kinds.map { $0.kind }), configured: providers)

@@ -8,10 +8,6 @@ struct ProviderOptions: SettingsSection {
     private let enabled: Bool?
     let displayName: String?
     let expose: [String]
-    /// Of guests.
-    ///
-    /// It may be set here as well as in the application's `anonymous`.
-    let retention: Duration?
 
     /// A provider that is listed is open by default.
     var effectiveMode: ProviderMode { mode ?? (enabled == false ? .off : .open) }
