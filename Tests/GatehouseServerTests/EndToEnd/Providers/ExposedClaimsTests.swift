@@ -53,7 +53,9 @@ struct ExposedClaimsTests {
         try await with(expose: "[a, b, c, d, e, deep, odd, small]") { client, authority in
             let large = JSONValue.string(String(repeating: "ü", count: 900))
             let deep = (0..<12).reduce(JSONValue.string("x")) { value, _ in ["y": value] }
-            let odd: JSONValue = [.number(1e300), .number(.leastNonzeroMagnitude), .integer(.max), .integer(.min), .number(1.5)]
+            let odd: JSONValue = [
+                .number(1e300), .number(.leastNonzeroMagnitude), .integer(.max), .integer(.min), .number(1.5),
+            ]
             let more: [String: JSONValue] = [
                 "sub": .string(String(repeating: "\u{1}", count: 255)), "a": large, "b": large, "c": large, "d": large,
                 "e": .string(String(repeating: "e", count: 4000)), "deep": deep, "odd": odd, "small": "s",
