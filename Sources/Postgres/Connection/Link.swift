@@ -62,6 +62,13 @@ extension ServerError {
 }
 
 extension Database {
+    /// Whether the server accepts connections, also if it would refuse this one.
+    ///
+    /// Blocks until the server has answered or cannot be reached.
+    package static func isReady(url: String) -> Bool {
+        PQping(url) == PQPING_OK
+    }
+
     /// Runs one statement outside any transaction, such as CREATE DATABASE, on a new connection.
     ///
     /// Blocks until the server has answered.

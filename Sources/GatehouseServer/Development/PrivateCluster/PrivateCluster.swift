@@ -127,7 +127,7 @@ package final class PrivateCluster: Sendable {
 
     private func awaitReadiness(of shell: ChildProcess) throws {
         let deadline = ContinuousClock.now + Self.startLimit
-        while (try? Database.runAlone("SELECT 1", url: url)) == nil {
+        while !Database.isReady(url: url) {
             guard shell.isRunning else { throw failure("PostgreSQL did not start: \(paths.lastLogLine)") }
             guard .now < deadline else { throw failure("PostgreSQL does not accept connections") }
             usleep(3_000)
