@@ -22,8 +22,8 @@ release: packages
 	swift build -c release --static-swift-stdlib --product gatehouse
 	deploy/strip .build/release/gatehouse
 
-# The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some stop a database or
-# measure a deadline.
+# The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some
+# stop a database or measure a deadline.
 test: PACKAGES += python3-venv
 test: packages lint
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error
