@@ -5,7 +5,7 @@ internal import Storage
 internal import Tokens
 
 extension Backend {
-    /// The configured applications as erasure needs them.
+    /// The erasure scope of each configured application.
     func scopes(of configuration: Configuration) async throws -> [ErasureScope] {
         try await applications(of: configuration).map { application in
             let configured = configuration.application(named: application.name)
@@ -48,7 +48,7 @@ extension Backend {
         }
     }
 
-    /// Logs what a missing ledger means, except in development.
+    /// Logs a notice for each application without a ledger, except in development.
     func noteMissingLedgers(of scopes: [ErasureScope]) {
         guard !configuration.server.development else { return }
         for scope in scopes where scope.ledger == nil {

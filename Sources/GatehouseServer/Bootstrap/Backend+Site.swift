@@ -47,7 +47,7 @@ extension Backend {
         WebhookDeliveriesTable(database: database, scope: scope, arrivals: channel.outboxArrivals())
     }
 
-    /// For libraries, whose notices an administrator does not need.
+    /// The logger for libraries, whose notices are of no interest to an administrator.
     var quietLogger: Logger {
         var logger = logger
         logger.logLevel = .warning

@@ -7,16 +7,17 @@ internal import Storage
 internal import Synchronization
 internal import Tokens
 
-/// Repeats a piece of work until the server shuts down, whether it succeeds or fails.
+/// Repeats a piece of work until the server shuts down, even if the work fails.
 ///
-/// The length of each pause is random around `interval`, so that replicas started together don't work in step.
+/// The length of each pause is random around `interval`, so that replicas that start together do not run the work at
+/// the same time.
 struct RepeatedService: Service {
     private let interval: @Sendable () -> Duration
     private let startsWithPause: Bool
     private let failures: FailureLog
     private let body: @Sendable () async throws -> Void
 
-    /// `failure` is logged when the work begins to fail.
+    /// `failure` is logged at the first of several consecutive failures.
     init(
         every interval: @autoclosure @escaping @Sendable () -> Duration, startsWithPause: Bool = true,
         failure: Logger.Message, logger: Logger, _ body: @escaping @Sendable () async throws -> Void
@@ -54,7 +55,7 @@ extension RunningServer {
             RepeatedService(
                 every: .seconds(1), startsWithPause: false, failure: "Erasures wait", logger: backend.logger
             ) { [purge = backend.purge, scopes] in
-                // Batches follow each other without a pause while there are any.
+                // Erases batches without a pause until none is due.
                 while case let outcomes = try await purge.eraseBatch(of: scopes.all), !outcomes.isEmpty {
                     for outcome in outcomes { log.report(outcome) }
                 }
@@ -105,7 +106,8 @@ extension RunningServer {
             RepeatedService(
                 every: .seconds(3), failure: "The planner's statistics stay as they are for now", logger: logger
             ) { try await statistics.refresh() },
-            // An unknown address must cost what known ones cost, also after the parameters were raised.
+            // Unknown addresses use the parameters of the stored hashes, so that sign-ins with unknown and known
+            // addresses take equally long, also after the configured parameters were raised.
             RepeatedService(
                 every: .seconds(60), failure: "The mix of the passwords' parameters stays as it is for now",
                 logger: logger
@@ -118,7 +120,7 @@ extension RunningServer {
     }
 }
 
-/// The backlog as it was last read, for the metrics page.
+/// The last known backlog of the queues, for the metrics page.
 final class CurrentBacklog: Sendable {
     private let last = Mutex(Backlog())
 
@@ -141,7 +143,7 @@ final class CurrentBacklog: Sendable {
     }
 }
 
-/// Logs what became of erasures.
+/// Logs the outcomes of erasures.
 private struct ErasureLog: Sendable {
     let logger: Logger
 
@@ -179,16 +181,17 @@ private struct CalibrationService: Service {
             guard !Task.isCancelled else { return }
             await hasher.calibrate()
         }
-        // A service that returns would end the others.
+        // If a service returns, the service group stops the others.
         try? await gracefulShutdown()
     }
 }
 
-/// Applies what other replicas announce: ended sessions and changed keys.
+/// Applies changes that other replicas announce: ended sessions and changed keys.
 private struct ReplicaService: Service {
     let backend: Backend
 
-    /// Keys are reloaded without a notification too: a replica that receives none must not sign with a retired key.
+    /// Keys are also reloaded at this interval, because a replica that misses a notification must not sign with a
+    /// retired key.
     private static let keyReload: Duration = .seconds(60)
 
     func run() async throws {

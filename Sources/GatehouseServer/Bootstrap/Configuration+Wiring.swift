@@ -36,7 +36,7 @@ extension PepperKeys.Key {
 }
 
 extension Configuration.Delivery {
-    /// An inbox takes every mail instead of the configured relay.
+    /// The delivery of mails: to `inbox` if there is one, otherwise to the configured relay.
     func emailDelivery(inbox: DevelopmentInbox?) throws -> EmailDelivery? {
         if let inbox {
             return EmailDelivery(from: try Mailbox("Gatehouse <no-reply@gatehouse.example>"), transport: inbox)
@@ -45,7 +45,7 @@ extension Configuration.Delivery {
         return EmailDelivery(from: email.from, transport: SMTPTransport(email.smtp))
     }
 
-    /// An inbox takes every text message instead of the configured gateway, without a budget.
+    /// The delivery of text messages: to `inbox` without a budget if there is one, otherwise to the configured gateway.
     func smsDelivery(by http: any HTTPPosting, inbox: DevelopmentInbox?) throws -> SMSDelivery? {
         if let inbox { return SMSDelivery(transport: inbox) }
         guard let sms else { return nil }

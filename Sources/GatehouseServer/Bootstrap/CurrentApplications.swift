@@ -2,7 +2,7 @@ internal import Accounts
 internal import ProviderKit
 internal import Synchronization
 
-/// The longest lifetime of an access token in any application of the configuration in force.
+/// The longest lifetime of an access token in any application since the process started.
 final class LongestAccessLifetime: Sendable {
     private let lifetime: Mutex<Duration>
 
@@ -26,7 +26,7 @@ extension Configuration {
     }
 }
 
-/// The applications of the configuration in force, as erasure needs them.
+/// The applications of the configuration in force, in the form that erasure needs.
 final class CurrentScopes: Sendable {
     private let scopes: Mutex<[ErasureScope]>
 

@@ -2,9 +2,9 @@ internal import HTTPAPI
 internal import Migrations
 internal import Postgres
 
-/// Ready while the database answers and its schema is this server's.
+/// Reports the server as ready while the database answers and has the schema of this version.
 ///
-/// Checks the database at most once a second, because anyone can call the endpoint.
+/// The database is checked at most once a second, because anyone can call the endpoint.
 actor DatabaseHealth: Health {
     private static let freshness: Duration = .seconds(1)
 
@@ -29,7 +29,7 @@ actor DatabaseHealth: Health {
     func isReady() async -> Bool {
         if let running { return await running.value }
         if let latest, latest.at.duration(to: now()) < Self.freshness { return latest.isReady }
-        // Not in the caller's task: a client that hangs up must not make the server unready for the others.
+        // A separate task, because a cancelled request would otherwise fail the check for all callers that wait for it.
         let running = Task { [check] in
             let isReady = await check()
             finish(isReady)
@@ -39,9 +39,7 @@ actor DatabaseHealth: Health {
         return await running.value
     }
 
-    /// Stores the answer.
-    ///
-    /// It is fresh from now on.
+    /// Stores the result of the check, which callers get until `freshness` has passed.
     private func finish(_ isReady: Bool) {
         latest = (isReady, now())
         running = nil

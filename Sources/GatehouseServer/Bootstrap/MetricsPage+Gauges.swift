@@ -7,7 +7,7 @@ internal import Postgres
 internal import Storage
 
 extension MetricsPage.Gauge {
-    /// The figures of all parts of the server but the requests themselves.
+    /// All metrics except those of the requests themselves.
     static func all(
         _ backend: Backend, hashing: HashingPool,
         workers: (
@@ -61,7 +61,7 @@ extension MetricsPage.Gauge {
 
     private typealias Counter = (name: String, help: String)
 
-    /// The counters of a worker that sends.
+    /// The counters of a queue worker.
     private static func outcomes(
         of statistics: @escaping @Sendable () -> DeliveryStatistics, sent: Counter, failed: Counter, givenUp: Counter
     ) -> [MetricsPage.Gauge] {
@@ -98,7 +98,7 @@ extension MetricsPage.Gauge {
         ]
     }
 
-    /// The figures of the services behind providers, one for each provider of each application.
+    /// The metrics of upstream services, by application and provider.
     static func upstreams(_ statistics: @escaping @Sendable () -> [UpstreamStatistics]) -> [MetricsPage.Gauge] {
         [
             .init("provider_up", help: "1 while the service behind a provider answers.") {

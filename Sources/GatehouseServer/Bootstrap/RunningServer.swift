@@ -10,7 +10,7 @@ internal import Storage
 internal import Tokens
 internal import UnixSignals
 
-/// The services of a server, made from a backend.
+/// The services of a server, created from a backend.
 ///
 /// `run` starts them all. A signal or a failure ends them in reverse order: first new requests, then deliveries, then
 /// the notifications of other replicas.
@@ -26,13 +26,13 @@ struct RunningServer {
     let backlog = CurrentBacklog()
     let hashing = HashingPool()
     let hasher: PasswordHasher
-    /// The parameters of the stored password hashes.
+    /// The distribution of parameters among the stored password hashes.
     let mix = ParameterMix()
     let limits: RateLimiter
     let ports: any ProviderPortsSource
     let api: HTTPAPI
 
-    /// An inbox keeps messages instead of sending them.
+    /// If `inbox` is set, it keeps messages instead of sending them.
     init(_ backend: Backend, installed: InstalledProviders, inbox: DevelopmentInbox?) async throws {
         let configuration = backend.configuration
         self.backend = backend
@@ -95,7 +95,8 @@ struct RunningServer {
         let services = backgroundServices(readiness: readiness) + (reload.map { [$0] } ?? []) + [application]
         let group = ServiceGroup(
             configuration: .init(
-                // Without a name a service is described by all it holds, the database and the configuration included.
+                // Without a name, a service would be logged with all its properties, such as the database and the
+                // configuration.
                 services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
                 gracefulShutdownSignals: signals, logger: backend.quietLogger))
         do {
@@ -123,7 +124,7 @@ struct RunningServer {
             metadata: ["total": described(budget.total), "perPrefix": described(budget.perRange)])
     }
 
-    /// Applies the sections of a configuration that a reload has changed.
+    /// Applies the changed sections of a reloaded configuration.
     func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
         if sections.contains(.applications) {
             backend.accessLifetime.raise(to: configuration)
@@ -131,7 +132,7 @@ struct RunningServer {
             try await backend.replayLedgers(of: changed)
             scopes.replace(with: changed)
         }
-        // The site also lists the recipients of personal data.
+        // The site depends on all of these, because it also lists the recipients of personal data.
         if !sections.isDisjoint(with: [.applications, .webhooks, .delivery]) {
             site.replace(with: try await backend.site(of: configuration))
         }

@@ -3,26 +3,26 @@ internal import Foundation
 /// Lowers the scheduling priority of the server's session, so that hashing passwords does not slow down PostgreSQL on
 /// the same machine.
 ///
-/// Linux shares processors among sessions before it shares them among the threads of one (autogroups, sched(7)), and
-/// each backend of PostgreSQL has a session of its own. The low priority of the hashing threads has no effect across
-/// sessions. With twenty times as many sign-ins as could be hashed, database calls took 0.5 s (p99, Linux 6.18). With
-/// a lower priority of the server's session they took as long as without load.
+/// Linux first shares processors among sessions and then among the threads of each session (autogroups, sched(7)). Each
+/// backend of PostgreSQL has its own session, so the low priority of the hashing threads does not favour PostgreSQL.
+/// When sign-ins arrived twenty times as fast as they could be hashed, database calls took 0.5 s (p99, Linux 6.18).
+/// With a lower priority of the server's session they took as long as without load.
 ///
 /// It has no effect if control groups share the processors, as in most containers.
 enum SessionPriority {
     private static let file = "/proc/self/autogroup"
     private static let usual = "0"
-    /// Gives the session a third of what another busy session gets.
+    /// The niceness that gives the session a third of the processor time of another busy session.
     private static let low = "5"
 
     /// Runs the body with a lower priority of the whole session.
     ///
-    /// A session with a terminal belongs to a person and keeps its priority, as does one whose priority was changed.
-    /// Failures are ignored: they only cost latency.
+    /// The priority stays unchanged if the session has a terminal, because it then belongs to a user, or if the
+    /// priority was changed before. Failures are ignored, because they only increase latency.
     static func lowered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         guard !hasTerminal, current == usual else { return try await body() }
         let lowering = Task {
-            // Linux accepts one change in 100 ms from users other than root, for all sessions together.
+            // Users other than root may change a priority once in 100 ms, counted over all sessions.
             while !request(low) { try await Task.sleep(for: .milliseconds(.random(in: 100...200))) }
         }
         defer {
@@ -32,7 +32,7 @@ enum SessionPriority {
         return try await body()
     }
 
-    /// `nil` if sessions have no priority.
+    /// The session's niceness; `nil` if the kernel has no autogroups.
     private static var current: String? {
         let line = try? String(contentsOfFile: file, encoding: .utf8)
         return line?.split(whereSeparator: \.isWhitespace).last.map(String.init)

@@ -16,7 +16,7 @@ package final class UpstreamPorts: ProviderPortsSource {
     }
 
     private let network: OutboundNetwork
-    /// By owner, so that fetched keys survive a reload.
+    /// The ports by provider; they are kept so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])
 
     package init(network: OutboundNetwork = OutboundNetwork()) {

@@ -2,9 +2,9 @@ internal import Foundation
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The work of a command as a service.
+/// Runs the work of a command as a service beside the queue workers.
 ///
-/// The workers beside it finish their current deliveries when it ends.
+/// When the work ends, the workers finish their current deliveries.
 final class CommandWork: Service {
     private let body: @Sendable () async throws -> Void
     private let outcome = Mutex<Result<Void, any Error>>(.failure(ServerError.interrupted))
@@ -13,7 +13,7 @@ final class CommandWork: Service {
         self.body = body
     }
 
-    /// Runs the body, which a signal cancels.
+    /// Runs the body and cancels it on a shutdown signal.
     func run() async {
         let result: Result<Void, any Error> = await cancelWhenGracefulShutdown {
             do {

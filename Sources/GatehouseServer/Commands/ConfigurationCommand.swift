@@ -20,7 +20,7 @@ struct ConfigurationCommand: ParsableCommand {
     }
 }
 
-/// `gatehouse privacy-record`, which needs no database.
+/// `gatehouse privacy-record`: prints the record of processing activities without using the database.
 struct PrivacyRecordCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "privacy-record",

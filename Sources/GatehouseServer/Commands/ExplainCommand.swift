@@ -97,7 +97,7 @@ private struct EvidenceFile: Decodable {
 }
 
 extension Explanation {
-    /// The verdict, then the state and the policy behind it.
+    /// The printed lines: the verdict, then the state and the policy that led to it.
     var lines: [String] {
         [
             "verdict:  \(verdict.outcome.words)", "rule:     \(verdict.rule.rawValue)",

@@ -9,8 +9,8 @@ internal import UnixSignals
 
 /// `gatehouse purge`: runs the erasures that the server's scheduler would run.
 ///
-/// It needs no running server. Its own workers deliver the events and revoke the tokens of the accounts that it erases,
-/// and of no others.
+/// It does not need a running server. Its own workers deliver the events and revoke the tokens of exactly the accounts
+/// that it erases.
 struct PurgeCommand: ServerCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
@@ -40,7 +40,7 @@ struct PurgeCommand: ServerCommand {
     }
 }
 
-/// One run of the command, over the applications that it is limited to.
+/// One run of the command, for the selected applications.
 private struct PurgeRun: Sendable {
     let backend: Backend
     let scopes: [ErasureScope]
@@ -49,7 +49,7 @@ private struct PurgeRun: Sendable {
 
     private var purge: Purge { backend.purge }
 
-    /// Longer than one attempt at a delivery takes.
+    /// The time to wait for deliveries; longer than one attempt takes.
     private static let patience: Duration = .seconds(20)
     private static let pollInterval: Duration = .milliseconds(100)
 
@@ -66,7 +66,7 @@ private struct PurgeRun: Sendable {
         }
         switch progress {
         case .void:
-            // Its owner has just restored it.
+            // The account was restored after it was found.
             throw ServerError.liveAccount(erasure.uid)
         case .waiting(let processors):
             throw ServerError.unacknowledged(erasure.uid, by: processors.map(\.name), isErased: false)
@@ -118,7 +118,7 @@ private struct PurgeRun: Sendable {
         _ = try await ExpiredRows(database: backend.database).remove()
     }
 
-    /// - Returns: The erasures that wait for processors.
+    /// - Returns: The erasures that wait for webhooks or upstream services.
     private func erase(_ erasures: [DueErasure], of scope: ErasureScope) async throws -> [DueErasure] {
         var waiting: [DueErasure] = []
         for erasure in erasures {
@@ -150,7 +150,7 @@ private struct PurgeRun: Sendable {
 
     // MARK: - Deliveries
 
-    /// Returns once every processor of the erasures has acknowledged, was tried once more, or is given up.
+    /// Waits until every processor of the erasures has acknowledged, has been tried once more, or is given up.
     private func retry(_ erasures: [DueErasure]) async throws {
         var attempts: [UUID: Int] = [:]
         for erasure in erasures {
@@ -170,7 +170,7 @@ private struct PurgeRun: Sendable {
         }
     }
 
-    /// Returns once each due event about the erased accounts has been tried.
+    /// Waits until each due event about the erased accounts has been tried.
     private func awaitDeliveries(of scope: ErasureScope) async throws {
         try await poll {
             try await backend.store.hasDueDeliveries(about: Array(accounts.uids), application: scope.application.id)
@@ -185,7 +185,7 @@ private struct PurgeRun: Sendable {
         }
     }
 
-    /// Runs the body beside workers, which log nothing: the command's own lines name who has not acknowledged.
+    /// Runs the body beside workers that log nothing, because the command itself prints the missing acknowledgements.
     func withWorkers(for scopes: [ErasureScope], _ body: @Sendable @escaping () async throws -> Void) async throws {
         var silent = backend.logger
         silent.logLevel = .critical

@@ -16,8 +16,8 @@ struct RootCommand: ParsableCommand {
         ])
 }
 
-/// A command that `GatehouseServer.run` hands the installed providers, because the argument parser creates commands
-/// from their types alone.
+/// A command that receives the installed providers from `GatehouseServer.run`; the argument parser cannot pass them,
+/// because it creates commands from their types alone.
 protocol ServerCommand: ParsableCommand {
     func run(installed: InstalledProviders) async throws
 }
@@ -38,7 +38,7 @@ package struct ConfigurationOptions: ParsableArguments {
         return (path, try Configuration.load(path: path, environment: environment, installed: installed))
     }
 
-    /// Runs the body with the configured database, whose schema has to be this version's.
+    /// Runs the body with the configured database, which must have the schema of this version.
     func withBackend(_ installed: InstalledProviders, _ body: (Backend) async throws -> Void) async throws {
         let (_, configuration) = try load(installed: installed)
         try await Backend.with(configuration, logger: .forCommands, schema: .current, body)
@@ -46,14 +46,14 @@ package struct ConfigurationOptions: ParsableArguments {
 }
 
 extension Logger {
-    /// Commands print their results to standard output; only errors of libraries are logged.
+    /// A logger for errors of libraries; commands print their results to standard output.
     static var forCommands: Logger {
         Logger(label: "gatehouse") { label in LineLogHandler(.readable, label: label, level: .error) }
     }
 }
 
 extension UUID {
-    /// The value of an argument that takes a uid.
+    /// Parses an argument that is a uid.
     static func argument(_ text: String) throws -> UUID {
         guard let uid = UUID(uuidString: text) else { throw ValidationError("\(text) is not a uid") }
         return uid

@@ -2,9 +2,9 @@ internal import Accounts
 internal import ProviderKit
 
 extension Configuration {
-    /// Reads and checks a file, and throws everything that is wrong with it at once.
+    /// Reads and checks a file, and throws all its problems at once.
     ///
-    /// Sections that can't be reloaded keep their values of the configuration in force, `running`.
+    /// Sections that can't be reloaded keep their values from `running`, the configuration in force.
     package static func load(
         path: String, environment: [String: String], installed: InstalledProviders, replacing running: Self? = nil
     ) throws(ConfigurationError) -> Configuration {
@@ -63,25 +63,24 @@ extension Configuration {
     }
 }
 
-/// The setting that an anonymous provider takes as well as the application's `anonymous` section.
+/// The retention of guests, which may be set in an anonymous provider or in the application's `anonymous` section.
 private struct GuestOptions: Decodable {
     let retention: Duration?
 }
 
-/// Connects the checked sections of a file: what one section says about another, and the applications with their
-/// providers.
+/// Checks settings that refer to other sections, and creates the applications with their providers.
 private struct Assembly {
     let reader: SettingsReader
     let root: ConfigurationNode
     let running: Configuration?
 
-    /// The value of a checked node, `nil` if it had a problem.
+    /// Decodes a checked node; `nil` if the node had a problem.
     func decoded<Value: Decodable>(_ node: ConfigurationNode?) -> Value? {
         guard let node else { return nil }
         do {
             return try Value(from: SettingsDecoder(node))
         } catch {
-            // A node without problems decodes, unless a form disagrees with its type.
+            // Checked nodes decode, unless a form accepts a value that the decoded type refuses.
             if reader.error == nil { reader.report(error, at: node) }
             return nil
         }
@@ -89,7 +88,9 @@ private struct Assembly {
 
     private var configuredApplications: [ConfigurationNode.Entry] { root["applications"]?.entries ?? [] }
 
-    /// Hosts lead to one application; deliveries are known by the webhook's URL.
+    /// Reports hosts that several applications list, and URLs that several webhooks share.
+    ///
+    /// The host selects the application of a request, and the URL identifies a webhook's deliveries.
     func refuseDuplicates() {
         var owners: [String: String] = [:]
         for application in configuredApplications {
@@ -127,7 +128,10 @@ private struct Assembly {
         }
     }
 
-    /// Makes the providers even if other settings of the application have problems, to find all problems at once.
+    /// Creates an application.
+    ///
+    /// Its providers are created even if other settings of the application have problems, so that all problems are
+    /// reported.
     private func application(
         _ name: String, _ node: ConfigurationNode, url: String, allowsPrivateHosts: Bool
     ) -> Configuration.Application? {

@@ -5,10 +5,10 @@ internal import ProviderKit
 
 /// The server's configuration, checked as a whole.
 ///
-/// A reload makes a new value.
+/// A reload creates a new value.
 ///
 /// `settings` declares the sections of the file; each section declares its own keys. `SettingsReader` checks a file
-/// against these declarations, and `SettingsDecoder` makes the values. `docs/configuration.md` is the reference.
+/// against these declarations, and `SettingsDecoder` creates the values. `docs/configuration.md` is the reference.
 package struct Configuration: SettingsSection {
     package var server: Server
     package var database: Database
@@ -68,12 +68,12 @@ package struct Configuration: SettingsSection {
 }
 
 extension Configuration {
-    /// A part of the file that is reloaded as a whole.
+    /// A part of the file that is reloaded as a unit.
     package enum Section: String, Sendable, CaseIterable {
         case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication
         case applications
 
-        /// Sockets, pools and keys stay as they are until the next start.
+        /// Whether a reload applies changes of this section; sockets, pools and keys change only at the next start.
         package var isReloadable: Bool {
             switch self {
             case .applications, .rateLimits, .delivery, .webhooks: true
@@ -81,7 +81,7 @@ extension Configuration {
             }
         }
 
-        /// `deletion` and `anonymous` at the top are defaults of the applications.
+        /// The section that a top-level key belongs to; `deletion` and `anonymous` are defaults of the applications.
         package init?(key: String) {
             self.init(rawValue: ["deletion", "anonymous"].contains(key) ? Self.applications.rawValue : key)
         }
@@ -97,9 +97,9 @@ extension Configuration {
             stamp = FileStamp(of: path)
         }
 
-        /// The file was written, replaced or removed since.
+        /// Whether the file was written, replaced or removed after it was read.
         ///
-        /// What has no state, like a pipe, never changes.
+        /// It is always `false` for pipes and devices, which have no state to compare.
         var hasChanged: Bool { stamp != nil && FileStamp(of: path) != stamp }
     }
 
@@ -107,7 +107,7 @@ extension Configuration {
         Set(Section.allCases.filter { fingerprints[$0] != other.fingerprints[$0] })
     }
 
-    /// Keeps the sections of a running server that a reload can't change.
+    /// Replaces the sections that a reload can't change by those of the running server.
     mutating func keepUnreloadable(of running: Configuration) {
         server = running.server
         database = running.database

@@ -4,9 +4,9 @@
 package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertible {
     /// The path as it was given.
     package let file: String
-    /// From 1; `nil` if the problem concerns the whole file.
+    /// The line number, counted from 1; `nil` if the problem concerns the whole file.
     package let line: Int?
-    /// As in `applications.demo.redirectURIs[0].pkce`; empty for the document itself.
+    /// The path of the setting, such as `applications.demo.redirectURIs[0].pkce`; empty for the whole document.
     package let path: String
     package let reason: String
 
