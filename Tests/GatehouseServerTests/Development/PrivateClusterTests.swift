@@ -55,7 +55,7 @@ import Testing
         let file = directory + "/data/postmaster.pid"
         let stale = try String(contentsOfFile: file, encoding: .utf8)
         let lines = stale.split(separator: "\n", omittingEmptySubsequences: false)
-        // as in a restarted container, where the old server's process id belongs to another process
+        // As in a restarted container, where another process has got the old server's process id.
         let reused = ["1"] + lines.dropFirst()
         try reused.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
         try await cluster.start()
@@ -75,7 +75,7 @@ import Testing
         try FileManager.default.removeItem(atPath: directory)
     }
 
-    /// The supervisor stops the server at the end of a stream, which no other process may inherit.
+    /// The supervisor stops the server when this stream ends, so no other process may inherit it.
     @Test func anotherChildOfThisProcessDoesNotHoldTheServer() async throws {
         let cluster = TemporaryPostgres.cluster()
         try await cluster.start()

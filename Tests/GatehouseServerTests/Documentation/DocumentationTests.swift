@@ -3,7 +3,7 @@ import HTTPAPI
 import NIOHTTP1
 import Testing
 
-/// The pages of the repository describe what is there.
+/// Checks that the pages of the repository match its files, errors, metrics and log lines.
 struct DocumentationTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -29,7 +29,7 @@ struct DocumentationTests {
         }
     }
 
-    /// The guide for providers is left out: it names files that its reader makes.
+    /// The provider guide is left out because it names files that its reader creates.
     @Test(arguments: pages.filter { $0 != "Plugins/README.md" }) func `paths exist`(page: String) throws {
         let paths = try Self.text(page).matches(of: /`((Sources|Plugins|Tests|migrations|docs|deploy)\/[^`\s]*)`/)
             .map { String($0.output.1) }
@@ -68,7 +68,7 @@ struct DocumentationTests {
         try String(contentsOf: root.appending(path: page), encoding: .utf8)
     }
 
-    /// The anchors that Markdown renderers make of headings.
+    /// The anchors that Markdown renderers generate for headings.
     private static func anchors(in text: String) -> Set<String> {
         Set(
             text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in

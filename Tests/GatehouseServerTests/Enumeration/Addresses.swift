@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Addresses of every sort that a server may know something about.
+/// Addresses in every state that a server distinguishes.
 struct Addresses: Sendable {
     enum Sort: String, Sendable, CaseIterable {
         case unknown, known, unverified, deleted, disabled, withoutPassword, locked, unknownButLocked
@@ -25,7 +25,7 @@ struct Addresses: Sendable {
         return Addresses(all: all)
     }
 
-    /// All have the same length, and so have the answers that repeat them.
+    /// All addresses have the same length, so that responses that contain them do too.
     private static func address(_ sort: Sort, at server: TestServer) async throws -> String {
         let client = APIClient(server)
         let email = APIClient.newAddress()
@@ -62,7 +62,7 @@ struct Addresses: Sendable {
     }
 }
 
-/// Expects the observation of the first address in each group for all its addresses.
+/// Expects the same observation for all addresses of a group.
 func expectAlike(
     _ observations: [(sort: Addresses.Sort, seen: Observation)], _ what: String,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -14,7 +14,6 @@ import Testing
 
 /// Neither responses nor their cost reveal whether an address has an account.
 struct NoEnumerationTests {
-    /// - Returns: what was seen of each, and what was answered.
     private func observe(
         _ addresses: Addresses, at observed: ObservedServer, _ path: String,
         _ body: (String) -> JSONValue
@@ -94,7 +93,7 @@ struct NoEnumerationTests {
             expectAlike(seen, "forgotten password")
             #expect(seen.allSatisfy { $0.seen.status == 202 && $0.seen.rows["outbox"] == 1 })
 
-            // Two of them have no account: their mails are finished without being sent.
+            // Two of the addresses have no account: their messages are completed without being sent.
             try await eventually("the outbox is empty") {
                 try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
             }
@@ -106,7 +105,7 @@ struct NoEnumerationTests {
             #expect(statistics.failed == 0 && statistics.givenUp == 0)
             #expect(try await server.count("SELECT count(*) FROM outbox WHERE failure IS NOT NULL") == 0)
 
-            // All of it expires.
+            // Afterwards all of these rows expire.
             try await server.execute("UPDATE outbox SET sent_at = sent_at - interval '8 days'")
             try await server.execute("UPDATE proofs SET expires_at = expires_at - interval '2 days'")
             _ = try await ExpiredRows(database: server.backend.database).remove()
@@ -122,7 +121,7 @@ struct NoEnumerationTests {
             var again = begun
             var guessed = begun
             for (sort, email) in addresses.all {
-                // Those who signed in by a code have used that up.
+                // The people who signed in by a code have already used it.
                 let (first, answer) = try await observed.observe("/auth/email/otp", mail(email))
                 begun.append((sort, first))
                 let (second, same) = try await observed.observe("/auth/email/otp", mail(email))
@@ -167,7 +166,7 @@ struct NoEnumerationTests {
             #expect(try await client.verify(usedToken).status == 200)
             let expiredToken = try await client.pend(at: server, APIClient.newAddress())
             try await server.execute("UPDATE proofs SET expires_at = now() - interval '1 second'")
-            // Its address belongs to an account by now.
+            // The address belongs to an account now.
             let overtaken = APIClient.newAddress()
             let overtakenToken = try await client.pend(at: server, overtaken)
             let reset = try await client.forget(at: server, overtaken)
@@ -228,7 +227,7 @@ struct NoEnumerationTests {
             }
             #expect(try await pending("m=256,t=1,p=1") == 20)
 
-            // As if most people had signed in since.
+            // Simulates that most pending registrations have ended.
             try await server.execute("UPDATE registrations SET expires_at = now()")
             let person = try await client.register(at: server)
             #expect(try await client.login(person.email).status == 200)
@@ -237,7 +236,8 @@ struct NoEnumerationTests {
         }
     }
 
-    /// A decoy shares the salt of the password in force, so that one run checks both.
+    /// A decoy, the hash that a pending registration stores, has the same salt as the account's password, so that one
+    /// run of Argon2 checks both.
     @Test func `a decoy outlives a change of the hash's parameters`() async throws {
         let stronger = "argon2: { memoryKiB: 512, iterations: 1, parallelism: 1 }"
         try await TestServer.with { before in
@@ -252,7 +252,8 @@ struct NoEnumerationTests {
                     #expect(try await client.login(person.email).status == 200)
                 }
                 #expect(try await server.text("SELECT hash FROM passwords") == hash)
-                // It is made up for as soon as no one can observe it.
+                // The password is hashed with the new parameters once no pending registration can reveal the
+                // difference.
                 try await server.execute("UPDATE registrations SET expires_at = now()")
                 #expect(try await client.login(person.email).status == 200)
                 #expect(try await server.text("SELECT hash FROM passwords")?.contains("m=512") == true)

@@ -11,7 +11,7 @@ import Testing
 /// What an attacker can measure of one request; it must not reveal whose address it was.
 struct Observation: Equatable, CustomStringConvertible {
     let status: Int
-    /// Without values that differ in each request.
+    /// The headers without the values that differ in each request.
     let headers: [String]
     let shape: String
     let statements: [String]
@@ -23,7 +23,7 @@ struct Observation: Equatable, CustomStringConvertible {
     }
 }
 
-/// A server whose every statement is written down.
+/// A server whose statements are all logged.
 struct ObservedServer: Sendable {
     let server: TestServer
     let log: StatementLog
@@ -39,7 +39,7 @@ struct ObservedServer: Sendable {
         }
     }
 
-    /// Sends a POST and returns all that can be observed.
+    /// Sends a POST and returns everything that an attacker could measure, with the response.
     func observe(
         _ path: String, _ body: JSONValue, method: HTTPMethod = .POST
     ) async throws -> (Observation, APIClient.Answer) {
@@ -77,7 +77,7 @@ extension APIClient.Answer {
 }
 
 extension JSONValue {
-    /// Its keys and the kinds of its values; error codes, messages and numbers of attempts are alike or not.
+    /// The keys of the value and the types of its members; error codes and messages are kept as they are.
     fileprivate var shape: String {
         switch self {
         case .object(let members):

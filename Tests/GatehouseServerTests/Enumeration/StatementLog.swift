@@ -4,13 +4,13 @@ import Migrations
 
 @testable import GatehouseServer
 
-/// A PostgreSQL of the test's own that writes down each statement before it runs it.
+/// A private PostgreSQL server that logs each statement before it runs it.
 struct StatementLog: Sendable {
     let databaseURL: String
     private let path: String
     private static let mark = "@@ "
 
-    /// Runs the body with a migrated database in it.
+    /// Runs the body with a migrated database in this server.
     static func with<Result: Sendable>(_ body: (StatementLog) async throws -> Result) async throws -> Result {
         var options = PrivateCluster.Options()
         options.durable = false
@@ -32,7 +32,7 @@ struct StatementLog: Sendable {
         }
     }
 
-    /// The statements that requests sent while the body ran, in order.
+    /// Returns the body's result and the statements that requests sent while it ran, in order.
     func statements<Result>(of body: () async throws -> Result) async throws -> (Result, [String]) {
         let start = try size()
         let result = try await body()
@@ -43,12 +43,13 @@ struct StatementLog: Sendable {
         return (result, Self.entries(of: text).compactMap(Self.statement))
     }
 
-    /// Without the transactions in which the audit is sealed, told apart by their virtual ids.
+    /// Returns the log entries without the transactions that seal the audit, which are grouped by virtual transaction
+    /// id.
     private static func entries(of text: String) -> [String] {
         let entries = text.split(separator: mark).map { $0.split(separator: " ", maxSplits: 1) }.filter {
             $0.count == 2
         }
-        // A partly logged one may contain only its frame.
+        // A sealing transaction that was logged only in part may contain no more than its first and last statements.
         let transactions = Dictionary(grouping: entries) { $0[0] }
         let sealing = transactions.filter { _, said in
             said.contains { line in ofSealing.contains { line[1].contains($0) } }
@@ -68,7 +69,7 @@ struct StatementLog: Sendable {
         return try file.seekToEnd()
     }
 
-    /// `nil` for what isn't a statement, or not a request's.
+    /// Returns the SQL of a log entry, or `nil` if the entry is not a statement of a request.
     private static func statement(_ entry: String) -> String? {
         guard let match = entry.firstMatch(of: /^LOG:  (?:execute [^:]*|statement): ([\s\S]*)/) else { return nil }
         let sql = match.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")

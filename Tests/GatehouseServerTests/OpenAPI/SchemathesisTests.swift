@@ -3,10 +3,11 @@ import GatehouseTesting
 import ProviderKit
 import Testing
 
-/// The document against the server, by Schemathesis: with every check, a hundred requests for each operation, valid and
-/// invalid ones, and sequences of them.
+/// Runs Schemathesis against the server with all its checks: a hundred valid and invalid requests for each operation,
+/// and sequences of requests.
 @Suite struct SchemathesisTests {
-    /// Signs every request with a guest's token, another guest's each second: requests end sessions and delete accounts.
+    /// Signs every request with a guest's token and takes a new guest each second, because requests end sessions and
+    /// delete accounts.
     private static let hooks = """
         import requests
         import schemathesis
@@ -23,7 +24,7 @@ import Testing
                 case.headers["Authorization"] = f"Bearer {data}"
         """
 
-    /// A state that the server did not make is 400, which a schema cannot state.
+    /// A `state` that the server did not issue is answered with 400, which a schema cannot express.
     private static let settings = """
         [[operations]]
         include-path = "/api/v1/auth/oauth/{provider}/callback"
@@ -37,7 +38,7 @@ import Testing
         "--warnings", "off",
     ]
 
-    /// Every kind of provider; nothing answers where those send requests of their own.
+    /// One provider of every kind; their upstream URLs refuse connections.
     private static let providers = """
         phone: { enabled: true }
         apple: { clientIDs: [net.example.app], baseURL: "http://127.0.0.1:1" }

@@ -7,14 +7,14 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Nothing crosses applications, and tables can be distributed by them: each statement names its application if it
-/// reads a table that has them, and each key begins with it.
+/// Each statement that reads a table with an `application_id` restricts it to one application, and each key begins with
+/// it: no data crosses applications, and tables can be distributed by application.
 struct ApplicationScopeTests {
-    /// What reads the rows of all applications on purpose.
+    /// A statement that reads the rows of all applications on purpose.
     private struct Exception {
         let file: String
         var tables = ""
-        /// How the statement begins.
+        /// The beginning of the statement's SQL.
         var sql = ""
         let reason: String
 
@@ -84,7 +84,7 @@ struct ApplicationScopeTests {
         }
     }
 
-    /// A plan does not show what is inside.
+    /// Checks the bodies of SQL functions, which a plan does not show.
     @Test func `functions keep to the application that they are given`() async throws {
         try await TestServer.with { server in
             let rows = try await server.backend.database.execute(
@@ -108,10 +108,10 @@ struct ApplicationScopeTests {
         }
     }
 
-    /// Keys that name no application, with the reason why they can't.
+    /// Keys that do not contain the application, each with its reason.
     private static let globalKeys: [String: String] = [:]
 
-    /// Tables without applications.
+    /// Tables whose rows belong to no application.
     private static let globalTables = [
         "applications": "what the numbers stand for",
         "gatehouse_migrations": "the schema is one for all",

@@ -5,18 +5,18 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A call that apps make often, and what it may cost of the database.
+/// A call that apps make often, with its number of round trips to the database.
 struct HotPath: Sendable, CustomTestStringConvertible {
     typealias Call = @Sendable () async throws -> APIClient.Answer
 
     let name: String
-    /// How often the server waits for PostgreSQL.
+    /// The number of times that the server waits for PostgreSQL.
     ///
-    /// BEGIN is none: it leaves with the statement that follows.
+    /// BEGIN does not count: it is sent together with the next statement.
     let roundTrips: Int
-    /// Where it isn't one.
+    /// The reason why it is more than one.
     let reason: String
-    /// Makes ready whatever isn't the call's own.
+    /// Prepares everything that is not part of the measured call.
     let prepare: @Sendable (HotPathStage) async throws -> Call
 
     init(
@@ -41,7 +41,7 @@ struct HotPath: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A server with the issuer of another service, which records each statement.
+/// A server with a scripted issuer that records each statement.
 struct HotPathStage: Sendable {
     let observed: ObservedServer
     let issuer: OpenIDConnectSignInTests.Issuer
@@ -68,7 +68,7 @@ struct HotPathStage: Sendable {
         }
     }
 
-    /// Services say their first words at times of their own, and then none for minutes.
+    /// Waits until background services have sent their first statements; after that they send none for minutes.
     private func awaitStart() async throws {
         try await eventually("the services have started") {
             let clock = ContinuousClock()

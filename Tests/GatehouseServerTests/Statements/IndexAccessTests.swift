@@ -5,17 +5,16 @@ import Testing
 @testable import GatehouseBench
 @testable import GatehouseServer
 
-/// Costs stay flat however many accounts there are: what is asked for often finds its rows by an index.
+/// Frequent statements find their rows by an index, so their cost does not grow with the number of accounts.
 struct IndexAccessTests {
     private static let people = 5000
-    /// Those that people fill, and so the ones whose size the planner knows here.
+    /// The tables that `seed` fills, and so the only ones for which the planner has statistics.
     private static let filled: Set<String> = [
         "accounts", "identities", "addresses", "passwords", "sessions", "refresh_tokens",
     ]
-    /// More rows than any one person has of anything, and far fewer than there are.
+    /// More rows than one person has in any table, and far fewer than all rows.
     private static let few = 50.0
-    /// What a few look-ups come to, in the planner's units; reading any of the filled tables, or all of an index, is
-    /// more.
+    /// The cost of a few index look-ups in the planner's units; scanning a filled table or a whole index costs more.
     private static let cheap = 60.0
 
     @Test func `hot paths read only by indexes`() async throws {
@@ -31,7 +30,7 @@ struct IndexAccessTests {
                         #expect(scan.index != nil || scan.type == "Bitmap Heap Scan", "\(path.name): \(scan)")
                         #expect(scan.rows <= Self.few && scan.cost <= Self.cheap, "\(path.name): \(scan)")
                     }
-                    // Tables that are empty here are read from one end to the other only where no index would do.
+                    // An empty table is scanned sequentially only if no index applies.
                     let byIndex = try await server.plan(of: sql, sequentially: false)
                     for scan in byIndex.scans where scoped.contains(scan.table) {
                         #expect(scan.type != "Seq Scan", "\(path.name): \(scan)")
@@ -41,7 +40,7 @@ struct IndexAccessTests {
         }
     }
 
-    /// The plans say so where an index is missing.
+    /// Without an index the plan shows a sequential scan.
     @Test func `a table without an index is noticed`() async throws {
         try await TestServer.with { server in
             try await seed(server)
@@ -49,7 +48,7 @@ struct IndexAccessTests {
             let byName = "SELECT uid FROM accounts WHERE application_id = $1 AND display_name = $2"
             let planned = try await server.plan(of: byName)
             #expect(planned.scans.map(\.type) == ["Seq Scan"])
-            // An index that finds nothing but the application reads as much.
+            // An index that matches only the application reads as many rows as a sequential scan.
             let sorted = try await server.plan(of: byName, sequentially: false)
             #expect((sorted.scans.first?.cost ?? 0) > Self.cheap)
             let all = try await server.plan(of: "SELECT uid FROM accounts WHERE application_id = $1")

@@ -3,7 +3,7 @@ import Migrations
 import Postgres
 import Testing
 
-/// The migrations that are compiled in are the files of the folder.
+/// The migrations that are compiled in match the files of the folder.
 struct MigrationsTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../migrations").standardizedFileURL

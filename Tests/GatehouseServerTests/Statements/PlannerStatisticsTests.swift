@@ -10,7 +10,7 @@ struct PlannerStatisticsTests {
         try await server.count("SELECT greatest(reltuples, 0)::int8 FROM pg_class WHERE oid = 'accounts'::regclass")
     }
 
-    /// Waits until PostgreSQL's statistics contain them.
+    /// Adds accounts and waits until PostgreSQL's statistics include them.
     private func add(_ people: Int, to server: TestServer, inAll count: Int) async throws {
         try await server.execute(
             """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// How PostgreSQL would run a statement, whatever its parameters are.
+/// PostgreSQL's plan for a statement, independent of the values of its parameters.
 struct QueryPlan {
     /// A node that reads a table.
     struct Scan: CustomStringConvertible {
@@ -14,7 +14,7 @@ struct QueryPlan {
         let rows: Double
         let cost: Double
         let index: String?
-        /// Its own, and those of the joins above it.
+        /// The node's own conditions and those of the joins above it.
         let conditions: [String]
 
         /// Whether the plan reads rows of one application only.
@@ -52,9 +52,10 @@ struct QueryPlan {
 }
 
 extension TestServer {
-    /// Has plans made as for a prepared statement that has run often, of text that no `Statement` could hold.
+    /// Installs a function that returns the generic plan of a statement's text, as PostgreSQL uses it for a prepared
+    /// statement after several runs.
     ///
-    /// A parameter without a known type is a text, as in the server.
+    /// A parameter without a known type is bound as text, as in the server.
     func installPlanner() async throws {
         try await execute(
             """
@@ -91,7 +92,7 @@ extension TestServer {
         return try QueryPlan(json: try #require(json))
     }
 
-    /// Tables whose rows belong to applications, partitions included.
+    /// Tables whose rows belong to an application, including partitions.
     func tablesOfApplications() async throws -> Set<String> {
         let rows = try await backend.database.execute(
             Statement(

@@ -5,7 +5,7 @@ struct HotPathRoundTripTests {
     @Test func `each path makes the stated number of round trips`() async throws {
         try await HotPathStage.with { stage in
             for path in HotPath.all {
-                // The first time may have a key to fetch or a statement to prepare.
+                // The first call may fetch a key or prepare a statement, so it is not measured.
                 _ = try await path.statements(on: stage)
                 let trips = try await path.statements(on: stage).filter { !$0.hasPrefix("BEGIN") }
                 #expect(trips.count == path.roundTrips, "\(path.name): \(trips.map { $0.prefix(200) })")

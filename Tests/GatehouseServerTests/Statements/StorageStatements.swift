@@ -20,7 +20,7 @@ struct StorageStatement: Sendable, CustomStringConvertible {
     private static func statements(of source: String, in file: String) throws -> [Self] {
         let literals = source.matches(
             of: /Statement\(\s*\.(?:read|write),\s*(?:"""\n([\s\S]*?)\n\s*"""|"([^"\n]*)")/)
-        // None goes unseen because it is written in another way.
+        // Fails if a statement is written in a form that the search does not recognise.
         try #require(literals.count == source.matches(of: /[^A-Za-z]Statement\(/).count, "\(file)")
         return literals.map { match in
             let sql = match.output.1 ?? match.output.2 ?? ""

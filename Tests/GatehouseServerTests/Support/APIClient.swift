@@ -4,20 +4,19 @@ import NIOCore
 import NIOHTTP1
 import ProviderKit
 
-/// A client of the API as an app would write it.
+/// An HTTP client of the API, like that of an app.
 struct APIClient: Sendable {
     let url: String
 
-    /// Redirects are answers like any other.
+    /// Does not follow redirects: they are returned like any other response.
     private static let http = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
 
-    /// A client of the default application, or of another by its path prefix.
+    /// A client of the default application, or of another application by its path prefix.
     init(_ server: TestServer, application: String? = nil) {
         url = server.url + (application.map { "/apps/\($0)" } ?? "")
     }
 
-    /// The response.
     struct Answer: Sendable {
         let status: Int
         let headers: HTTPHeaders

@@ -6,7 +6,7 @@ import ProviderKit
 @testable import GatehouseServer
 @testable import Tokens
 
-/// An access token as an app's own backend reads it.
+/// An access token as an app's own backend decodes it.
 struct DecodedToken {
     let header: JSONValue
     let claims: JSONValue
@@ -20,7 +20,8 @@ struct DecodedToken {
         claims = try Self.json(parts[1])
     }
 
-    /// The published set has the key of this token's `kid`, and that key made the signature.
+    /// Whether the published key set contains the key with this token's `kid`, and the signature is valid under that
+    /// key.
     func isSigned(byKeysOf server: TestServer, publishedAs document: [UInt8], for application: Accounts.Application)
         async throws -> Bool
     {
@@ -31,7 +32,7 @@ struct DecodedToken {
             && key.isValid(jws.signature, for: jws.signingInput)
     }
 
-    /// Verified with a published ES256 key.
+    /// Whether the signature is valid under this published ES256 key.
     func isSigned(by key: JSONValue) throws -> Bool {
         guard let jws = CompactJWS(text), let x = Base64URL.decode(Array((key["x"].string ?? "").utf8)),
             let y = Base64URL.decode(Array((key["y"].string ?? "").utf8))

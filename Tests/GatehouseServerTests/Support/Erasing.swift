@@ -11,7 +11,7 @@ import Tokens
 
 /// Helpers for tests of erasure.
 extension TestServer {
-    /// The erasure scope of `demo`.
+    /// Returns the scope of erasures of the application `demo`.
     func scope() async throws -> ErasureScope {
         let scopes = try await backend.scopes(of: backend.configuration)
         return try #require(scopes.first { $0.application.name == "demo" })
@@ -20,7 +20,7 @@ extension TestServer {
     private static let lockScheduler = Statement(
         .write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse erasure', 0))")
 
-    /// Keeps the server's own scheduler from erasing meanwhile.
+    /// Runs the body while the server's own scheduler cannot erase.
     func withoutScheduler<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
         try await backend.database.transaction { transaction in
             _ = try await transaction.execute(Self.lockScheduler, [])
@@ -28,7 +28,7 @@ extension TestServer {
         }
     }
 
-    /// Erases an account in its grace period, as far as it goes by now, undisturbed by the scheduler.
+    /// Erases an account in its grace period as far as is possible now, without the scheduler.
     @discardableResult
     func erase(_ uid: String) async throws -> Erasure.Progress {
         try await withoutScheduler { try await advance(uid) }
@@ -46,7 +46,7 @@ extension TestServer {
         return try await purge.erase(purge.scheduled(uid, in: scope.application), in: scope)
     }
 
-    /// Makes all sessions look idle for a month.
+    /// Moves the creation and last use of all identities and refresh tokens a month into the past.
     func letAMonthPass() async throws {
         try await execute(
             """
@@ -62,7 +62,7 @@ extension TestServer {
         try await execute("UPDATE erasures SET purge_after = now() WHERE erased_at IS NULL AND restored_at IS NULL")
     }
 
-    /// The database as `pg_dump` writes it.
+    /// Returns the database's content as `pg_dump` writes it.
     func dump() async throws -> String {
         try await ProcessDirectory.with { directory in
             let outcome = try await GatehouseProcess.run(

@@ -2,7 +2,7 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// A response with the API's error body.
+/// Expects a response with the API's error body.
 func expectError(
     _ answer: APIClient.Answer, _ status: Int, _ code: String, _ about: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -13,7 +13,7 @@ func expectError(
     expectEnvelope(answer, about, sourceLocation: sourceLocation)
 }
 
-/// Any refusal of the client's, in the envelope.
+/// Expects any 4xx response with the API's error body.
 func expectRefusal(
     _ answer: APIClient.Answer, _ about: String = "", sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -21,7 +21,7 @@ func expectRefusal(
     expectEnvelope(answer, about, sourceLocation: sourceLocation)
 }
 
-/// A refusal by the linking rules, with its rule, reason and remedies.
+/// Expects a refusal by the linking rules, with its rule, reason and remedies.
 func expectRefusal(
     _ answer: APIClient.Answer, _ status: Int, _ code: String, rule: String, _ about: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
@@ -48,7 +48,7 @@ private func expectEnvelope(_ answer: APIClient.Answer, _ about: String, sourceL
     #expect((answer.retryAfter != nil) == waits, comment, sourceLocation: sourceLocation)
 }
 
-/// Runs a call many times at once.
+/// Runs a call many times concurrently.
 func atOnce<Result: Sendable>(
     _ count: Int, _ call: @Sendable @escaping () async throws -> Result
 ) async throws -> [Result] {

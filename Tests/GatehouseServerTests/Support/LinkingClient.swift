@@ -8,7 +8,7 @@ import Testing
 
 /// Calls of an app about identities, merges and codes.
 extension APIClient {
-    /// Links evidence that `ScriptedProvider` believes.
+    /// Links evidence that `ScriptedProvider` accepts.
     func link(
         _ evidence: VerifiedIdentity, bearer: String, onConflict: String? = nil, provider: String = "scripted"
     ) async throws -> Answer {
@@ -35,13 +35,13 @@ extension APIClient {
         return try #require(identities.first { $0["provider"].string == provider }?["id"].string, "\(identities)")
     }
 
-    /// A person who signed up by `ScriptedProvider`.
+    /// Creates a person who signs up with `ScriptedProvider`.
     func newcomer(_ subject: String = UUID().uuidString, email: String? = nil) async throws -> Person {
         let answer = try await present(.somebody(subject, email: email), to: "scripted")
         return try Person(answer, email: email ?? "", password: "")
     }
 
-    /// The ticket of a conflict.
+    /// Returns the merge token from the refusal of a conflicting link.
     func ticket(_ evidence: VerifiedIdentity, bearer: String) async throws -> String {
         let refused = try await link(evidence, bearer: bearer)
         expectError(refused, 409, "IDENTITY_IN_USE")
@@ -55,7 +55,7 @@ extension APIClient {
         return try await post("/auth/merge", .object(body), bearer: bearer)
     }
 
-    /// The code of the newest mail or text to an address that has one.
+    /// Waits for a mail or text message with a code to an address, and returns the code of the newest one.
     func sentCode(to address: String, at server: TestServer, other: Set<String> = []) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(10)
@@ -70,7 +70,7 @@ extension APIClient {
         throw TimeoutError()
     }
 
-    /// Requests a code, reads it from the inbox, and returns a body that presents it.
+    /// Requests a code, reads it from the inbox, and returns a request body that presents it.
     func challenge(
         _ kind: String, _ address: String, at server: TestServer, bearer: String? = nil
     ) async throws -> [String: JSONValue] {
@@ -85,7 +85,7 @@ extension APIClient {
 }
 
 extension TestServer {
-    /// With a provider that accepts everything and one that sends texts.
+    /// Runs the body against a server with `ScriptedProvider` and the phone provider.
     static func linking(
         application: String = "", providers: String = "",
         _ body: @Sendable @escaping (TestServer, APIClient) async throws -> Void

@@ -3,20 +3,20 @@ import GatehouseTesting
 import Glibc
 import Synchronization
 
-/// A mail relay with blocking sockets on threads, and a script for faults.
+/// A mail relay with blocking sockets on threads, which a script can make fail.
 final class MailSink: Sendable {
     enum Reaction: Sendable {
         case reply(String)
-        /// Sends nothing more until the client disconnects.
+        /// Sends nothing more, and waits until the client disconnects.
         case hang
     }
 
-    /// A mail that was taken: the relay has said so.
+    /// A mail that the relay has acknowledged.
     struct Taken: Sendable {
         let recipient: String
         let content: String
 
-        /// Of a header field.
+        /// Returns the value of a header field.
         func field(_ name: String) -> String? {
             content.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
                 .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
@@ -33,10 +33,10 @@ final class MailSink: Sendable {
     private let script: @Sendable (_ event: String, _ taken: Int) -> Reaction?
     private let state = Mutex(State())
 
-    /// The script is asked for the reaction to `CONNECT`, to each command and to `.` after the content; `nil` is the
-    /// usual one.
+    /// Creates a relay that calls the script for `CONNECT`, for each command and for the `.` after the content; if the
+    /// script returns `nil`, the relay replies as usual.
     ///
-    /// `taken` is the number of accepted mails so far; for a command, of its own connection.
+    /// `taken` is the number of mails that the relay has accepted so far; for a command, that its connection has.
     init(_ script: @escaping @Sendable (_ event: String, _ taken: Int) -> Reaction? = { _, _ in nil }) throws {
         self.script = script
         listener = try LoopbackListener()
@@ -44,10 +44,10 @@ final class MailSink: Sendable {
     }
 
     var taken: [Taken] { state.withLock { $0.taken } }
-    /// Connections on which nothing is said any more.
+    /// The connections on which the relay sends nothing any more.
     var hanging: Int { state.withLock { $0.hanging } }
 
-    /// Ends all connections, the hanging ones too.
+    /// Closes all connections, including the hanging ones.
     func close() {
         listener.close()
     }

@@ -18,12 +18,12 @@ extension APIClient {
     static let otherPassword = "quiet lantern over violet seas"
     static let thirdPassword = "seven marble owls at midnight"
 
-    /// Tests share a database, so each person gets an address of their own.
+    /// Returns a unique address, because tests share a database.
     static func newAddress() -> String {
         "p\(UUID().uuidString.lowercased().prefix(13))@example.com"
     }
 
-    /// The token of the newest mail to an address that has one, waiting for the worker to deliver it.
+    /// Waits until the worker has delivered a mail with a token to an address, and returns the token of the newest one.
     func mailedToken(to address: String, at server: TestServer, other: Set<String> = []) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(10)
@@ -49,7 +49,7 @@ extension APIClient {
         return try Person(verified, email: email, password: password)
     }
 
-    /// Texts of the mails to an address, the newest first, once there are as many.
+    /// Waits until an address has received that many mails, and returns their texts, the newest first.
     func mails(to address: String, at server: TestServer, count: Int) async throws -> [DeliveredMessage] {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(10)
@@ -61,7 +61,7 @@ extension APIClient {
         throw TimeoutError()
     }
 
-    /// An unconfirmed registration.
+    /// Registers an address without confirming it.
     /// - Returns: the mailed token.
     func pend(
         at server: TestServer, _ email: String, password: String = password, other: Set<String> = []
@@ -71,7 +71,7 @@ extension APIClient {
         return try await mailedToken(to: email, at: server, other: other)
     }
 
-    /// The token of a forgotten password.
+    /// Requests a password reset and returns the mailed token.
     func forget(at server: TestServer, _ email: String) async throws -> String {
         let known = Set(
             server.inbox.messages().compactMap { $0.text.firstMatch(of: /token=([A-Za-z0-9_-]+)/)?.output.1 })

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes on a bare TCP connection, for what no HTTP client would send.
+/// Sends raw bytes over a TCP connection, for requests that no HTTP client would send.
 struct RawExchange: Sendable {
     let port: UInt16
 
@@ -8,10 +8,10 @@ struct RawExchange: Sendable {
         port = server.url.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
     }
 
-    /// Sends everything and no more, and reads until the server has nothing to add.
+    /// Sends the bytes and reads until the server closes the connection.
     ///
-    /// The server takes a client that ends its side for gone, and hashes no password for it: a request that has
-    /// `Connection: close` may set `staying`.
+    /// By default the client then closes its sending side. The server treats such a client as disconnected and hashes
+    /// no password for it; a request with `Connection: close` may set `staying` to keep that side open.
     func send(_ bytes: [UInt8], staying: Bool = false) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: exchange(bytes, staying: staying)) }
@@ -22,7 +22,7 @@ struct RawExchange: Sendable {
         await send(Array(text.utf8))
     }
 
-    /// Sends this and waits; whether the server hangs up, which it has ten seconds for.
+    /// Sends the text and returns whether the server closes the connection within ten seconds.
     func isHungUp(after text: String) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -48,7 +48,7 @@ struct RawExchange: Sendable {
         return String(decoding: answer, as: UTF8.self)
     }
 
-    /// A connection on which everything has been sent; every answer is waited for ten seconds at most.
+    /// Returns a connection on which the bytes have been sent, with a read timeout of ten seconds.
     private func connected(sending bytes: [UInt8]) -> Int32 {
         let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var patience = timeval(tv_sec: 10, tv_usec: 0)

@@ -12,10 +12,10 @@ struct RedirectClient: Sendable {
     var redirectURI = "demo://oauth/callback"
     let verifier = "verifier-" + UUID().uuidString + UUID().uuidString
 
-    /// A flow that has set out.
+    /// A flow that has been started with a redirect to the provider.
     struct Flow: Sendable {
         let authorization: APIClient.Answer
-        /// At the provider.
+        /// The URL of the provider's page.
         let url: URLComponents
         /// `name=value`, as a browser would send it back.
         let cookie: String?
@@ -46,7 +46,7 @@ struct RedirectClient: Sendable {
         return Flow(authorization: answer, url: url, cookie: cookie.map { String($0) })
     }
 
-    /// A browser comes back with these parameters.
+    /// Sends a browser's request with these parameters to the callback.
     func callback(
         _ flow: Flow, _ parameters: [String: String], cookie: String? = nil, isForm: Bool = false,
         headers: HTTPHeaders = [:]
@@ -61,7 +61,7 @@ struct RedirectClient: Sendable {
         return try await api.send(.POST, path, raw: Array(text.utf8), headers: headers)
     }
 
-    /// The redirect URI's query that the callback ends at.
+    /// Returns the redirect URI's query that the callback redirects to.
     func arrive(
         _ flow: Flow, with evidence: VerifiedIdentity, _ parameters: [String: String] = [:]
     ) async throws -> URLComponents {
@@ -82,7 +82,7 @@ struct RedirectClient: Sendable {
         return try await api.post("/auth/token", .object(body))
     }
 
-    /// The whole way.
+    /// Runs the whole flow, from its start to the redeemed code.
     func signIn(_ evidence: VerifiedIdentity) async throws -> APIClient.Answer {
         try await redeem(arrive(begin(), with: evidence).query("code"))
     }
@@ -95,7 +95,7 @@ extension URLComponents {
 }
 
 extension APIClient.Answer {
-    /// The URL that it redirects a browser to.
+    /// The URL in the response's `Location` header.
     var redirect: URLComponents {
         get throws {
             try #require(
@@ -105,7 +105,7 @@ extension APIClient.Answer {
 }
 
 extension APIClient {
-    /// Signs in with evidence that `ScriptedProvider` believes.
+    /// Signs in with evidence that `ScriptedProvider` accepts.
     func present(_ evidence: VerifiedIdentity, to provider: String? = nil) async throws -> Answer {
         var body: [String: JSONValue] = ["proof": .string(try evidence.proof)]
         body["provider"] = provider.map { .string($0) }

@@ -7,14 +7,14 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Steps of a person who regains an account through its mailbox.
+/// Steps of a person who recovers an account through its mailbox.
 extension APIClient {
-    /// Resets the password of an address, and reads the mail about it where that leads to a review.
+    /// Resets the password of an address with a mailed token.
     func resetPassword(of email: String, at server: TestServer) async throws -> Answer {
         try await reset(try await forget(at: server, email), to: Self.otherPassword)
     }
 
-    /// The token of the review that the newest reset of the address mailed.
+    /// Waits for the mail about the newest reset of the address and returns its review token.
     func reviewToken(of email: String, at server: TestServer, other: Set<String> = []) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(10)
@@ -38,7 +38,7 @@ extension APIClient {
             ])
     }
 
-    /// A person with a password and a linked identity of `ScriptedProvider`.
+    /// Registers a person with a password and links an identity of `ScriptedProvider`.
     func victim(
         at server: TestServer, of intruder: String, email: String? = nil
     ) async throws -> (person: Person, identity: String) {
@@ -48,14 +48,14 @@ extension APIClient {
         return (person, try await identityID(of: "scripted", bearer: person.accessToken))
     }
 
-    /// The bearer after a sign-in with the password that `resetPassword` set.
+    /// Signs in with the password that `resetPassword` set, and returns the access token.
     func bearer(of person: Person) async throws -> String {
         let login = try await login(person.email, Self.otherPassword)
         return try #require(login["accessToken"].string, "\(login.text)")
     }
 }
 
-/// The refusal of a quarantined identity.
+/// Expects the refusal of a quarantined identity.
 /// - Returns: its ticket.
 @discardableResult
 func expectQuarantined(

@@ -2,8 +2,8 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// A provider that believes everything: its proofs are the evidence itself, so that tests of what follows need no
-/// service.
+/// A provider that accepts every proof: a proof is the encoded evidence itself, so that tests of later steps need no
+/// provider.
 struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, NotifyingProvider, RevokingProvider {
     struct Settings: ProviderSettings {
         static let schema = SettingsSchema([])
@@ -20,7 +20,7 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
     static let flow = ProviderFlow.redirect
     static let exposesClaims = true
 
-    /// A page that the browser would see.
+    /// The page that the browser is redirected to.
     static let page = "https://scripted.example/authorize"
 
     init(settings: Settings, context: ProviderContext) {}
@@ -40,9 +40,9 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
         ])
     }
 
-    /// The code is the proof; it must come with the nonce and the verifier of the very flow.
+    /// Accepts the code as the proof, together with the nonce and the code verifier of this flow.
     ///
-    /// With `time=begin` it acts as a service that never states when a person signed in.
+    /// With `time=begin` it acts as a provider that never states when a person authenticated.
     func complete(_ callback: RedirectCallback, of flow: RedirectFlow) throws -> VerifiedIdentity {
         guard callback["nonce"] == nil || callback["nonce"] == flow.nonce,
             callback["challenge"] == nil || callback["challenge"] == flow.codeChallenge
@@ -71,9 +71,9 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
             singleUse: SingleUse(id: id, expires: Date() + 3600))
     }
 
-    /// Refresh tokens that were given back, in every server of the process.
+    /// Refresh tokens that were revoked, by all servers of the process.
     static let revoked = Mutex<[String]>([])
-    /// Those that the service does not take back for now.
+    /// Refresh tokens for which revocation currently fails.
     static let refused = Mutex<Set<String>>([])
 
     func revoke(_ tokens: ProviderTokens) throws {
@@ -107,14 +107,14 @@ extension VerifiedIdentity {
         return VerifiedIdentity(providerUid: subject, addresses: claims.map { [$0] } ?? [], methods: ["fed"])
     }
 
-    /// The same, with tokens to keep.
+    /// Returns this evidence with a refresh token that the server stores.
     func holding(_ refreshToken: String) -> VerifiedIdentity {
         var evidence = self
         evidence.tokens = ProviderTokens(refreshToken: refreshToken)
         return evidence
     }
 
-    /// The evidence that `ScriptedProvider` accepts.
+    /// Encodes the evidence as the proof that `ScriptedProvider` accepts.
     var proof: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }

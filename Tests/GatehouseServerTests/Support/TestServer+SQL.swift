@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Direct changes of the database, mostly to let time pass.
+/// Direct changes of the database, mostly to simulate that time has passed.
 extension TestServer {
     func execute(_ sql: StaticString, _ binds: [Bind] = []) async throws {
         _ = try await backend.database.execute(Statement(.write, sql), binds)
@@ -27,13 +27,14 @@ extension TestServer {
             "SELECT count(*) FROM sessions WHERE uid = $1 AND ended_at IS NULL", [.uuid(UUID(uuidString: uid))])
     }
 
-    /// Every refresh token was presented, and every session authenticated, so much earlier.
+    /// Moves the creation of every refresh token and the authentication of every session into the past by `time`.
     func letPass(_ time: Duration) async throws {
         try await execute("UPDATE refresh_tokens SET created_at = created_at - $1::interval", [.interval(time)])
         try await execute("UPDATE sessions SET authenticated_at = authenticated_at - $1::interval", [.interval(time)])
     }
 
-    /// Whether it answers from memory whether sessions have ended: it has no row of this one to ask.
+    /// Returns whether the server answers from its loaded list of ended sessions: without that list it would look up
+    /// the session's row, find none and report it as ended.
     func hasLoadedRevocations() async throws -> Bool {
         let (now, application) = (Date(), try await application())
         let claims = AccessTokenClaims(
@@ -49,7 +50,7 @@ extension TestServer {
 
     var administration: Administration { Administration(store: backend.store) }
 
-    /// The application `demo`.
+    /// Returns the application `demo`.
     func application() async throws -> Accounts.Application {
         let applications = try await backend.applications(of: backend.configuration)
         return try #require(applications.first { $0.name == "demo" })

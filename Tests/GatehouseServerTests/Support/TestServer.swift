@@ -23,10 +23,10 @@ struct TestServer: Sendable {
     let inbox: DevelopmentInbox
     let backend: Backend
     let server: RunningServer
-    /// For a second replica.
+    /// The URL of the database, from which a test can start a second replica.
     let databaseURL: String
 
-    /// Each server has its own ports, and so shares no caches with another.
+    /// New instances for each call, so that no two servers share the providers' caches.
     static var providers: InstalledProviders {
         InstalledProviders(
             [
@@ -36,10 +36,10 @@ struct TestServer: Sendable {
             ], ports: UpstreamPorts())
     }
 
-    /// Hashing at full strength would make the tests crawl; what is tested here does not depend on it.
+    /// Weak Argon2 parameters that keep the tests fast; no test depends on the strength.
     static let quickArgon2 = "argon2: { memoryKiB: 256, iterations: 1, parallelism: 1 }"
 
-    /// A second application, which shares nothing with `demo` but the server.
+    /// A second application, which shares nothing but the server with `demo`.
     static let photos = """
           photos:
             hosts: [photos.example]
@@ -53,8 +53,9 @@ struct TestServer: Sendable {
 
     /// Runs the body against a server.
     ///
-    /// `database` is an existing one, for a second replica; `server`, `application` and `providers` are further keys of
-    /// `server:`, of the application `demo` and of its providers; `others` are further applications, indented as `photos` is.
+    /// `database` is the URL of an existing database, for a second replica. `server`, `application` and `providers` are
+    /// further keys of `server:`, of the application `demo` and of its providers. `others` are further applications,
+    /// indented like `photos`.
     static func with<Result: Sendable>(
         database: String? = nil, server serverKeys: String = "development: true", application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
@@ -66,7 +67,7 @@ struct TestServer: Sendable {
         let yaml = yaml(
             server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
             tokens: tokens, email: email, rateLimits: rateLimits, webhooks: webhooks, network: network)
-        // A replica is started inside of another server's place.
+        // A replica uses the place that the first server of its test already holds.
         if let database {
             return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
         }
@@ -145,7 +146,7 @@ struct TestServer: Sendable {
     }
 }
 
-/// The server, until the test is through.
+/// Runs the server until the test ends.
 private struct Serving: Service {
     let server: RunningServer
     let bodyDeadline: Duration
@@ -164,7 +165,7 @@ private struct Serving: Service {
     }
 }
 
-/// The test, which ends the group as a signal would end a server.
+/// Runs the test; when it returns, the service group shuts down as it would on a signal.
 private final class Testing<Value: Sendable>: Service {
     private let body: @Sendable (Int) async throws -> Value
     private let ports: @Sendable () -> AsyncStream<Int>
@@ -194,7 +195,7 @@ private final class Testing<Value: Sendable>: Service {
     }
 }
 
-/// Tests run all at once; so many servers would ask PostgreSQL for more connections than it has.
+/// Limits the number of servers at a time: tests run concurrently, and PostgreSQL's connections would run out.
 private actor ServerPlaces {
     static let shared = ServerPlaces()
 

@@ -8,11 +8,11 @@ import ProviderKit
 
 /// A `ScriptedService` that listens on its own port.
 struct UpstreamServer: Sendable {
-    /// Without a trailing slash; answers are scripted under it.
+    /// The base URL without a trailing slash; scripted responses have URLs below it.
     let url: String
     let service: ScriptedService
 
-    /// The number of requests for a path.
+    /// Returns the number of requests for a path.
     func count(_ path: String) -> Int {
         service.requests.count { $0.url.hasPrefix(url + path) }
     }

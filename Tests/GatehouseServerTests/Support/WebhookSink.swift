@@ -12,7 +12,7 @@ final class WebhookSink: Sendable {
     enum Reaction: Sendable {
         case status(Int)
         case redirect(to: String)
-        /// Until `release()`.
+        /// Sends no response until `release()`.
         case hang
     }
 
@@ -26,7 +26,7 @@ final class WebhookSink: Sendable {
         var kind: String { json["type"].string ?? "" }
         var data: JSONValue { json["data"] }
 
-        /// Whether one of the signatures is right, computed from the received bytes alone.
+        /// Whether one of the signatures is valid, computed only from the received bytes.
         func isSigned(with secret: String) -> Bool {
             guard let key = Data(base64Encoded: String(secret.dropFirst("whsec_".count))),
                 let timestamp = headers["webhook-timestamp"], let signatures = headers["webhook-signature"]
@@ -64,12 +64,12 @@ final class WebhookSink: Sendable {
 
     func posts(of kind: String) -> [Post] { posts.filter { $0.kind == kind } }
 
-    /// As in `webhooks:` of the configuration.
+    /// The entry for `webhooks:` in the configuration.
     func entry(_ events: String...) -> String {
         "{ url: \"\(url)\", secret: \(Self.secret), events: [\(events.joined(separator: ", "))] }"
     }
 
-    /// Lets everything go that hangs, and hangs no more.
+    /// Ends all hanging requests; later requests do not hang.
     func release() {
         let hanging = state.withLock { state in
             defer { state.hanging = [] }
@@ -79,7 +79,7 @@ final class WebhookSink: Sendable {
         for continuation in hanging { continuation.resume() }
     }
 
-    /// The script is asked with the number of the POST, from 0.
+    /// Calls the script with the number of the POST, starting at 0.
     static func with<Result: Sendable>(
         _ script: @escaping Script = { _, _ in .status(204) },
         _ body: @Sendable @escaping (WebhookSink) async throws -> Result
