@@ -1,7 +1,7 @@
 package import Accounts
 package import Postgres
 
-/// The numbers under which applications are known in every table.
+/// Assigns each application the number that represents it in all other tables.
 package struct ApplicationsTable: Sendable {
     private let database: Database
 
@@ -9,9 +9,9 @@ package struct ApplicationsTable: Sendable {
         self.database = database
     }
 
-    /// An application's number never changes once it has one.
+    /// Returns the application's number, which never changes, and assigns one if there is none.
     ///
-    /// The update that changes nothing makes the row visible to a statement that lost the race to insert it.
+    /// The update changes no value; it returns the row to a statement that lost the race to insert it.
     private static let number = Statement(
         .write,
         """

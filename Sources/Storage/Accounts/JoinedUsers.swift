@@ -3,9 +3,10 @@ internal import Foundation
 internal import Postgres
 internal import Synchronization
 
-/// Accounts as their owners see them, read for many owners at once.
+/// Reads users of several callers with one statement.
 ///
-/// The view's plan is most of what one account costs: sixteen in one statement cost a third each (PostgreSQL 15).
+/// Most of the cost of reading one user is the start of the plan of the `users` view: in a statement that reads
+/// sixteen, each costs a third as much (PostgreSQL 15).
 final class JoinedUsers: Sendable {
     static let select = Statement(
         .read,
@@ -39,7 +40,7 @@ final class JoinedUsers: Sendable {
         }
     }
 
-    /// Reads all of them with one statement.
+    /// Reads the requested users with one statement.
     static func users(
         _ uids: [UUID], application: Application.ID, from database: Database
     ) async throws -> JoinedReads<UUID, User>.Answers {

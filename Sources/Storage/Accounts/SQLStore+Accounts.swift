@@ -4,7 +4,7 @@ internal import Postgres
 package import ProviderKit
 
 extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
-    /// Outside a transaction, one statement reads all accounts that are requested at this moment.
+    /// Outside a transaction, one statement reads the users of all concurrent calls.
     package func user(_ uid: UUID, application: Application.ID) async throws -> User? {
         if let joinedUsers {
             try await translatingErrors { try await joinedUsers.user(uid, application: application) }

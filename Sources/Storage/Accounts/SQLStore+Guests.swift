@@ -3,9 +3,9 @@ package import Foundation
 internal import Postgres
 internal import ProviderKit
 
-/// Guests who get an account, and numbers that change hands.
+/// Upgrades of guests to accounts, and phone numbers that move to another account.
 extension SQLStore: GuestUpgradeStore {
-    /// The session goes on with the new identity; tokens from before are worth nothing.
+    /// The session continues with the new identity; its earlier access and refresh tokens become invalid.
     private static let upgradeGuest = Statement(
         .write,
         """
@@ -82,7 +82,10 @@ extension SQLStore: GuestUpgradeStore {
         _ = try await run(Self.noteSuccessor, [.application(application), .uuid(session), .uuid(uid)])
     }
 
-    /// The number's identities that have a session become a guest's.
+    /// Removes a phone number from the account that has it.
+    ///
+    /// The identity of the number itself becomes a guest identity if a session still uses it, and is deleted otherwise.
+    /// Other identities only lose the number.
     private static let displace = Statement(
         .write,
         """

@@ -4,9 +4,13 @@ internal import Postgres
 
 /// Guests that have not been seen for a long time.
 extension SQLStore: IdleGuestStore {
-    /// Row by row, since the planner doesn't know how few they are.
+    /// Selects the next guest identities whose recorded activity is older than the retention, and checks whether they
+    /// are idle.
     ///
-    /// A session that has ended brings no guest back; one that is no account's only identity is spared.
+    /// Recent activity is the last use of the identity or the last token refresh of a session that has not ended; it is
+    /// stored in `seen_at`. A guest identity counts as active if its account is deleted or merged into another, or also
+    /// has an identity that is not a guest. The lookups are made row by row, because the planner doesn't know how few
+    /// rows are selected.
     private static let lookAtGuests = Statement(
         .write,
         """

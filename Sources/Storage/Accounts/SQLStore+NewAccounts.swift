@@ -4,12 +4,12 @@ package import Postgres
 internal import ProviderKit
 
 extension SQLStore: LinkingStore {
-    /// Account, identity, addresses and session at once: an identity or address that was taken in the meantime
-    /// vetoes all of it.
+    /// Creates the account, identity, addresses and session in one statement, which has no effect if the identity or an
+    /// address was taken in the meantime.
     ///
-    /// The identity's key is inserted before the addresses', in the order of linking.
+    /// The identity's key is inserted before those of the addresses, in the same order as linking inserts them.
     ///
-    /// It also queues the event, but notifies no worker: a notification would serialise the commits of sign-ups.
+    /// The statement queues the event but notifies no worker: a notification would serialize the commits of sign-ups.
     package static let createAccount = Statement(
         .write,
         """

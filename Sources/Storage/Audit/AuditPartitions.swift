@@ -1,9 +1,9 @@
 internal import Accounts
 package import Postgres
 
-/// The monthly partitions of the audit, created ahead and dropped past retention.
+/// The monthly partitions of the audit events, created in advance and dropped when they are past retention.
 ///
-/// The chain keeps the last dropped batch, so that it can still be verified from there.
+/// The chain keeps the last dropped batch, so that the remaining batches can still be verified.
 package struct AuditPartitions: Sendable {
     private let database: Database
 
@@ -15,7 +15,7 @@ package struct AuditPartitions: Sendable {
 
     private static let drop = Statement(.write, "SELECT drop_audit_partitions(now() - $1::interval)")
 
-    /// Batches past retention whose events are gone, except the last one.
+    /// Deletes the batches past retention whose events have been dropped, except for the last one.
     private static let forgetBatches = Statement(
         .write,
         """

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 package import Postgres
 
-/// The audit's chain over all applications; events are inserted by the statements that they describe.
+/// Stores the chain of audit batches of all applications; the events are inserted by the statements that they describe.
 package struct AuditTable: AuditChainStore {
     private let database: Database
 
@@ -25,10 +25,13 @@ package struct AuditTable: AuditChainStore {
 
     private static let lead = Statement(.write, "SELECT pg_try_advisory_xact_lock(7162534108259)")
 
-    /// A statement after the one that locks, whose snapshot would be older than the lock.
+    /// Runs after the statement that takes the lock, because that statement's snapshot is older than the lock.
     private static let selectLast = Statement(.read, "SELECT seq, mac FROM audit_batches ORDER BY seq DESC LIMIT 1")
 
-    /// Their times bound the rows that are read to number them, for any backlog and any plan.
+    /// Assigns the batch's number to the oldest events without one.
+    ///
+    /// The condition on the times of the chosen events limits the rows that the update reads, whatever the size of the
+    /// backlog and whichever plan is used.
     private static let number = Statement(
         .write,
         """
@@ -200,7 +203,7 @@ package struct AuditTable: AuditChainStore {
     package func events(
         of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
     ) async throws -> [AuditEvent] {
-        // No event is as old as the epoch.
+        // Without a last event, the page starts at the epoch, which is earlier than every event.
         var binds: [Bind] = [
             .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
         ]

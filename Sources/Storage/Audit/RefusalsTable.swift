@@ -1,9 +1,9 @@
 package import Postgres
 
-/// Refusals that name no account, counted for each client network, route and minute.
+/// Counts refusals that concern no known account, by client network, route and minute.
 ///
-/// The statements that refuse count them in an unlogged table: a crash of the database forgets those of the last
-/// minutes. The counts of a minute that is over become events of the audit, which are sealed like any other.
+/// The statement that records a refusal counts it in an unlogged table, so a crash of the database loses the counts of
+/// the last minutes. When a minute is over, its counts become audit events, which are sealed like any other.
 package struct RefusalsTable: Sendable {
     private let database: Database
 

@@ -4,7 +4,9 @@ internal import Postgres
 internal import ProviderKit
 
 extension SQLStore: AuditTrail {
-    /// An event names no account if none is found; a refusal that has a source is counted there instead.
+    /// Inserts the event, with the pseudonym of the account if one is found.
+    ///
+    /// If no account is found and the refusal has a source, the statement counts the refusal in `refusals` instead.
     private static let record = Statement(
         .write,
         """
@@ -47,7 +49,7 @@ extension SQLStore: AuditTrail {
 }
 
 extension AuditEntry {
-    /// What a refusal is counted as.
+    /// The value of `refusals.refusal` under which the entry is counted.
     fileprivate var refusal: String {
         (details["rule"] ?? details["code"])?.string ?? event.rawValue
     }

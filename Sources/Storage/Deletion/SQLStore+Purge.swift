@@ -2,9 +2,11 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-/// Removes an account and every trace of it.
+/// Removes accounts and all data about them.
+///
+/// A family is an account with all accounts that were merged into it, directly or indirectly.
 extension SQLStore: ErasureStore {
-    /// Locks accounts in the order of their uids, like every statement that locks several.
+    /// Locks the accounts of a family in the order of their uids, like every statement that locks several accounts.
     private static let lockFamily = Statement(
         .write,
         """
@@ -26,8 +28,10 @@ extension SQLStore: ErasureStore {
         return family.contains(uid) ? family : []
     }
 
-    /// A registration for another account's subject removes nothing that waits for that subject's owner; its own row is
-    /// removed with the account.
+    /// Selects the subjects of the family's identities and registrations.
+    ///
+    /// Leaves out a registration whose email address another account owns, so that rows about the subject that belong
+    /// to the other account's owner are kept. `eraseTraces` still deletes the registration itself.
     private static let selectSubjects = Statement(
         .read,
         """
@@ -40,7 +44,9 @@ extension SQLStore: ErasureStore {
                               AND d.uid <> ALL ($2))
         """)
 
-    /// Leaves out addresses that another account owns, even if an identity of this account shows them.
+    /// Selects the addresses of the family, of its identities and of its registrations.
+    ///
+    /// Leaves out addresses that another account owns, even if an identity of the family shows them.
     private static let selectAddresses = Statement(
         .read,
         """
@@ -69,13 +75,16 @@ extension SQLStore: ErasureStore {
             addresses: try await run(Self.selectAddresses, binds).decoded { try $0.next(String.self) })
     }
 
-    /// A call that presents a code or a token holds its row, and may wait for the account that is locked here.
+    /// Limits lock waits, to avoid a deadlock with a call that presents a code or a token.
+    ///
+    /// Such a call locks the row of its code or token and may then wait for the account that is locked here.
     private static let waitBriefly = Statement(.write, "SELECT set_config('lock_timeout', '100ms', true)")
 
-    /// Removes what no row refers to.
+    /// Deletes the rows that don't refer to the account and are therefore not deleted with it by cascade.
     ///
-    /// Rate limits are found without the rates that they were counted at, and a redirect
-    /// flow that is being redeemed at this moment loses its evidence.
+    /// A rate limit's name contains the limit and the window, which may have changed since, so the statement searches
+    /// every name in the table. It skips a redirect flow that is locked because its code is being redeemed; redemption
+    /// removes the evidence.
     private static let eraseTraces = Statement(
         .write,
         """
@@ -206,7 +215,8 @@ extension SQLStore: ErasureStore {
             ])
     }
 
-    /// As in `RevocationList`, a token may have been signed an instant after its session ended.
+    /// The ids of ended sessions are kept this much longer, because a token may have been signed just after its session
+    /// ended.
     private static let margin: Duration = .seconds(60)
 
     private static let selectExisting = Statement(
