@@ -17,42 +17,40 @@ package enum AccountsError: Error, Sendable, Equatable {
     case existingIdentity
     case invalidToken
     case invalidRefreshToken
-    /// Of a redirect flow: unknown, expired, used, or another flow's.
+    /// The `state` of a redirect flow is unknown, expired, used or belongs to another flow.
     case invalidState
-    /// A redirect URI that the application has not registered.
+    /// The redirect URI is not registered for the application.
     case redirectNotAllowed
     case tokenTooOld
     case sessionNotFound
     case accountDisabled(Refusal)
-    /// The account is in its grace period. Without a restore token the proof cannot restore it.
+    /// The account is in its grace period. If there is no restore token, the proof cannot restore it.
     case accountDeleted(purgeAfter: Date, restoreToken: String?, Refusal)
     /// For admins only: other clients get `invalidToken` for an account that does not exist.
     case accountNotFound(UUID)
-    /// For admins only: no deletion was requested.
+    /// For admins only: no deletion of the account was requested.
     case accountIsLive(UUID)
     case identityNotFound
     /// The identity belongs to another account. The ticket, if there is one, merges the two.
     case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)
-    /// The ticket accompanies another sign-in of the account.
+    /// A second proof is required: the client repeats the ticket when it signs in to the account with another identity.
     case secondProofRequired(ticket: String, Refusal)
-    /// The proof is valid but of another account, and cannot re-authenticate the principal.
+    /// The proof is valid, but it belongs to another account and cannot re-authenticate the principal.
     case foreignProof(Refusal)
     case mergeNotFound
     case receiptNotFound
     case rateLimited(retryAfter: Duration)
-    /// A bounded queue is full: hashing or the database's.
+    /// The queue for password hashing or for database connections is full.
     case overloaded(retryAfter: Duration)
     /// The database is not reachable, or did not confirm a write.
     case unavailable
-    /// A sealed value that this key does not open in this place.
+    /// A sealed value cannot be opened: the key is wrong, or the value was sealed for another place.
     case unreadableSecret
 }
 
 extension AccountsError {
-    /// Whether the error is a decision.
-    ///
-    /// The others report that no decision was possible.
+    /// Whether the error is a decision to refuse the call, instead of a failure to reach a decision.
     var isRefusal: Bool {
         switch self {
         case .overloaded, .unavailable, .unreadableSecret: false

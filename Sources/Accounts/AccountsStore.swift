@@ -1,9 +1,9 @@
 internal import ProviderKit
 
-/// Everything that the use cases need of a database, as the composition of their ports.
+/// Everything that the use cases need from a database, as the composition of their ports.
 ///
-/// A use case asks for its own ports only and names them in `Store`. Each call works alone, as a statement of its own,
-/// and inside a transaction.
+/// A use case requires only its own ports and names them in `Store`. Each call works both inside a transaction and as
+/// a statement of its own.
 package typealias AccountsStore = AccountAccessPorts & CredentialPorts & LifecyclePorts & DeliveryPorts
 
 package typealias AccountAccessPorts = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
@@ -22,31 +22,34 @@ package typealias DeliveryPorts = MessageOutbox & EventOutbox & EventDeliverySto
 /// All transactions take locks in the same order, so that they never deadlock:
 ///
 /// 1. the one-time secret that the call presents (`proofs`, `redirect_flows`, then `registrations`, `code_guesses`);
-/// 2. accounts, in the order of their uids;
+/// 2. accounts, ordered by uid;
 /// 3. everything that belongs to a locked account: sessions, identities, addresses, passwords, tokens;
-/// 4. deliveries and revocations of an erasure, then the erasure.
+/// 4. the deliveries and revocations of an erasure, then the erasure itself.
 ///
 /// A statement that needs a row of an earlier step, such as one that ends other people's codes or claims on an address,
 /// does not wait for it (`NOWAIT`). It fails with a transient `StoreConflict`, and the whole transaction runs again.
 /// A single statement that locks several rows of an account locks the account first; one that locks a single row needs
 /// no order.
 package protocol TransactionalStore: Sendable {
-    /// Runs the body in one transaction, on a store with the same ports. The body must not use the network.
+    /// Runs the body in one transaction, on a store with the same ports.
     ///
-    /// The body runs again after a transient `StoreConflict`. After any other conflict the use case must read again
-    /// what its decision depends on. Inside a transaction the body becomes a part of it.
+    /// The body must not use the network. It runs again after a transient `StoreConflict`. After any other conflict the
+    /// use case must first repeat the reads that its decision depends on. If a transaction is already open, the body
+    /// becomes part of that transaction.
     func transaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result
 }
 
 extension TransactionalStore {
-    /// Runs a body that reads everything its decision depends on, again after any `StoreConflict`.
+    /// Runs a body in a transaction and repeats it after any `StoreConflict`.
+    ///
+    /// The body must itself read everything that its decision depends on.
     func retryingTransaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result {
         try await retryingOnConflict { try await transaction(body) }
     }
 
-    /// Does the same, and commits what the body wrote before it refused: a refused proof stays used up.
+    /// Works as `retryingTransaction`, but also commits if the body refuses, so that a refused proof remains consumed.
     ///
-    /// Before it refuses, the body must write nothing else.
+    /// A body that refuses must not have written anything else.
     func retryingTransactionKeepingRefusals<Result: Sendable>(
         _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result {
@@ -56,7 +59,7 @@ extension TransactionalStore {
             } catch let error as AccountsError where error.isRefusal {
                 return .failure(error)
             } catch ProviderError.refused {
-                // The evidence had been used before, and nothing was written.
+                // The evidence was used before, and nothing was written.
                 return .failure(.invalidToken)
             }
         }
@@ -64,11 +67,11 @@ extension TransactionalStore {
     }
 }
 
-/// The rows no longer match what the decision was based on, or another transaction holds them.
+/// The rows have changed since the decision was made, or another transaction holds their locks.
 ///
 /// Nothing was written.
 package struct StoreConflict: Error {
-    /// Another transaction held the rows, so that the same call may succeed a moment later.
+    /// Another transaction held the row locks, so the same call may succeed a moment later.
     package let isTransient: Bool
 
     package init(isTransient: Bool = false) {
@@ -76,10 +79,10 @@ package struct StoreConflict: Error {
     }
 }
 
-/// How long a call is repeated while other transactions hold its rows.
+/// How long a call is repeated while other transactions hold the locks on its rows.
 private let longestContention: Duration = .seconds(5)
 
-/// Repeats a call, after short random pauses, while other transactions hold the rows that it needs.
+/// Repeats a call, after short random pauses, while other transactions hold the locks on its rows.
 ///
 /// - Throws: `AccountsError.unavailable` after several seconds.
 package func retryingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
@@ -99,7 +102,7 @@ package func retryingUnderContention<Result>(_ call: () async throws -> Result) 
 /// How often a decision is repeated before the request fails with `AccountsError.unavailable`.
 private let mostDecisions = 8
 
-/// Repeats a decision on fresh rows until no `StoreConflict` interrupts it.
+/// Runs a decision, and repeats it after each `StoreConflict`; the decision reads its rows again each time.
 package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
     for _ in 0..<mostDecisions {
         do {

@@ -2,18 +2,20 @@ package import Foundation
 
 /// Locks rows of accounts until the transaction ends.
 package protocol AccountLocks: Sendable {
-    /// Waits for other transactions that hold the account, then keeps them from opening sessions of it.
+    /// Locks the account, after waiting for other transactions that hold it.
+    ///
+    /// Until the transaction ends, no other transaction can open a session of the account.
     /// - Returns: `nil` for an unknown account.
     func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
 
-    /// Keeps a live session of the account from being ended. Lock the account first.
+    /// Prevents other transactions from ending a live session of the account. Lock the account first.
     ///
     /// - Returns: `false` when the session has ended.
     func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool
 }
 
 extension AccountLocks {
-    /// Locks several accounts in the order that every transaction uses, which is that of their uids.
+    /// Locks several accounts in the order of their uids, the order that every transaction uses.
     @discardableResult
     func lockAccounts(_ uids: Set<UUID>, application: Application.ID) async throws -> [UUID: AccountStatus] {
         var statuses: [UUID: AccountStatus] = [:]
@@ -34,7 +36,7 @@ extension AccountLocks {
 }
 
 extension AccountLocks where Self: IdentityStore {
-    /// Locks the account of the identity that a provider knows by that subject.
+    /// Locks the account that has the identity, which a provider's name and `providerUid` specify.
     ///
     /// - Returns: `nil` for an unknown identity.
     /// - Throws: `StoreConflict` if the identity moved to another account before the lock.

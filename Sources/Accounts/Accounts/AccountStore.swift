@@ -21,9 +21,9 @@ package protocol OwnerContactStore: Sendable {
     func languages(of uid: UUID, application: Application.ID) async throws -> String?
 }
 
-/// What only admins read and change.
+/// The data of accounts that only admins read and change.
 package protocol AdministrationStore: Sendable {
-    /// Everything about the account but secrets; `nil` for an unknown account.
+    /// Everything about the account except secrets; `nil` for an unknown account.
     func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier?
 
     func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws

@@ -15,7 +15,9 @@ package struct Administration: Sendable {
         try await store.dossier(store.resolve(uid, application: application.id), application: application.id)
     }
 
-    /// Disabling an account ends its sessions and does not affect its deletion.
+    /// Disables or enables an account.
+    ///
+    /// Disabling an account ends its sessions, and does not affect a scheduled deletion.
     package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
         try await store.retryingTransaction { store in
             guard try await store.lockAccount(uid, application: application.id) != nil else {
@@ -28,8 +30,8 @@ package struct Administration: Sendable {
         }
     }
 
-    /// Ends every session at once and starts the grace period, also of a disabled account.
-    /// - Returns: the receipt, with which the status of the deletion can be read.
+    /// Ends all sessions and starts the grace period; the account may be disabled.
+    /// - Returns: the receipt that the client presents to read the status of the deletion.
     package func delete(_ uid: UUID, in application: Application) async throws -> UUID {
         let receipt = UUID()
         try await store.retryingTransaction { store in

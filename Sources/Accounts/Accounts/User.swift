@@ -10,9 +10,9 @@ package struct User: Sendable, Equatable {
     package var email: String?
     package var phone: String?
     package var displayName: String?
-    /// All identities are guest identities.
+    /// Whether all identities of the account are guest identities.
     package var isAnonymous: Bool
-    /// The distinct providers of its identities, the oldest first.
+    /// The distinct providers of the account's identities, the oldest first.
     package var providers: [String]
     package var metadata: JSONValue
     package var createdAt: Date

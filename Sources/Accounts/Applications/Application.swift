@@ -4,7 +4,7 @@ internal import ProviderKit
 ///
 /// Applications share no accounts, identities, sessions or settings.
 package struct Application: Sendable {
-    /// The number of an application in this database: the first column of every key.
+    /// The number of an application in this database, which is the first column of every primary key.
     package struct ID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
         package let rawValue: Int32
 
@@ -17,7 +17,7 @@ package struct Application: Sendable {
 
     package let id: ID
     package let name: String
-    /// `iss` of its access tokens.
+    /// The `iss` claim of the application's access tokens.
     package let issuer: String
     package let audience: String
     package let policy: ApplicationPolicy
@@ -37,7 +37,7 @@ package struct Application: Sendable {
         self.providers = providers
     }
 
-    /// The redirect URI that is registered with the provider; it must never change.
+    /// The redirect URI that is registered with the provider, and so must never change.
     package func callbackURL(of provider: String) -> String {
         "\(issuer)/api/v1/auth/oauth/\(provider)/callback"
     }

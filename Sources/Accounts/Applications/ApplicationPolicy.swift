@@ -7,20 +7,20 @@ package struct ApplicationPolicy: Sendable, Equatable {
         /// 2048, 3072 or 4096; used only for RS256.
         package var rsaBits = 3072
         package var accessLifetime: Duration = .seconds(3600)
-        /// The longest `accessLifetime`.
+        /// The longest allowed `accessLifetime`.
         package static let longestAccessLifetime: Duration = .seconds(86_400)
-        /// Starts again with each rotation.
+        /// How long a refresh token is valid; each rotation issues a token with the full lifetime.
         package var refreshLifetime: Duration = .seconds(30 * 86400)
         package var refreshReuseInterval: Duration = .seconds(10)
         /// How long a client that lost the response can repeat a refresh.
         package var refreshRecovery: Duration = .seconds(72 * 3600)
-        /// From the sign-in, regardless of refreshes.
+        /// The lifetime of a session from its sign-in, regardless of refreshes.
         package var sessionLifetime: Duration = .seconds(365 * 86400)
 
         package init() {}
     }
 
-    /// What happens when an unknown identity carries a verified address that one live account owns.
+    /// Whether an unknown identity is linked to the live account that owns the identity's verified address.
     package enum AutomaticLinking: String, Sendable {
         case verified, never
     }
@@ -36,7 +36,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
 
     package init() {}
 
-    /// Whether an authentication at that time allows a sensitive call now, in whole seconds.
+    /// Whether an authentication is recent enough at `now` for a sensitive call, compared in whole seconds.
     func isRecent(_ authentication: Date, now: Date) -> Bool {
         now.timeIntervalSince(authentication).rounded(.down) <= TimeInterval(recentAuthentication.components.seconds)
     }

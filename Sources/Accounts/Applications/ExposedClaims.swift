@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The claims of a provider's profile that `auth` and access tokens carry.
+/// The claims of a provider's profile that `auth` and access tokens contain.
 package enum ExposedClaims {
     /// The size limit of all exposed claims as a JSON object, since clients send the token with each request.
     static let largestSize = 2048

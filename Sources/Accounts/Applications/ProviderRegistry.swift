@@ -1,19 +1,19 @@
 package import ProviderKit
 
-/// What a provider may be used for in an application.
+/// The operations for which an application allows a provider.
 package enum ProviderMode: String, Sendable, CaseIterable {
     /// Sign-up, sign-in and linking.
     case open
     /// No sign-up.
     case existing
-    /// Only linking to an account that is signed in to in another way.
+    /// Only linking to an account that the user is signed in to with another provider.
     case linkOnly
     case off
 }
 
 /// A provider as one application has configured it.
 package struct ConfiguredProvider: Sendable {
-    /// The `provider` value of its identities.
+    /// The `provider` value of this provider's identities.
     package let name: String
     package let kind: String
     package let displayName: String
@@ -21,9 +21,9 @@ package struct ConfiguredProvider: Sendable {
     package let mode: ProviderMode
     /// `nil` only if the mode is `off`, since required settings may be missing.
     package let provider: (any Provider)?
-    /// Claims of its profiles that `auth` and access tokens carry, the most important first.
+    /// The profile claims that `auth` and access tokens contain, the most important first.
     package let exposedClaims: [String]
-    /// The URLs of its service that the configuration names.
+    /// The URLs of the provider's service that the configuration contains.
     package let services: [String]
     private let type: any Provider.Type
 
@@ -60,7 +60,7 @@ package struct ConfiguredProvider: Sendable {
 
     var hasPasswords: Bool { type is any PasswordProvider.Type }
 
-    /// Whether its identities are addresses, proved by a code or token sent to them.
+    /// Whether the provider's identities are addresses, which a person proves with a code or token sent there.
     package var provesAddress: Bool { hasPasswords || type is any ChallengeProvider.Type }
 
     /// Whether an identity of this provider can sign in now.
@@ -71,7 +71,7 @@ package struct ConfiguredProvider: Sendable {
         return !provesAddress || identity.emailVerified || identity.phoneVerified
     }
 
-    /// The last path component of the route of its kind, if it has one.
+    /// The last path component of the route of the provider's kind, if that kind has its own route.
     package var directRoute: String? { (type as? any DirectProvider.Type)?.route }
 
     var offersSignIn: Bool {
@@ -105,7 +105,7 @@ package struct ProviderRegistry: Sendable {
 
     /// The provider of a kind.
     ///
-    /// The name is required if several of the kind are configured.
+    /// The name is required if several providers of the kind are configured.
     package func provider(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> ConfiguredProvider {
         guard installedKinds.contains(kind) else { throw .unsupportedProvider(kind) }
         let candidates = configured.filter { $0.kind == kind }
@@ -136,7 +136,7 @@ package struct ProviderRegistry: Sendable {
         return try usable(named)
     }
 
-    /// - Throws: `AccountsError.unsupportedProvider` unless a provider of that name, in use or off, has pages of its own.
+    /// - Throws: `AccountsError.unsupportedProvider` unless a configured provider of that name uses redirect flows.
     package func requireRedirecting(_ name: String) throws(AccountsError) {
         guard configured.contains(where: { $0.name == name && $0.provider is any RedirectProvider }) else {
             throw .unsupportedProvider(name)
@@ -165,12 +165,12 @@ package struct ProviderRegistry: Sendable {
         }
     }
 
-    /// How long an unused phone number is sufficient proof of its owner, since numbers are reassigned.
+    /// How long after its last use a phone number still proves who its owner is; later it may have been reassigned.
     package var phoneIdleLimit: Duration {
         configured.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)
     }
 
-    /// The claims of an identity's profile that `auth` and access tokens carry.
+    /// The claims of an identity's profile that `auth` and access tokens contain.
     package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
         guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
         return ExposedClaims.chosen(provider.exposedClaims, from: profile)

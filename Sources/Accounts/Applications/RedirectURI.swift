@@ -1,6 +1,6 @@
 /// A URI to which a redirect flow may return.
 ///
-/// Compared character by character (RFC 9700, 2.1).
+/// URIs are compared character by character (RFC 9700, 2.1).
 package struct RedirectURI: Sendable, Hashable {
     package let uri: String
     /// Whether the app must send a code challenge.

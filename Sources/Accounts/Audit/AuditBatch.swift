@@ -1,15 +1,15 @@
 internal import ProviderKit
 
-/// Audit events that were sealed together: a link of the audit's chain.
+/// Audit events that were sealed together: one link of the audit chain.
 package struct AuditBatch: Sendable, Equatable {
-    /// Consecutive numbers from 1.
+    /// The number of the batch; batches are numbered consecutively from 1.
     package let seq: Int
     /// The MAC of the previous batch; empty in the first one.
     package let previous: [UInt8]
     /// Times of the oldest and the newest event, in microseconds since the epoch.
     package let firstAt: Int
     package let lastAt: Int
-    /// In microseconds since the epoch, by the clock of the sealing server; `nil` in batches of early versions.
+    /// The sealing time in microseconds since the epoch, by the server's clock; `nil` in batches of early versions.
     package let sealedAt: Int?
     package let events: Int
     package let digest: [UInt8]
@@ -32,9 +32,9 @@ package struct AuditBatch: Sendable, Equatable {
     package var checkpoint: AuditCheckpoint { AuditCheckpoint(seq: seq, mac: mac) }
 }
 
-/// The end of the chain at some time.
+/// The number and MAC of the batch that was the last of the chain at some time.
 ///
-/// Stored outside the database, it reveals that later batches were removed.
+/// A checkpoint that is stored outside the database makes it detectable that batches up to it were removed.
 package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
     package let seq: Int
     package let mac: [UInt8]

@@ -2,10 +2,10 @@ internal import Foundation
 
 /// Seals the audit in batches, so that changes made with write access to the database are detected.
 ///
-/// The MAC of a batch covers its events and the previous batch: sealed events cannot be edited, removed or inserted
-/// unnoticed. A removed end is detected with a checkpoint; the log contains one of every batch.
+/// The MAC of a batch covers its events and the MAC of the previous batch, so that edited, removed or inserted events
+/// are detected. The removal of the last batches is detected with a checkpoint; the log contains one for every batch.
 package struct AuditChain: Sendable {
-    /// How many events one transaction seals at most.
+    /// The most events that one transaction seals.
     package static let batchSize = 1000
 
     private let store: any AuditChainStore
@@ -21,7 +21,8 @@ package struct AuditChain: Sendable {
     /// Seals all events that are not sealed yet.
     package func sealAll(onSealed: (AuditCheckpoint) -> Void) async throws {
         guard try await store.hasUnsealedEvents() else { return }
-        // The end of the previous batch. The next call finds events that were committed late.
+        // `start` is the time of the newest event in the previous batch. Events with earlier times that are committed
+        // afterwards are sealed by the next call.
         var (isFull, start): (Bool, Int?) = (true, nil)
         while isFull, !Task.isCancelled {
             guard let batch = try await seal(from: start) else { return }

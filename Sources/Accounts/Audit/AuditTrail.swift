@@ -1,28 +1,32 @@
 package import Foundation
 package import ProviderKit
 
-/// An audit event that is written on its own; most events are written by the statement that they describe.
+/// An audit event that a use case writes with a separate call.
+///
+/// Most other events are written by the same SQL statement as the change that they describe.
 package struct AuditEntry: Sendable {
     package enum Event: String, Sendable {
         /// A proof was invalid, or the linking rules refused it.
         case signInRefused = "sign-in.refused"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
-        /// An admin ran the purge, of one account or of all.
+        /// An admin ran the purge for one account or for all.
         case purgeRun = "purge.run"
     }
 
     package let event: Event
     /// The account, if it is known.
     package var uid: UUID?
-    /// Otherwise the account that has this identity, or owns one of the addresses.
+    /// If `uid` is `nil`, the event is recorded for the account that has this identity or owns one of `addresses`.
     package var provider: String?
     package var providerUid: String?
     package var addresses: [Address] = []
     package var session: UUID?
-    /// The counter of a refusal that concerns no account; without it the refusal is an event.
+    /// The source under which a refusal that concerns no account is counted.
+    ///
+    /// If it is `nil`, the refusal is recorded as an event.
     package var source: RefusalSource?
-    /// Names of rules, codes and providers, never input of a person.
+    /// Names of rules, codes and providers, but never input from a client.
     package var details: [String: JSONValue] = [:]
 
     package init(_ event: Event, of uid: UUID? = nil, session: UUID? = nil, details: [String: JSONValue] = [:]) {
@@ -38,7 +42,7 @@ package protocol AuditTrail: Sendable {
 }
 
 extension AuditEntry {
-    /// Valid evidence that the linking rules refuse.
+    /// The audit entry for valid evidence that a linking rule refuses.
     static func refusal(_ rule: LinkingRule, of session: NewSession, uid: UUID? = nil) -> AuditEntry {
         var entry = AuditEntry(
             .signInRefused, of: uid, session: session.resumes,

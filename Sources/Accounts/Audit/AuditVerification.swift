@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The extent of a chain that was verified.
+/// The numbers of verified batches and events, and the last batch of the chain.
 package struct AuditReport: Sendable, Equatable {
     package var batches = 0
     package var events = 0
-    /// Events that are not sealed yet, and so not verified.
+    /// The number of events that are not sealed yet, and so cannot be verified.
     package var unsealed = 0
     package var last: AuditCheckpoint?
 }
 
 /// The first fault in the chain.
 package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
-    /// `nil` for a fault in events that are in no batch.
+    /// The number of the faulty batch; `nil` if the fault concerns events outside any batch.
     package let batch: Int?
     package let reason: String
 
@@ -23,14 +23,14 @@ package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String { batch.map { "batch \($0) \(reason)" } ?? reason }
 }
 
-/// Verifies the chain from its first remaining batch on, in constant memory.
+/// Verifies the chain from its first remaining batch to its last, in constant memory.
 ///
-/// Only batches that were sealed before the retention period may be missing. The age of a batch is its sealing time,
-/// which the MAC covers: the times of events could be forged with write access to the database.
+/// Batches may be missing only if they were sealed before the retention period. The age of a batch is computed from its
+/// sealing time, which the MAC covers, because the times of events can be forged with write access to the database.
 package struct AuditVerification: Sendable {
     private static let batchesAtOnce = 200
     private static let eventsAtOnce = 5000
-    /// Much longer than an event waits for its seal in normal operation.
+    /// The longest time that an event may remain unsealed, which is much longer than in normal operation.
     private static let patience: Duration = .seconds(60)
 
     private let store: any AuditChainStore
@@ -43,7 +43,7 @@ package struct AuditVerification: Sendable {
         self.time = time
     }
 
-    /// If a checkpoint is given, the chain must contain it.
+    /// Verifies the whole chain, which must contain the checkpoint if there is one.
     /// - Throws: `AuditFault`.
     package func verify(through checkpoint: AuditCheckpoint?) async throws -> AuditReport {
         var report = AuditReport()
@@ -60,7 +60,8 @@ package struct AuditVerification: Sendable {
                     try checkBeginning(batch, isPastRetention: isPastRetention, checkpoint: checkpoint)
                     first = batch
                 }
-                // Sealing times never decrease, so no earlier batch is required.
+                // Events past retention may be removed already, so only the events of younger batches are checked.
+                // Sealing times never decrease, so the younger batches are consecutive.
                 if !isPastRetention { vouched.append(batch) }
                 report.last = batch.checkpoint
             }
@@ -72,7 +73,7 @@ package struct AuditVerification: Sendable {
         return report
     }
 
-    /// As many batches as one query for their events covers.
+    /// Returns the following batches, at most as many as one query can read the events of.
     private func nextBatches(after seq: Int) async throws -> [AuditBatch] {
         var events = 0
         return try await store.batches(after: seq, atMost: Self.batchesAtOnce).enumerated().prefix { index, batch in
@@ -98,7 +99,7 @@ package struct AuditVerification: Sendable {
         }
     }
 
-    /// Checks that batches before the first one could be removed by retention.
+    /// Checks that the batches before the first one are missing only because they were past retention.
     private func checkBeginning(_ first: AuditBatch, isPastRetention: Bool, checkpoint: AuditCheckpoint?) throws {
         guard first.seq == 1 || isPastRetention else {
             throw AuditFault(batch: first.seq - 1, reason: "is missing, and was not old enough to be removed")

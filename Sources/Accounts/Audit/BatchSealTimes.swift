@@ -1,15 +1,17 @@
-/// The sealing times of batches, in their order: no batch was sealed before an earlier one.
+/// The sealing times of successive batches, which never decrease.
 struct BatchSealTimes {
     private let store: any AuditChainStore
     private var latest: Int?
-    /// The time of the next batch that has one, for those before it that have none.
+    /// The cached answer of `sealedAt(from:)`: a batch without a sealing time gets that of the next batch that has one.
     private var next: Int??
 
     init(of store: any AuditChainStore) {
         self.store = store
     }
 
-    /// In microseconds since the epoch; `nil` if the batch may have been sealed just now.
+    /// Returns the latest time at which the batch can have been sealed, in microseconds since the epoch.
+    ///
+    /// - Returns: `nil` if neither the batch nor a later one has a sealing time, since it may have been sealed just now.
     mutating func time(of batch: AuditBatch) async throws -> Int? {
         if let own = batch.sealedAt {
             next = nil

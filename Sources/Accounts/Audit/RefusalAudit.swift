@@ -2,8 +2,8 @@ internal import ProviderKit
 
 /// The source of a refusal that concerns no account.
 ///
-/// Such refusals are counted per network, route and minute, and become one audit event after the minute. This keeps
-/// requests that anyone can send from filling the audit.
+/// Such refusals are counted per network, route and minute, and each count becomes one audit event after the minute.
+/// This prevents unauthenticated requests from filling the audit.
 package struct RefusalSource: Sendable, Equatable {
     /// The keyed pseudonym of the client's address or IPv6 /64.
     package let network: [UInt8]
@@ -16,7 +16,7 @@ extension OpaqueTokens {
     }
 }
 
-/// Records refusals that no use case has recorded.
+/// Records the refusals that no use case records itself.
 package struct RefusalAudit: Sendable {
     let trail: any AuditTrail
     let opaque: any OpaqueTokens

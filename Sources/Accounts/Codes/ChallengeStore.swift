@@ -1,11 +1,11 @@
 package import Foundation
 package import ProviderKit
 
-/// What a code may be used for.
+/// The operation for which a code may be used.
 package enum ChallengePurpose: Sendable, Equatable {
-    /// Proves the address: to sign in, link or re-authenticate.
+    /// Proves the address in order to sign in, link an identity or re-authenticate.
     case proof
-    /// Gives this identity the address.
+    /// Changes the address of the identity with this id.
     case addressChange(UUID)
 }
 
@@ -17,20 +17,20 @@ package struct NewChallenge: Sendable {
     package let purpose: ChallengePurpose
     package let provider: String
     package let target: ChallengeTarget
-    /// HMAC of the id and the code, under a key outside the database.
+    /// The HMAC of the id and the code, with a key that is stored outside the database.
     package let hash: [UInt8]
-    /// HMAC of the code alone, which the database stores only hashed with the id.
+    /// The HMAC of the code alone, which the database stores only hashed with the id.
     package let code: [UInt8]
     /// A keyed pseudonym of the client's network.
     package let network: [UInt8]
     /// The only session that may present the code; `nil` for any client that has the id.
     package let session: UUID?
     package let lifetime: Duration
-    /// How long further requests send no new code.
+    /// How long further requests do not send a new code.
     package let resendAfter: Duration
 }
 
-/// The challenge that a request for a code gets.
+/// The challenge that a request for a code creates or finds.
 package struct IssuedChallenge: Sendable {
     package let id: UUID
     /// Whether a code must be sent.
@@ -55,23 +55,26 @@ package struct ChallengeResponse: Sendable {
     package let hash: [UInt8]
     package let code: [UInt8]
     package let session: UUID?
-    /// Counts a wrong code if the address has no account.
+    /// The source under which a wrong code for an address without an account is counted in the audit.
     package let source: RefusalSource
 }
 
 /// Challenges of one-time codes.
 package protocol ChallengeStore: Sendable {
-    /// Replaces an earlier challenge of the target and session unless that is younger than `resendAfter`. In that case
-    /// the same network gets the same id again, and another network gets an id of its own.
+    /// Stores the challenge, which replaces an earlier one of the same target and session.
+    ///
+    /// If the earlier challenge is younger than `resendAfter`, it remains and no new code is issued: a client in the
+    /// same network gets its id again, and a client in another network gets a new id for the same code.
     func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge
 
-    /// Counts an attempt and judges it: at most five for each challenge and 500 wrong ones a day for each address, even
-    /// if requests race.
+    /// Counts an attempt and checks the code.
     ///
-    /// - Returns: the target of the code if it is right and the challenge is alive.
+    /// A challenge allows five attempts, and an address 500 wrong codes a day, even if requests race.
+    ///
+    /// - Returns: the target of the code; `nil` if the code is wrong, used or expired, or a limit is reached.
     func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget?
 
-    /// Ends the challenges of a subject.
+    /// Ends all challenges of one `providerUid` of a provider.
     func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws
 
     /// Ends the challenge of an identity's pending address change.

@@ -3,8 +3,8 @@ internal import ProviderKit
 
 /// Signs in with a code that is sent to an address.
 ///
-/// The response is the same for every address. A code works once, for ten minutes and five attempts. The right code is
-/// evidence like any other provider's.
+/// The response is the same for every address. A code works once, within ten minutes and five attempts. The correct
+/// code yields evidence (`VerifiedIdentity`), like the credential of any other provider.
 package struct OneTimeCodes: Sendable {
     private static let lifetime: Duration = .seconds(600)
     private static let resendAfter: Duration = .seconds(60)
@@ -21,8 +21,8 @@ package struct OneTimeCodes: Sendable {
     ///
     /// With a principal, only its session may present the code.
     ///
-    /// A client in another network gets a separate challenge for the same code: its wrong attempts do not count against
-    /// the first challenge, and it does not learn that challenge's id.
+    /// A client in another network gets a separate challenge for the same code. Its wrong attempts do not count against
+    /// the first challenge, and it does not receive that challenge's id.
     /// - Throws: `ProviderError.malformed` for an invalid or unusable address; `AccountsError.rateLimited`.
     package func begin(
         _ typed: String, ofKind kind: String, named name: String?, by principal: Principal?, from client: Client,
@@ -52,7 +52,7 @@ package struct OneTimeCodes: Sendable {
         let issued = try await store.retryingTransaction { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
-            // Only codes that are sent count. A refusal rolls the challenge back.
+            // Only sent codes count towards the limit. If the limit is exceeded, the challenge is rolled back.
             try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
             if let link {
                 try await store.discard(
@@ -61,7 +61,7 @@ package struct OneTimeCodes: Sendable {
                 try await store.issue(
                     .signInLink(link.token, provider: configured.name, target: target), application: application.id)
             }
-            // A person who may not sign up gets no code, because it would open nothing.
+            // If the linking rules would refuse the sign-in, such as for a provider without sign-up, no code is sent.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
             let isSent = principal != nil || opens
             try await store.enqueue(
@@ -72,7 +72,8 @@ package struct OneTimeCodes: Sendable {
             id: issued.id, expiresIn: Self.lifetime - issued.age, resendAfter: Self.resendAfter - issued.age)
     }
 
-    /// - Throws: `AccountsError.invalidCredentials`, and what a sign-in throws.
+    /// Signs in with a code.
+    /// - Throws: `AccountsError.invalidCredentials`, and the errors of `SignIn.open`.
     package func complete(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by principal: Principal?,
         from client: Client, in application: Application
@@ -86,11 +87,11 @@ package struct OneTimeCodes: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Exchanges the right code for evidence.
+    /// Exchanges the correct code for evidence.
     ///
-    /// Uses up the code and everything else that was sent for the same purpose.
+    /// Consumes the code and all other codes and sign-in links that were sent to the address.
     ///
-    /// - Throws: `AccountsError.invalidCredentials`, after which the transaction must commit: the attempt counts.
+    /// - Throws: `AccountsError.invalidCredentials`; the transaction must then commit, so that the attempt is counted.
     func prove(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,
         in application: Application, store: any ProvingStore
@@ -103,7 +104,7 @@ package struct OneTimeCodes: Sendable {
         return target.evidence
     }
 
-    /// Exchanges the right code of an address change for the new address, in the same way.
+    /// Exchanges the correct code of an address change for the new address, and consumes the code.
     func prove(
         addressChange presented: PresentedOneTimeCode, of identity: Identity, from client: Client,
         in application: Application, store: any ChallengeStore
@@ -131,8 +132,8 @@ package struct OneTimeCodes: Sendable {
         return target
     }
 
-    /// Signs in with the link in the mail, which uses up the code too.
-    /// - Returns: `nil` if the token belongs to no such link.
+    /// Signs in with the link in the mail, and consumes the code too.
+    /// - Returns: `nil` if the token is not the token of a sign-in link.
     func complete(
         linkToken token: OpaqueToken, from client: Client, in application: Application
     ) async throws -> SignedIn? {
@@ -192,7 +193,7 @@ package struct OneTimeCodes: Sendable {
     }
 }
 
-/// What the client that requested a code learns.
+/// The response to the client that requested a code.
 package struct SentCode: Sendable {
     package let id: UUID
     package let expiresIn: Duration
@@ -211,7 +212,7 @@ package struct PresentedOneTimeCode: Sendable {
 }
 
 extension ChallengeTarget {
-    /// What the right code proves.
+    /// The evidence that the correct code gives.
     ///
     /// The methods are those of RFC 8176.
     var evidence: VerifiedIdentity {
@@ -223,7 +224,7 @@ extension ChallengeTarget {
 }
 
 extension ConfiguredProvider {
-    /// - Throws: `AccountsError.unsupportedProvider` for one that sends no codes.
+    /// - Throws: `AccountsError.unsupportedProvider` if the provider does not send codes.
     fileprivate func challengeProvider() throws -> any ChallengeProvider {
         guard let provider = provider as? any ChallengeProvider else { throw AccountsError.unsupportedProvider(name) }
         return provider

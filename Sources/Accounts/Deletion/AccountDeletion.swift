@@ -10,8 +10,8 @@ package struct AccountDeletion: Sendable {
     let tokens: SessionTokens
     let replacement: PasswordReplacement
 
-    /// Ends every session at once and starts the grace period.
-    /// - Returns: the receipt, with which the status of the deletion can be read.
+    /// Ends all sessions and starts the grace period.
+    /// - Returns: the receipt that the client presents to read the status of the deletion.
     package func request(by principal: Principal) async throws -> UUID {
         let receipt = UUID()
         try await store.retryingTransaction { store in
@@ -25,7 +25,7 @@ package struct AccountDeletion: Sendable {
 
     /// Restores an account.
     ///
-    /// The token is used up in any case, and one from a password reset sets the password too.
+    /// The token is consumed in any case. A token that a password reset issued also sets the new password.
     ///
     /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
@@ -39,7 +39,7 @@ package struct AccountDeletion: Sendable {
                 try await store.record(.refusal(of: proof, uid: uid), application: application.id)
                 throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
             }
-            // Checked before anything is written, since a refusal commits what was written.
+            // This check must precede all writes, since `retryingTransactionKeepingRefusals` also commits on a refusal.
             if proof.password != nil { _ = try application.providers.named(proof.provider) }
             guard case .deleted? = status,
                 let deletion = try await store.restore(uid, application: application.id)
@@ -49,7 +49,7 @@ package struct AccountDeletion: Sendable {
                 .send(.accountRestored, toOwnerOf: uid)
             try await setPassword(of: proof, from: client, in: application, store: store)
 
-            // The proof may be of an address that the account owns instead of one of its identities.
+            // The proof may concern an address that the account owns instead of one of its identities.
             return try await SessionContinuation(store: store, tokens: tokens).open(
                 uid, continuing: deletion.session, methods: proof.methods, from: client, in: application
             ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
@@ -62,7 +62,7 @@ package struct AccountDeletion: Sendable {
         of proof: Proof, from client: Client, in application: Application, store: any Store
     ) async throws {
         guard let password = proof.password, let subject = proof.subject else { return }
-        // Replacing the password ends this session with all others.
+        // Replacing the password ends the other sessions and this one.
         let session = tokens.newSession(by: subject.evidence, of: proof.provider, from: client, in: application)
         guard try await replacement.replace(by: session, of: subject, with: password, store: store) == nil
         else { throw StoreConflict() }
@@ -78,7 +78,7 @@ package struct AccountDeletion: Sendable {
 }
 
 extension AuditEntry {
-    /// The refusal of a valid token of a disabled account.
+    /// The audit entry for a valid restore token of a disabled account.
     fileprivate static func refusal(of proof: Proof, uid: UUID) -> AuditEntry {
         AuditEntry(
             .signInRefused, of: uid,

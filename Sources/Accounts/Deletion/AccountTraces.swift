@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// What identifies an account in rows without a reference to it.
+/// The values that identify an account in rows that do not refer to it by uid.
 package struct AccountTraces: Sendable {
     package struct Subject: Sendable, Hashable {
         package let provider: String
@@ -13,7 +13,7 @@ package struct AccountTraces: Sendable {
     }
 
     package let subjects: [Subject]
-    /// Addresses that it owns, and those that it shows and that have no owner.
+    /// The addresses that the account owns, and the addresses of its identities that have no owner.
     package let addresses: [String]
 
     package init(subjects: [Subject], addresses: [String]) {
@@ -22,13 +22,13 @@ package struct AccountTraces: Sendable {
     }
 }
 
-/// The traces of an account, with the pseudonyms that counters use.
+/// The traces of an account, with the pseudonyms under which its attempts and requests are counted.
 package struct ErasableTraces: Sendable {
     package let subjects: [AccountTraces.Subject]
     package let addresses: [String]
-    /// Pseudonyms of failed passwords.
+    /// The keys of the counters of failed passwords.
     package let attempts: [[UInt8]]
-    /// Pseudonyms of rate limits.
+    /// The keys of the rate limits of the addresses.
     package let limited: [[UInt8]]
 }
 

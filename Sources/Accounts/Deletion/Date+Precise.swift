@@ -3,7 +3,7 @@ package import Foundation
 extension Date {
     /// The time as the API writes it (RFC 3339), to the nearest millisecond.
     package var precise: String {
-        // The style truncates, and a binary fraction may be slightly too small.
+        // `ISO8601FormatStyle` truncates, and the nearest `Double` may be slightly below the whole millisecond.
         let milliseconds = (timeIntervalSince1970 * 1000).rounded() + 0.25
         return Date(timeIntervalSince1970: milliseconds / 1000)
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

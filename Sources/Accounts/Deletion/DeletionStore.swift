@@ -11,7 +11,7 @@ package struct ErasureStatus: Sendable {
     package let purgeAfter: Date
     package let erasedAt: Date?
     package let processors: [Processor]
-    /// Set when the account is erased.
+    /// The signed certificate; `nil` until the account is erased.
     package let certificate: String?
 
     package init(
@@ -27,23 +27,23 @@ package struct ErasureStatus: Sendable {
     }
 }
 
-/// Who or what caused a deletion, as recorded in the audit.
+/// The cause of a deletion, as recorded in the audit.
 package enum DeletionCause: String, Sendable {
     case owner, admin
-    /// The provider deleted the last identity.
+    /// The provider reported that it deleted the account's last identity.
     case provider
-    /// The owner removed the last identity.
+    /// The owner removed the account's last identity.
     case lastIdentity = "last-identity"
     case guestSwitched = "guest-switched"
     /// The guest was idle for too long.
     case idle
-    /// The number has a new owner, and the account had no other way in.
+    /// The phone number was assigned to a new owner, and the account had no other identity that could sign in.
     case displaced
 }
 
 /// A deletion that was cancelled in its grace period.
 package struct CancelledDeletion: Sendable {
-    /// The session that requested it, if one did.
+    /// The session that requested the deletion; `nil` if no session did.
     package let session: UUID?
 
     package init(session: UUID?) {
@@ -53,14 +53,18 @@ package struct CancelledDeletion: Sendable {
 
 /// Begins and ends the grace period of accounts that the transaction has locked.
 package protocol DeletionStore: Sendable {
-    /// `session` is the one that requested the deletion, if one did.
+    /// Ends the account's life and starts its grace period.
+    ///
+    /// `session` is the session that requested the deletion, if any.
     /// - Returns: when the grace period ends.
     func requestDeletion(
         of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
         application: Application.ID
     ) async throws -> Date
 
-    /// - Returns: `nil` when the grace period has passed or the erasure has begun.
+    /// Cancels the deletion of the account.
+    ///
+    /// - Returns: `nil` if the grace period has passed or the erasure has begun.
     func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion?
 }
 

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Erases one account permanently, in steps after each of which the process may crash.
+/// Erases one account permanently, in steps: if the process crashes after a step, the next run completes the erasure.
 ///
 /// | step | what is done | what the next run finds after a crash |
 /// |---|---|---|
 /// | begun | the account cannot be restored; its provider tokens are queued to be revoked | the same state |
-/// | settled | every processor has acknowledged the deletion, or its time is over | the same state |
+/// | settled | every processor has acknowledged the deletion, or the deadline has passed | the same state |
 /// | removed | the account is removed and the certificate written, not yet committed | the account |
 /// | written | the ledger has an entry | the account, and a ledger entry that says it must be erased |
-/// | concluded | committed | nothing to do |
+/// | concluded | the transaction is committed | nothing to do |
 package struct Erasure: Sendable {
     package typealias Store = ErasureStore & ErasureQueue & AliasStore & MergeUndoStore & AccountLocks & SessionEndStore
         & EventOutbox & EventDeliveryStore
@@ -23,7 +23,7 @@ package struct Erasure: Sendable {
         /// The account was restored, or is erased already.
         case void
         case waiting(for: [Processor])
-        /// Names the processors that never acknowledged it.
+        /// The account is erased; these processors never acknowledged the deletion.
         case erased(without: [Processor])
     }
 
@@ -31,11 +31,11 @@ package struct Erasure: Sendable {
         let entry: LedgerEntry
         /// The processors as the certificate lists them.
         let processors: [Processor]
-        /// Whether the database has the erasure.
+        /// Whether the database has a row for the erasure.
         ///
-        /// One that only the ledger has is carried out regardless.
+        /// An erasure that only the ledger contains is carried out without one.
         let isScheduled: Bool
-        /// `nil` if the ledger has the entry already.
+        /// The ledger to append the entry to; `nil` if it already contains the entry, or none is configured.
         let ledger: (any ErasureLedger)?
     }
 
@@ -57,14 +57,14 @@ package struct Erasure: Sendable {
         self.onStep = onStep
     }
 
-    /// How long to wait before looking at an unsettled erasure again.
+    /// The first and the longest pause before an erasure with pending processors is checked again.
     ///
-    /// An acknowledgement wakes it earlier.
+    /// An acknowledgement makes the erasure due earlier.
     private static let patience = (first: Duration.seconds(2), longest: Duration.seconds(1800))
-    /// How long after a delivery was given up it is tried again.
+    /// How long after its last attempt an abandoned delivery is tried again, in seconds.
     private static let reminder: TimeInterval = 3600
 
-    /// Advances the erasure as far as possible now.
+    /// Carries out all steps of the erasure that are possible now.
     package func advance(_ erasure: DueErasure, in scope: ErasureScope) async throws -> Progress {
         guard try await begin(erasure) else { return .void }
         try await onStep(.begun)
@@ -86,7 +86,7 @@ package struct Erasure: Sendable {
         return .erased(without: processors.filter { !$0.isAcknowledged })
     }
 
-    /// Erases accounts in the ledger that exist again after a backup was restored, or still exist after a crash.
+    /// Erases the accounts that the ledger contains but that exist, because a backup was restored or a server crashed.
     ///
     /// - Returns: the number of erased accounts.
     package func replay(in scope: ErasureScope) async throws -> Int {
@@ -107,7 +107,9 @@ package struct Erasure: Sendable {
         return count
     }
 
-    /// Finishes an erasure that had begun when the backup was made as it would have been.
+    /// Erases one account of the ledger.
+    ///
+    /// If the erasure had begun when the backup was made, it is finished as usual: its event is announced too.
     private func replay(_ entry: LedgerEntry, in application: Application) async throws -> Bool {
         try await undoMerges(notIn: entry, in: application)
         let erasure = DueErasure(entry, application: application.id)
@@ -118,7 +120,8 @@ package struct Erasure: Sendable {
             in: application)
     }
 
-    /// Undoes merges that the backup has but that were undone later, so that only the accounts of the entry are erased.
+    /// Undoes the merges of the backup that were undone after it was made, so that only the accounts of the entry are
+    /// erased.
     private func undoMerges(notIn entry: LedgerEntry, in application: Application) async throws {
         let named = Set([entry.uid] + entry.aliases)
         try await store.retryingTransaction { store in
@@ -146,7 +149,7 @@ package struct Erasure: Sendable {
         }
     }
 
-    /// Retries deliveries that were given up long ago, while the deadline has not passed.
+    /// Retries the unacknowledged deliveries if one of them was abandoned longer than `reminder` ago.
     private func remind(_ erasure: DueErasure) async throws {
         let deliveries = try await store.acknowledgements(
             ofLast: .accountDeleted, about: erasure.uid, application: erasure.application)
@@ -161,7 +164,7 @@ package struct Erasure: Sendable {
         try await store.retryUnacknowledged(of: event, application: erasure.application)
     }
 
-    /// - Returns: `false` if the account was gone already.
+    /// - Returns: `false` if the account no longer exists, or its erasure is not due or already concluded.
     private func carryOut(_ removal: Removal, in application: Application) async throws -> Bool {
         let sign = try await certification.signer(for: application)
         let entry = removal.entry
@@ -169,7 +172,7 @@ package struct Erasure: Sendable {
         return try await store.retryingTransaction { store in
             let family = try await store.lockFamily(of: entry.uid, application: application.id)
             guard !family.isEmpty else { return false }
-            // A restored backup has neither the erasure nor the end of the sessions.
+            // A restored backup may contain neither the erasure nor the end of the sessions.
             if removal.isScheduled {
                 guard try await store.beginErasure(erasure, family: family) else { return false }
             }
@@ -191,7 +194,7 @@ package struct Erasure: Sendable {
                     [AccountEvent(.accountErased, of: entry.uid, details: details)], application: application.id)
             }
             try await onStep(.removed)
-            // Written while the account is locked, so that the ledger never has an account that still lives.
+            // The entry is written while the account is locked, so that the ledger never contains a live account.
             try await removal.ledger?.append(entry.naming(erased.aliases))
             try await onStep(.written)
             return true
@@ -223,7 +226,7 @@ extension LedgerEntry {
 }
 
 extension Date {
-    /// The precision of the ledger.
+    /// The time rounded to milliseconds, the precision of the ledger.
     fileprivate var wholeMilliseconds: Date {
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What the server certifies about an erasure.
+/// The content of the certificate that the server signs for an erasure.
 ///
 /// It identifies the person only by uid.
 package struct ErasureCertificate: Sendable {

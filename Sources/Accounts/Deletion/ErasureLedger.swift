@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A line of the ledger: an account that must not come back with a restored backup.
+/// A line of the ledger: an account that must not exist again after a backup is restored.
 ///
 /// It identifies the person only by uid.
 package struct LedgerEntry: Sendable, Equatable {
-    /// The name, since a restored database may use other numbers.
+    /// The application's name, since its number may differ in a restored database.
     package let application: String
     package let uid: UUID
-    /// Accounts that it had absorbed, which an older backup has as separate accounts.
+    /// The accounts that the account had absorbed; an older backup contains them as separate accounts.
     package let aliases: [UUID]
     package let receipt: UUID
-    /// The day only: the exact time would identify the account in the audit, whose events remain.
+    /// Only the day, because the exact time would identify the account in the audit, whose events remain.
     package let requestedAt: Date
     package let erasedAt: Date
 

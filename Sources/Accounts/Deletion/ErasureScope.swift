@@ -1,11 +1,11 @@
 /// An application and its settings for erasures.
 package struct ErasureScope: Sendable {
     package let application: Application
-    /// How long an erasure waits for acknowledgements.
+    /// How long an erasure waits for the acknowledgements of its processors.
     package let webhookDeadline: Duration
     /// How long an idle guest is kept.
     package let anonymousRetention: Duration
-    /// `nil` if none is configured.
+    /// The ledger to which erasures are written; `nil` if none is configured.
     package let ledger: (any ErasureLedger)?
 
     package init(

@@ -15,10 +15,10 @@ package struct DueErasure: Sendable, Equatable {
     }
 }
 
-/// How long an erasure has been running, and what the processors reported.
+/// How long an erasure has been running, and the status of its processors.
 package struct ErasureState: Sendable {
     package let hasBegun: Bool
-    /// The time since it began.
+    /// The time since the erasure began.
     package let waited: Duration
     package let processors: [Processor]
 
@@ -29,7 +29,7 @@ package struct ErasureState: Sendable {
     }
 }
 
-/// What an erasure removed, by kind.
+/// The absorbed accounts that an erasure removed, and the number of removed rows of each kind.
 package struct ErasedData: Sendable, Equatable {
     /// Accounts that the account had absorbed.
     package let aliases: [UUID]
@@ -41,7 +41,7 @@ package struct ErasedData: Sendable, Equatable {
     }
 }
 
-/// A guest without recorded activity for a while, after its sessions were checked.
+/// A guest account without recorded activity within the retention, and the result of checking its sessions.
 package struct IdleGuest: Sendable, Equatable {
     package let uid: UUID
     package let identity: UUID
@@ -61,7 +61,7 @@ package struct IdleGuest: Sendable, Equatable {
 package protocol ErasureQueue: Sendable {
     /// Takes due erasures of these applications, the oldest first, and hides them from others for `lease`.
     ///
-    /// One replica takes at a time; another one gets none.
+    /// Only one replica can take erasures at a time. If another replica is taking some, the result is empty.
     func takeErasures(
         of applications: [Application.ID], atMost count: Int, lease: Duration
     ) async throws -> [DueErasure]
@@ -75,40 +75,42 @@ package protocol ErasureQueue: Sendable {
     /// grace period.
     func skipGracePeriod(of erasure: DueErasure) async throws
 
-    /// Hides the erasure for `delay`.
+    /// Hides the erasure from `takeErasures` for `delay`.
     func postpone(_ erasure: DueErasure, by delay: Duration) async throws
 }
 
-/// Erases accounts.
+/// Erases accounts, each with its family: the account and the accounts that it absorbed.
 package protocol ErasureStore: Sendable {
-    /// Locks the account and those that it absorbed; empty when the account is gone.
+    /// Locks the family of the account.
+    ///
+    /// - Returns: the uids of the family; empty if the account does not exist.
     func lockFamily(of uid: UUID, application: Application.ID) async throws -> [UUID]
 
     /// Marks the erasure as begun and queues the family's provider tokens to be revoked.
     ///
-    /// - Returns: `false` when it is not due, or over.
+    /// - Returns: `false` if the erasure is not due yet or already concluded.
     func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool
 
     func state(of erasure: DueErasure) async throws -> ErasureState?
 
-    /// Everything that identifies the family in rows without a reference to it.
+    /// Returns the values that identify the family in rows that do not refer to it by uid.
     func traces(of family: [UUID], application: Application.ID) async throws -> AccountTraces
 
-    /// Removes the locked family and all of its data but its erasures.
+    /// Removes the locked family and all of its data, except the rows that record its erasures.
     ///
-    /// The ids of its sessions are kept for `memory`.
+    /// The ids of its sessions are kept for `memory`, so that their access tokens remain revoked.
     func erase(
         _ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID
     ) async throws -> ErasedData
 
-    /// Records that the account is gone, also when the database has no such erasure.
+    /// Records the account's erasure, and inserts a row for it if the database has none.
     func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws
 
-    /// Returns those of the accounts that exist.
+    /// Returns those of `uids` that belong to accounts in the database.
     func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID]
 }
 
-/// Provider tokens that wait to be revoked.
+/// Retries the revocation of provider tokens.
 package protocol RevocationRetryStore: Sendable {
     /// Makes the account's pending revocations due now.
     func retryRevocations(of uid: UUID, application: Application.ID) async throws
@@ -116,10 +118,10 @@ package protocol RevocationRetryStore: Sendable {
 
 /// Finds guests that have not been used for long.
 package protocol IdleGuestStore: Sendable {
-    /// Looks in order, after `last`, at guests without recorded activity within `retention`.
+    /// Checks the guests that follow `last` and have no recorded activity within `retention`.
     ///
-    /// Those that turn out to be active are not looked at again for as long. One replica looks at a time; another one
-    /// gets none.
+    /// A guest whose sessions show later activity is returned with `isIdle` false, and is not checked again until
+    /// `retention` has passed once more. Only one replica can check guests at a time; for others the result is empty.
     func guests(
         idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID
     ) async throws -> [IdleGuest]

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An external system that holds data of a person, and its response to the deletion.
+/// An external system that stores personal data, and its response to a deletion.
 package struct Processor: Sendable, Equatable {
     package enum Status: Sendable, Equatable {
         case pending

@@ -21,18 +21,21 @@ package struct Purge: Sendable {
         self.erasure = erasure
     }
 
-    /// Small enough for the lease to cover a batch unless the ledger's disk is very slow.
-    private static let batch = 50
-    /// Longer than a batch takes.
+    /// The number of erasures in a batch.
     ///
-    /// After a crash, other replicas continue when it ends.
+    /// A batch ends before its lease does, unless the ledger's disk is very slow.
+    private static let batch = 50
+    /// How long taken erasures are hidden from other replicas, which is longer than a batch takes.
+    ///
+    /// If this replica crashes, another one can take the erasures when the lease ends.
     private static let lease: Duration = .seconds(30)
     private static let guestBatch = 200
     private static let longestRest: Duration = .milliseconds(200)
 
-    /// Carries out one batch, and pauses after each erasure for as long as it took, to leave the database to sign-ins.
+    /// Carries out one batch of due erasures.
     ///
-    /// A failed erasure does not stop the others; it is tried again when its lease ends.
+    /// A pause follows each erasure, as long as the erasure took but at most `longestRest`, so that sign-ins can use
+    /// the database. A failed erasure does not stop the others; it is tried again when its lease ends.
     package func eraseBatch(of scopes: [ErasureScope]) async throws -> [Outcome] {
         let known = Dictionary(scopes.map { ($0.application.id, $0) }) { first, _ in first }
         let due = try await store.takeErasures(of: Array(known.keys), atMost: Self.batch, lease: Self.lease)
@@ -52,17 +55,17 @@ package struct Purge: Sendable {
         return outcomes
     }
 
-    /// Audits that an admin runs a purge, of one account or of all.
+    /// Records in the audit that an admin runs a purge for one account or for all.
     ///
-    /// Call it first.
+    /// Call this method before the purge.
     package func begin(of uid: UUID? = nil, in application: Application) async throws {
         try await store.record(
             AuditEntry(.purgeRun, of: uid, details: ["now": .bool(uid != nil)]), application: application.id)
     }
 
-    /// Advances one erasure now, also before its grace period ends and while another replica has it.
+    /// Advances one erasure now, even if its grace period has not ended or another replica has taken it.
     ///
-    /// - Returns: `.void` if the account was restored, but not if another replica concluded the erasure.
+    /// - Returns: `.void` if the account was restored; `.erased` if another replica has concluded the erasure.
     package func erase(_ due: DueErasure, in scope: ErasureScope) async throws -> Erasure.Progress {
         try await store.retryingTransaction { store in
             _ = try await store.lockAccount(due.uid, application: due.application)
@@ -76,7 +79,7 @@ package struct Purge: Sendable {
         return .erased(without: status.processors.filter { !$0.isAcknowledged })
     }
 
-    /// The scheduled erasure of the account or of the account that absorbed it.
+    /// Returns the scheduled erasure of the account, or of the account that absorbed it.
     ///
     /// - Throws: `AccountsError.accountNotFound`; `AccountsError.accountIsLive` if no deletion was requested.
     package func scheduled(_ uid: UUID, in application: Application) async throws -> DueErasure {
@@ -103,7 +106,7 @@ package struct Purge: Sendable {
         try await store.state(of: erasure)?.processors ?? []
     }
 
-    /// Deletes guests that were idle for longer than their application keeps them, without a grace period.
+    /// Deletes the guests that were idle for longer than `anonymousRetention`, without a grace period.
     ///
     /// - Returns: the number of deleted guests.
     package func deleteIdleGuests(of scope: ErasureScope) async throws -> Int {
