@@ -3,7 +3,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// How often the database is looked at for `/health/ready`.
+/// Limits how often `/health/ready` checks the database.
 struct DatabaseHealthTests {
     private final class Script: Sendable {
         private let state = Mutex((now: ContinuousClock.now, checks: 0, isReady: true))
@@ -13,7 +13,7 @@ struct DatabaseHealthTests {
         func advance(_ time: Duration) { state.withLock { $0.now += time } }
         func answer(_ isReady: Bool) { state.withLock { $0.isReady = isReady } }
 
-        /// With a gate, each check waits there.
+        /// Returns the object under test; if `isGated` is true, each of its checks waits until the test opens the gate.
         func health(isGated: Bool = false) -> DatabaseHealth {
             DatabaseHealth(now: { self.state.withLock { $0.now } }) {
                 self.state.withLock { $0.checks += 1 }

@@ -7,7 +7,7 @@ import Testing
 
 /// If a request has several faults, the documented order decides which one is reported.
 struct CheckOrderTests {
-    /// A request with faults, which a test mends one after the other.
+    /// A request with several faults, which a test corrects one after the other.
     private struct Faulty {
         var headers: HTTPHeaders
         var application = "/apps/nowhere"
@@ -23,7 +23,7 @@ struct CheckOrderTests {
     private static let large =
         Array(#"{"currentPassword":"x","password":""#.utf8) + [UInt8](repeating: 0x78, count: 70_000)
 
-    /// Behind a proxy that is trusted, where plain HTTP is refused.
+    /// Runs the body with a server behind a trusted proxy, which refuses plain HTTP.
     private func with(rateLimits: String, _ body: @Sendable @escaping (TestServer, APIClient) async throws -> Void)
         async throws
     {
@@ -43,7 +43,7 @@ struct CheckOrderTests {
         try await with(rateLimits: "{ login: 1/h }") { server, client in
             let secure: HTTPHeaders = ["x-forwarded-proto": "https"]
             let (stale, fresh) = try await bearers(server, client, headers: secure)
-            // The login has used up the limit.
+            // The first login has used up the limit.
             #expect(try await client.post("/auth/login", headers: secure).status == 429)
 
             var faulty = Faulty(
@@ -64,7 +64,7 @@ struct CheckOrderTests {
             try await expect(faulty, client, 403, "UNAUTHORIZED_REQUEST_ORIGIN")
             faulty.headers.remove(name: "origin")
             try await expect(faulty, client, 429, "RATE_LIMITED")
-            // Another client: its limit is whole.
+            // Another client address has not used its limit.
             faulty.headers.add(name: "x-forwarded-for", value: "203.0.113.9")
             try await expect(faulty, client, 401, "INVALID_TOKEN")
             faulty.body = Array(#"{"password":5}"#.utf8)
@@ -77,7 +77,7 @@ struct CheckOrderTests {
         }
     }
 
-    /// Bearers of one person: one whose authentication was long ago, and one who has just come.
+    /// Returns two bearers of one person: one whose authentication is too old, and one that has just authenticated.
     private func bearers(
         _ server: TestServer, _ client: APIClient, headers: HTTPHeaders
     ) async throws -> (stale: String, fresh: String) {
@@ -100,7 +100,7 @@ struct CheckOrderTests {
             for email in [known.email, APIClient.newAddress()] {
                 let body: JSONValue = ["email": .string(email)]
                 #expect(try await client.post("/auth/email/otp", body).status == 202)
-                // Asked again at once nothing is sent, so that nothing counts.
+                // An immediate repetition sends nothing, so it does not count.
                 #expect(try await client.post("/auth/email/otp", body).status == 202)
                 try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
                 expectError(try await client.post("/auth/email/otp", body), 429, "RATE_LIMITED")

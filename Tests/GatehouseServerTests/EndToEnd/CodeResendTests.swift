@@ -8,11 +8,11 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A code that is requested again within 60 seconds.
+/// A code that is requested again within 60 seconds is not sent again.
 struct CodeResendTests {
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
-    /// A client of the server behind one address.
+    /// A client of the server with its own network address.
     private struct Place {
         let client: APIClient
         let address: String
@@ -59,7 +59,8 @@ struct CodeResendTests {
             let again = try await atOnce(5) { try await owner.ask(email)["challengeId"] }
             #expect(Set(again) == [first])
             #expect(try await server.count("SELECT count(*) FROM outbox") == 1 && sent(to: email, at: server) == 1)
-            // Neither knows the other's, and either is good for the code.
+            // Each client has only its own challenge id; either challenge accepts the code, and the first right answer
+            // uses up both.
             #expect(try await stranger.answer(theirs.first ?? .null, code).status == 200)
             expectError(try await owner.answer(first, code), 401, "INVALID_CREDENTIALS")
         }
@@ -72,7 +73,7 @@ struct CodeResendTests {
             let code = try await owner.client.sentCode(to: email, at: server)
             let own = try await owner.ask(email)["challengeId"]
             #expect(own != theirs)
-            // The stranger burns the tries that they have.
+            // The stranger uses up the attempts of their own challenge.
             let guesses = try await atOnce(30) { try await stranger.answer(theirs, another(than: code)) }
             #expect(guesses.allSatisfy { $0.code == "INVALID_CREDENTIALS" })
             expectError(try await stranger.answer(theirs, code), 401, "INVALID_CREDENTIALS")
@@ -99,7 +100,7 @@ struct CodeResendTests {
             for (place, challenge) in [(owner, first), (stranger, theirs)] {
                 expectError(try await place.answer(challenge, code), 401, "INVALID_CREDENTIALS")
             }
-            // A third place has tries of its own, as long as the address has.
+            // A challenge from a third network has its own attempts until the address reaches its daily limit.
             let third = Place(client: owner.client, address: "192.0.2.1")
             let last = try await third.ask(email)["challengeId"]
             try await server.execute("UPDATE code_guesses SET wrong = 500")
@@ -132,7 +133,7 @@ struct CodeResendTests {
             let code = try await owner.client.sentCode(to: email, at: server)
             let theirs = try await stranger.ask(email)["challengeId"]
             try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
-            // Now the stranger has one sent, and the owner is elsewhere.
+            // The stranger requests again after a minute, so a new code is sent; the owner requests nothing.
             let answers = try await atOnce(6) { try await stranger.ask(email)["challengeId"] }
             #expect(Set(answers).count == 1 && !Set(answers).contains(theirs))
             let newCode = try await owner.client.sentCode(to: email, at: server, other: [code])
@@ -193,7 +194,7 @@ struct CodeResendTests {
                 .first?.text.firstMatch(of: /(?:^|[^0-9])([0-9]{6})(?:[^0-9]|$)/)?.output.1
             try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
             for place in [owner, stranger] { expectError(try await place.ask(email), 429, "RATE_LIMITED") }
-            // The refusal left the code as it was.
+            // The refused request leaves the code valid.
             #expect(try await owner.answer(second["challengeId"], String(try #require(code))).status == 200)
         }
     }

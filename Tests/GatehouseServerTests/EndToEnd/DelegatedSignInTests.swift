@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Sessions of people who signed in with another service.
+/// Sessions of people who sign in with an external provider.
 struct DelegatedSignInTests {
     private func with(
         providers: String = "scripted: { expose: [hd, roles] }",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Discovery: providers, keys and the document.
+/// The list of providers, the key set and the OpenAPI document.
 struct DiscoveryTests {
     @Test func `providers are listed where they are enabled`() async throws {
         let photos = """
@@ -37,7 +37,7 @@ struct DiscoveryTests {
             let answer = try await APIClient(server).send(.GET, "/.well-known/jwks.json")
             #expect(answer.status == 200)
             let keys = try #require(answer["keys"].array)
-            // The second is that of certificates.
+            // The second key verifies erasure certificates.
             #expect(keys.count == 2)
             #expect(keys.first?.keys == ["kty", "n", "e", "use", "alg", "kid"])
             #expect(keys.first?["kty"] == "RSA" && keys.first?["use"] == "sig" && keys.first?["alg"] == "RS256")
@@ -112,7 +112,7 @@ struct DiscoveryTests {
     }
 }
 
-/// The part of JSON Schema that the document uses.
+/// A validator for the part of JSON Schema that the document uses.
 private struct SchemaCheck {
     let document: JSONValue
 

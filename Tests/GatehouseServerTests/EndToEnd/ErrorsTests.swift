@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The envelope, and the order in which a request is checked.
+/// The error body, and the order in which a request is checked.
 struct ErrorsTests {
     @Test func `unknown paths answer 404 in the error envelope`() async throws {
         try await TestServer.with { server in
@@ -70,7 +70,7 @@ struct ErrorsTests {
         }
     }
 
-    /// Each case would fail the checks after the expected one too.
+    /// Each request also fails the checks that come after the expected one.
     @Test func `checks run in the documented order`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
@@ -117,7 +117,7 @@ struct ErrorsTests {
             ] {
                 expectError(try await client.send(.GET, path), 400, "HTTPS_REQUIRED", path)
             }
-            // Probes come from beside the server.
+            // Probes connect directly to the server, without a proxy.
             #expect(try await client.send(.GET, "/health/live").status == 200)
         }
     }

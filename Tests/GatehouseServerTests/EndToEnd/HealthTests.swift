@@ -24,7 +24,7 @@ struct HealthTests {
         try await TestServer.with { server in
             let client = APIClient(server)
             try await server.execute("ALTER TABLE gatehouse_migrations RENAME TO away")
-            // Within a second the answer is the one before.
+            // Results are reused for up to a second.
             try await eventually("it is unready") {
                 let answer = try await client.send(.GET, "/health/ready")
                 return answer.status == 503 && answer.retryAfter != nil
@@ -44,7 +44,7 @@ struct HealthTests {
             }
             let seconds = Int((ContinuousClock.now - began) / .seconds(1)) + 2
             #expect(answers.allSatisfy { $0 == 200 })
-            // A check is two statements.
+            // Each check sends two statements.
             #expect(statements.count { $0.contains("gatehouse_migrations") } <= 2 * seconds, "\(statements)")
         }
     }

@@ -21,7 +21,7 @@ struct OneTimeCodeTests {
             "/auth/email/otp/verify", ["challengeId": .string(challenge ?? ""), "code": .string(code)], bearer: bearer)
     }
 
-    /// The code of the newest mail, which is alone on its line.
+    /// Returns the code of the newest mail, which is alone on its line.
     private func mailedCode(_ client: APIClient, to email: String, at server: TestServer, count: Int = 1) async throws
         -> String
     {
@@ -204,7 +204,7 @@ struct OneTimeCodeTests {
     @Test func `a phone number is proven by a text`() async throws {
         try await TestServer.with(providers: "phone: { allowedCountries: [FR, DE] }") { server in
             let client = APIClient(server)
-            // Of another country, and of fixed lines and services.
+            // Numbers of countries that are not allowed, and of landlines and premium services.
             for phone in [
                 "0612345678", "+336", "+44 7400 123456", "+447400123456", "tel:+33612345678", "+33142685300",
                 "+33891234567",

@@ -7,14 +7,14 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A secret of one kind is refused where another kind is expected.
+/// A secret is refused at endpoints that accept other kinds of secrets.
 struct OneTimeSecretTests {
     private enum Kind: String, CaseIterable {
         case registration, signInLink, passwordReset, restore, redirectCode, refresh, access, mailedCode, mailChallenge
         case textedCode, textChallenge
     }
 
-    /// An endpoint that takes a secret, and those that are its own.
+    /// An endpoint that accepts secrets, and the kinds that it accepts.
     private enum Place: String, CaseIterable {
         case verifyEmail, resetPassword, restore, token, refresh, mailChallenge, textChallenge, bearer
 
@@ -37,7 +37,7 @@ struct OneTimeSecretTests {
         let client: APIClient
         let web: RedirectClient
         let secrets: [Kind: String]
-        /// The session that logs out.
+        /// The person whose session calls the endpoint for logging out.
         let principal: Person
 
         func present(_ secret: String, at place: Place) async throws -> APIClient.Answer {
@@ -48,7 +48,7 @@ struct OneTimeSecretTests {
             case .restore: return try await client.post("/auth/account/restore", ["restoreToken": text])
             case .token: return try await web.redeem(secret)
             case .refresh: return try await client.refresh(secret)
-            // With the code that fits its own challenge.
+            // A challenge is presented together with its own code.
             case .mailChallenge: return try await answer("email", secret, secrets[.mailedCode])
             case .textChallenge: return try await answer("phone", secret, secrets[.textedCode])
             case .bearer: return try await client.get("/auth/me", bearer: secret)
@@ -108,13 +108,13 @@ struct OneTimeSecretTests {
                     #expect([400, 401].contains(answer.status), "\(kind) at \(place): \(answer.status)")
                 }
             }
-            // A logout says nothing about a token that isn't the caller's, and does nothing with it.
+            // A logout answers 204 for every token that is not a refresh token of the caller, and ignores it.
             for secret in world.secrets.values {
                 let body: JSONValue = ["refreshToken": .string(secret), "scope": "others"]
                 let answer = try await world.client.post("/auth/logout", body, bearer: world.principal.accessToken)
                 #expect(answer.status == 204)
             }
-            // Attempts are counted: one of the other channel's code, and two of what is no code.
+            // Each challenge counts three wrong attempts: the other channel's code and two values that are no codes.
             let secrets = world.secrets
             for (channel, challenge, code) in [
                 ("email", Kind.mailChallenge, Kind.textedCode), ("phone", .textChallenge, .mailedCode),
@@ -125,7 +125,7 @@ struct OneTimeSecretTests {
                     try await world.answer(channel, secrets[challenge], secrets[code]), 401, "INVALID_CREDENTIALS",
                     "\(code) at \(challenge)")
             }
-            // The challenge of one channel with its right code, but at the other's endpoint.
+            // Presents a challenge with its correct code at the other channel's endpoint.
             for (channel, challenge, code) in [
                 ("phone", Kind.mailChallenge, Kind.mailedCode), ("email", .textChallenge, .textedCode),
             ] {
@@ -134,7 +134,7 @@ struct OneTimeSecretTests {
                     "\(challenge) at \(channel)")
             }
 
-            // The mailed code would use up the link beside it.
+            // The mailed code is not presented, because that would also use up the sign-in link in the same mail.
             #expect(try await world.answer("phone", secrets[.textChallenge], secrets[.textedCode]).status == 200)
             for (kind, place, status) in [
                 (Kind.access, Place.bearer, 200), (.registration, .verifyEmail, 200),
@@ -159,7 +159,7 @@ struct OneTimeSecretTests {
 }
 
 extension String {
-    /// The code, which is alone on its line.
+    /// Returns the code, which is alone on its line.
     var code: String? {
         let lines: [Substring] = split { $0.isNewline }
         return lines.first { $0.count == 6 && $0.allSatisfy(\.isNumber) }.map { String($0) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A new password for a signed-in person.
+/// Changing the password of a signed-in person.
 struct PasswordChangeTests {
     private func change(
         _ client: APIClient, to password: String, current: JSONValue = .null, bearer: String
@@ -137,7 +137,8 @@ struct PasswordChangeTests {
                 }
                 let reset = try await client.reset(token, to: APIClient.otherPassword)
                 let hasChanged = try await changes.contains { $0.status == 204 }
-                // A change that came first has ended the mailed token; one that came later found its session ended.
+                // If the change came first, it invalidated the mailed token; if the reset came first, the session of
+                // the change has ended.
                 if reset.status != 204 { expectError(reset, 401, "INVALID_TOKEN") }
                 #expect(reset.status == 204 || hasChanged)
                 let again = try await client.forget(at: server, person.email)

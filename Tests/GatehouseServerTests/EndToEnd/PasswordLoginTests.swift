@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Signing in with a password, and the lock.
+/// Signing in with a password, and the lock after repeated failures.
 struct PasswordLoginTests {
     @Test func `every wrong login gets one answer`() async throws {
         try await TestServer.with { server in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A new password for the owner of the address's mailbox.
+/// Resetting a password by a mailed token.
 struct PasswordResetTests {
     @Test func `requesting a reset reveals nothing`() async throws {
         try await TestServer.with { server in
@@ -20,7 +20,7 @@ struct PasswordResetTests {
             #expect(ofUnknown.status == 202 && ofKnown.status == 202)
             #expect(ofUnknown.json == ofKnown.json)
             #expect(try await client.mails(to: person.email, at: server, count: 2).count == 2)
-            // The known one came later, so a mail to the unknown one would be here by now.
+            // The known address was requested last, so a mail to the unknown one would have arrived before its mail.
             #expect(!server.inbox.messages().contains { $0.to == unknown })
         }
     }
@@ -131,7 +131,7 @@ struct PasswordResetTests {
                 #expect(reset.status == 204, "\(reset.text)")
                 for login in try await logins {
                     guard login.status == 200 else {
-                        // Locked, where the earlier rounds' refusals have added up.
+                        // The address is locked once the refused logins of earlier rounds have added up.
                         #expect([401, 429].contains(login.status), "\(login.text)")
                         continue
                     }

@@ -28,7 +28,7 @@ struct RefreshTests {
         }
     }
 
-    /// Two generations, so that the first token's successor has been presented.
+    /// Rotates the token twice, so that the first token's successor has been presented.
     private func twoGenerations(_ client: APIClient) async throws -> (guest: Person, successor: String, latest: Person)
     {
         let guest = try await client.guest()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The list of sessions, and ending them.
+/// Listing sessions and ending them.
 struct SessionsTests {
     private func sessionID(_ person: Person) throws -> String {
         try #require(DecodedToken(person.accessToken).claims["sid"].string)
@@ -64,7 +64,7 @@ struct SessionsTests {
 
     private struct Scope: Sendable {
         let scope: JSONValue
-        /// Of the session that asks, and of two others.
+        /// Whether the logout ends the calling session and each of two others.
         let ended: [Bool]
     }
 

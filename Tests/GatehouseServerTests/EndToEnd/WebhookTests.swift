@@ -42,7 +42,7 @@ struct WebhookTests {
                     Issue.record("\(delivery)")
                     return
                 }
-                // The account and what is told of it are one statement's.
+                // One statement creates the account and queues its event, so both have the same time.
                 #expect(
                     try await server.count(
                         """

@@ -37,7 +37,7 @@ struct ContentionTests {
                 for (answer, count) in answers.sorted(by: { $0.key < $1.key }) { print("  \(answer): \(count)") }
                 let failures = answers.filter { $0.key.contains(#/ 5[0-9]{2}/#) }
                 #expect(failures.isEmpty, "seed \(seed): \(failures)")
-                // A change of address is rarely finished before a reset ends it.
+                // `verifyAddress` is excluded: a reset usually ends a change of address before it is verified.
                 for call in ContentionClient.Call.allCases where call != .verifyAddress {
                     #expect(answers.keys.contains { $0.hasPrefix("\(call) 20") }, "\(call) never succeeded")
                 }
@@ -48,7 +48,7 @@ struct ContentionTests {
         }
     }
 
-    /// A PostgreSQL of the test's own, which looks for deadlocks soon.
+    /// Runs the body against a private PostgreSQL server that checks for deadlocks after a short wait.
     private static func withCluster(_ body: (_ database: String, _ log: String) async throws -> Void) async throws {
         var options = PrivateCluster.Options()
         options.durable = false

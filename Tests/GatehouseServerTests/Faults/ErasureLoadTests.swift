@@ -6,9 +6,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Many accounts due at once, and sign-ins that go on; only where long tests are asked for.
+/// Many accounts become due for erasure while people sign in; runs only in the long mode.
 ///
-/// How much longer they take is for `gatehouse-bench erasure` to judge, with a release build and clients of its own.
+/// `gatehouse-bench erasure` measures how much this slows down sign-ins, with a release build and separate clients.
 struct ErasureLoadTests {
     private static let isLongMode = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
     private static let accounts = 10_000
@@ -67,7 +67,7 @@ struct ErasureLoadTests {
             "SELECT count(*) FROM (SELECT FROM accounts WHERE purge_after IS NOT NULL LIMIT 1) AS due")
     }
 
-    /// Four people at a time who sign in, a pause after each, for as long as `goesOn`.
+    /// Signs in four people at a time, with a pause after each sign-in, while `goesOn` is true.
     private func signIns(
         of people: [Person], by client: APIClient, while goesOn: @Sendable @escaping (Int) async throws -> Bool
     ) async throws -> [Duration] {

@@ -1,6 +1,7 @@
 import Testing
 
-/// How long it takes until `condition` holds, asked again every few milliseconds; only the other side can tell.
+/// Polls `condition` every few milliseconds until it holds and returns the time that took; only for changes that the
+/// test cannot await.
 @discardableResult
 func eventually(
     _ what: Comment, within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation,

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// More sign-ins than the machine can hash for: who waits, who is refused, and what that costs.
+/// If more sign-ins arrive than the machine can hash, the queue decides which requests wait and which are refused.
 @Suite(.timeLimit(.minutes(2))) struct HashingFloodTests {
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
@@ -18,7 +18,7 @@ import Testing
             let person = try await client.register(at: server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
-            // A client of the flood gets only the share of one network.
+            // The flood comes from one network and gets only that network's share of the queue.
             let flood = HashingRequester(network: "203.0.113.1", subject: nil)
             let waiting = try await fill(pool) { _ in flood }
             #expect(pool.statistics.refusals[.network] == 1)
@@ -42,7 +42,7 @@ import Testing
             let person = try await client.register(at: server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
-            // One network for each subscriber, and each sends one request.
+            // Each subscriber has a network of its own and sends one request.
             let waiting = try await fill(pool) { number in
                 let address = "2001:db8:1:\(String(number, radix: 16))::1"
                 return HashingRequester(Client(device: nil, address: address), subject: nil)
@@ -94,7 +94,7 @@ import Testing
             for task in waiting { task.cancel() }
             hold.lift()
             try await hold.end()
-            // The limit, which is counted by a statement, still has its one.
+            // The refused requests were not counted: the rate limit still allows its one call.
             #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 401)
             #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 429)
         }
@@ -152,7 +152,7 @@ import Testing
             headers: ["x-forwarded-for": address])
     }
 
-    /// Takes places, as one requester after the other, until one is refused.
+    /// Queues jobs, each as the given requester, until one is refused.
     private func fill(
         _ pool: HashingPool, as requester: (_ number: Int) -> HashingRequester?
     ) async throws -> [Task<Void, any Error>] {
@@ -174,12 +174,12 @@ private enum AddressOf {
     static let nobody = "nobody@example.com"
 }
 
-/// Jobs that hold every thread of a pool until they are let go.
+/// Jobs that occupy every thread of a pool until they are released.
 private struct Hold {
     private let gate = DispatchSemaphore(value: 0)
     private let jobs: [Task<Void, any Error>]
 
-    /// Not before the pool has learnt how fast it is, which changes how many may wait.
+    /// Waits until the pool has measured its speed, because that changes how many jobs may wait.
     init(_ pool: HashingPool) async throws {
         try await eventually("the machine is known") { pool.statistics.averageDuration != .milliseconds(100) }
         let gate = gate

@@ -3,9 +3,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Sign-in, linking, merging, deletion and the ways back, in random order by several clients at once.
+/// Runs sign-ins, links, merges, deletions and their reversals in random order by several clients at once.
 struct HistoryTests {
-    /// The long mode has long histories.
+    /// The long mode runs longer histories.
     private static let isLong = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
     private static let clients = 8
     private static let (rounds, steps) = isLong ? (40, 64) : (5, 26)
@@ -49,7 +49,7 @@ struct HistoryTests {
         }
     }
 
-    /// A history in which nothing succeeds would prove nothing.
+    /// Expects that each action succeeds at least sometimes; otherwise the history would prove nothing.
     private static func expectVariety(_ ledger: HistoryLedger) {
         for line in ledger.entries.answers.sorted(by: { $0.key < $1.key }) { print("  \(line.key): \(line.value)") }
         let needed = [

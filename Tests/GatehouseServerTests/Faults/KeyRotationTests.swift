@@ -6,7 +6,7 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// New keys sign at once on every replica, and what old ones signed stays good.
+/// After a key rotation every replica signs with the new key at once, and tokens signed with the old key stay valid.
 @Suite(.serialized) struct KeyRotationTests {
     @Test func aRotatedKeySignsOnBothReplicas() async throws {
         try await Replicas.with { replicas in
@@ -28,7 +28,7 @@ import Tokens
         }
     }
 
-    /// What the file says after it was changed; the sections that need a restart are none of its business.
+    /// Returns the configuration after a change of the file; sections that need a restart have placeholder values.
     private static func configuration(algorithm: String) throws -> Configuration {
         let yaml = """
             server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", development: true }
@@ -71,7 +71,7 @@ import Tokens
     }
 }
 
-/// The header of a token.
+/// The header of a decoded token.
 struct SigningHeader: Decodable, Equatable {
     let kid: String
     let alg: String
@@ -84,7 +84,7 @@ struct SigningHeader: Decodable, Equatable {
 }
 
 extension APIClient {
-    /// The `kid`s of the JWK Set.
+    /// Returns the `kid`s of the JWK Set.
     func publishedKeys() async throws -> Set<String> {
         let keys = try await send(.GET, "/.well-known/jwks.json")["keys"].array ?? []
         return Set(keys.compactMap { $0["kid"].string })

@@ -10,7 +10,7 @@ import Testing
 /// PostgreSQL is killed under load: each request is answered, no acknowledged write is lost, and service resumes.
 @Suite(.serialized) struct OutageTests {
     private static let clients = 16
-    /// Long enough for a pattern, short enough for a test.
+    /// Enough calls for the outage to hit some of them, and few enough for a short test.
     private static let callsOfEach = 15
 
     @Test func killedUnderLoadItLosesNothing() async throws {
@@ -60,7 +60,7 @@ import Testing
                 "\((resumed + ready).milliseconds) ms")
         }
         #expect(load.tally.oddities == [])
-        // A call waits at most for the database's deadline and then gets an error.
+        // Each call waits no longer than the database's deadline and then returns an error.
         #expect(load.tally.slowest < .seconds(10))
         try await checkNothingIsLost(load.tally, client)
     }

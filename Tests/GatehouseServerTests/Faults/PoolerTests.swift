@@ -9,7 +9,7 @@ import Testing
     private static let deaf = "warning notifications do not arrive"
     private static let hears = "notice notifications arrive again"
 
-    /// The second server is behind the pooler.
+    /// Runs the body with two servers, the second of which connects through the pooler.
     private func withReplicas(
         _ behaviour: DatabaseProxy.Behaviour,
         _ body:

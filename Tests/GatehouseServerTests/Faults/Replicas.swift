@@ -7,8 +7,8 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Two servers over one database, where the second has a role of its own: its connections can be told from others, and
-/// refused.
+/// Two servers on one database, where the second connects with its own role so that a test can select and refuse its
+/// connections.
 struct Replicas: Sendable {
     let first: TestServer
     let second: TestServer
@@ -31,7 +31,8 @@ struct Replicas: Sendable {
         }
     }
 
-    // No statement that declares a role takes binds: its name comes by way of a setting of the transaction.
+    // Statements that create or alter a role accept no parameters, so the role's name is passed as a setting of the
+    // transaction.
     private static let nameRole = Statement(.write, "SELECT set_config('test.role', $1, true)")
     private static let createRole = Statement(
         .write,
@@ -59,21 +60,22 @@ struct Replicas: Sendable {
     private static let endAll = Statement(
         .write, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1")
 
-    /// Ends the connection on which the second server hears of revocations; how many there were.
+    /// Closes the connection on which the second server listens for revocations and returns the number of closed
+    /// connections.
     @discardableResult
     func cutListener() async throws -> Int {
         var row = try #require(try await database.execute(Self.endListener, [.text(role)]).first)
         return try row.next()
     }
 
-    /// Keeps the second server's connections but the one on which it hears, and refuses new ones.
+    /// Closes the connection on which the second server listens, keeps its other connections and refuses new ones.
     func deafen() async throws {
         _ = try await eventually("the replica listens") { second.backend.channel.isCurrent }
         try await Self.run(Self.refuseRole, role: role, on: database)
         try await #require(cutListener() == 1)
     }
 
-    /// Ends all of the second server's connections and refuses new ones.
+    /// Closes all of the second server's connections and refuses new ones.
     func cutOff() async throws {
         try await Self.run(Self.refuseRole, role: role, on: database)
         _ = try await database.execute(Self.endAll, [.text(role)])
@@ -85,7 +87,7 @@ struct Replicas: Sendable {
 }
 
 extension APIClient {
-    /// The status of a call that only checks whether the bearer's session is open.
+    /// Returns the status of a call that only checks whether the bearer's session is open.
     func status(of bearer: String) async throws -> Int {
         try await get("/auth/sessions", bearer: bearer).status
     }

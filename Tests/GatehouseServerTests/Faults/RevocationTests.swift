@@ -6,12 +6,12 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// A session that ends on one replica is refused by all within a second, also without notifications.
+/// A session that ends on one replica is refused by all replicas within a second, with or without notifications.
 @Suite(.serialized) struct RevocationTests {
-    /// The promised second, from the moment when the end was acknowledged.
+    /// The documented limit of one second, measured from the response that acknowledged the end.
     private static let limit: Duration = .seconds(1)
 
-    /// Until the second replica refuses the bearer; meanwhile it may also say that it can't tell.
+    /// Returns the time until the client's replica refuses the bearer; until then the replica may also answer 503.
     private func timeToRefusal(_ bearer: String, by client: APIClient) async throws -> Duration {
         try await eventually("the bearer is refused") {
             let status = try await client.status(of: bearer)
@@ -62,7 +62,8 @@ import Tokens
             }
             defer { cutter.cancel() }
             let (ended, longest) = try await endSessions(for: .seconds(2), on: replicas)
-            // What was refused once stays refused: by row now, by what is loaded and heard afterwards.
+            // A refused bearer stays refused, first by looking up its row, later by the reloaded list and
+            // notifications.
             for bearer in ended { #expect(try await second.status(of: bearer) == 401) }
             cutter.cancel()
             let cuts = await cutter.value
@@ -111,7 +112,8 @@ import Tokens
         }
     }
 
-    /// One after the other: the bearers, and how long the second replica took at most to refuse one.
+    /// Ends sessions one after the other and returns their bearers and the longest time until the second replica
+    /// refused one.
     private func endSessions(
         for period: Duration, on replicas: Replicas
     ) async throws -> (ended: [String], longest: Duration) {
@@ -163,7 +165,7 @@ import Tokens
 }
 
 extension TestServer {
-    /// An access token of the session, signed with a longer lifetime.
+    /// Signs an access token of the session with a longer lifetime.
     fileprivate func token(of person: Person, issuedAgo seconds: Int) async throws -> String {
         let application = try await application()
         var claims = try await backend.access.verify(person.accessToken, for: application)

@@ -44,7 +44,7 @@ enum SessionEnding: CaseIterable, Sendable {
 }
 
 extension Replicas {
-    /// A person with an address, signed in at the first server.
+    /// Registers a person with an address and signs them in on the first server.
     func register() async throws -> Person {
         let (client, email) = (clients.first, APIClient.newAddress())
         let registered = try await client.post(
@@ -55,7 +55,8 @@ extension Replicas {
         return try Person(verified, email: email, password: APIClient.password)
     }
 
-    /// The token that came after so many others; either server may have taken the mail from their outbox.
+    /// Waits for more than `count` mails with a token to the address, by either server, and returns the token that
+    /// follows the first `count`.
     func mailedToken(to address: String, after count: Int) async throws -> String {
         var token: String?
         try await eventually("a mail with a token arrives") {

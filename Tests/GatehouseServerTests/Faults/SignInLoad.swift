@@ -18,7 +18,7 @@ final class SignInLoad: Sendable {
         var slowest: Duration = .zero
         /// Responses that are neither a success nor a well-formed 503.
         var oddities: [String] = []
-        /// The latest tokens of sessions that no request tried to end.
+        /// The latest tokens of sessions for which no logout was sent.
         var live: [Session] = []
         /// Sessions whose logout was acknowledged.
         var ended: [Session] = []
@@ -46,7 +46,7 @@ final class SignInLoad: Sendable {
         try await eventually("\(count) calls are refused") { self.tally.refused >= count }
     }
 
-    /// One client: in turn a guest who stays, and a person who leaves.
+    /// Runs one client: in turn a guest who stays signed in and a person who logs out.
     func run() async throws {
         while !isOver.load(ordering: .relaxed) {
             if let session = try await signIn(asGuest: true) {
@@ -67,7 +67,8 @@ final class SignInLoad: Sendable {
         }.map(Session.init)
     }
 
-    /// A refused refresh may have been carried out: then the old token still gives that successor.
+    /// Refreshes a session; if the call fails, returns the old one, whose refresh token still returns the same
+    /// successor if the server did rotate it.
     private func refresh(_ session: Session) async throws -> Session {
         let answer = try await call(expecting: 200) { try await self.client.refresh(session.refreshToken) }
         return try answer.map(Session.init) ?? session
@@ -79,7 +80,7 @@ final class SignInLoad: Sendable {
         } != nil
     }
 
-    /// The answer, if it was the expected one.
+    /// Returns the response if it has the expected status.
     private func call(
         expecting status: Int, _ body: @Sendable () async throws -> APIClient.Answer
     ) async throws -> APIClient.Answer? {

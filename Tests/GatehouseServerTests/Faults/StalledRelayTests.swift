@@ -10,11 +10,12 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A mail relay that accepts connections and sends nothing delays mails only.
+/// A mail relay that accepts connections but sends nothing delays only mails.
 @Suite(.serialized) struct StalledRelayTests {
     private static let signIns = 200
     private static let mails = 100
-    /// A machine that is busy with other tests disturbs either side; a stalled relay would disturb one, each time.
+    /// Other tests on the machine may slow down either server in one round; a stalled relay that has an effect would
+    /// slow down the same server in every round.
     private static let rounds = 4
 
     @Test func `a relay that stalls leaves sign-ins as quick as they were`() async throws {
@@ -53,7 +54,8 @@ import Testing
         }
     }
 
-    /// Real SMTP to the sink, with the deadlines of a real server; texts still go to the inbox.
+    /// Sends mails by SMTP to the sink, with the same deadlines as a production server; text messages still go to the
+    /// inbox.
     private func stall(_ server: TestServer, at sink: MailSink) throws {
         let relay = SMTPTransport(try SMTPServer(url: "smtp://127.0.0.1:\(sink.port)"))
         let delivery = server.server.delivery
@@ -75,7 +77,7 @@ import Testing
         return elapsed
     }
 
-    /// More at once than any pool has places.
+    /// Sends more concurrent requests than any pool has connections.
     private func expectNothingIsUsedUp(at server: TestServer, _ client: APIClient) async throws {
         let answers = try await atOnce(50) {
             try await client.post(
@@ -92,6 +94,6 @@ import Testing
 }
 
 extension [Duration] {
-    /// The time that all but one in a hundred stay within.
+    /// The 99th percentile of the durations.
     fileprivate var p99: Duration { sorted()[Swift.min(count - 1, count * 99 / 100)] }
 }

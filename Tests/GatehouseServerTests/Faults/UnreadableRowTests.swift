@@ -7,14 +7,14 @@ import Testing
 @testable import GatehouseServer
 @testable import Storage
 
-/// A row that was corrupted from outside.
+/// A corrupted row in the database.
 struct UnreadableRowTests {
     @Test func `an unreadable account fails alone, not the accounts that are read together with it`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (bad, good) = (try await client.guest(), try await client.guest())
             let (spoilt, whole) = (try #require(UUID(uuidString: bad.uid)), try #require(UUID(uuidString: good.uid)))
-            // Deeper than what reads it goes.
+            // JSON nested more deeply than the decoder allows.
             try await server.execute(
                 """
                 UPDATE accounts SET metadata = ('{"a":' || repeat('[', 1000) || repeat(']', 1000) || '}')::jsonb

@@ -10,7 +10,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Receivers that fail, hang or vanish, and workers that die.
+/// Webhook receivers that fail, hang or disappear, and workers that are killed.
 struct WebhookFaultTests {
     private func announce(_ count: Int = 1, at server: TestServer) async throws -> [AccountEvent] {
         let events = (0..<count).map { _ in AccountEvent(.accountErased, of: .v7()) }
@@ -46,7 +46,7 @@ struct WebhookFaultTests {
                 #expect(sink.posts[0].body == sink.posts[1].body)
                 let acknowledged = try await delivery(event, at: server)
                 #expect(acknowledged.attempts == 2 && acknowledged.failure == nil)
-                // What is acknowledged is not asked for again.
+                // An acknowledged delivery is not retried.
                 try await server.backend.store.retryUnacknowledged(
                     of: event.id, application: try await server.application().id)
                 #expect(try await delivery(event, at: server) == acknowledged)
@@ -127,7 +127,7 @@ struct WebhookFaultTests {
             }
             sink.release()
             try await TestServer.with(database: database, webhooks: "[\(hook)]") { server in
-                // The lease ends.
+                // The lease expires.
                 try await server.execute("UPDATE webhook_deliveries SET due_at = now(), leased_until = now()")
                 try await eventually("it is acknowledged") {
                     try await server.count(
@@ -152,7 +152,7 @@ struct WebhookFaultTests {
                     try await delivery(event, at: server).failure == "http-500"
                 }
                 server.backend.webhooks.replace(with: [])
-                // Another replica may still know it for a while.
+                // An early delivery is kept, because another replica may still have this webhook in its configuration.
                 let queue = server.backend.events()
                 let early = try await queue.giveUp(allBut: [], overdue: .seconds(300), reason: "not-configured")
                 #expect(early == 0)
@@ -175,7 +175,7 @@ struct WebhookFaultTests {
             let store = SQLStore(
                 database: nowhere, sealing: server.backend.sealer, subscriptions: NoSubscriptions(),
                 revocations: server.backend.revocations)
-            // It was never started: any statement would fail or wait.
+            // The client was never started, so any statement would fail or wait.
             try await store.announce([AccountEvent(.accountMerged, of: .v7())], application: 1)
         }
     }

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Seeds and reads what was printed.
+    /// Runs the seeder and returns its parsed output.
     private func seed(
         _ count: Int, _ more: String..., file: ServerFile, in directory: ProcessDirectory
     ) async throws -> (added: Int, password: String, tokens: [Substring], progress: [String]) {
@@ -60,7 +60,7 @@ import Testing
             let identities = try await client.identities(bearer: person.accessToken)
             #expect(identities.count == 2)
 
-            // The session of a seeded person, by the printed token.
+            // The printed access token opens the session of a seeded person.
             let line = try #require(seeded.tokens.last?.split(separator: " "))
             #expect(seeded.tokens.count == 2 && line.first == "seeded-0000000101@bench.example")
             let refreshed = try await client.refresh(String(line[1]))
@@ -70,7 +70,7 @@ import Testing
             let sessions = try await client.get("/auth/sessions", bearer: bearer)
             #expect(sessions["sessions"].array?.count == 1)
 
-            // The other identity.
+            // Signs in with the person's second identity.
             let federated = try await client.present(.somebody("seeded-0000000007"), to: "scripted")
             #expect(federated["isNewAccount"] == false && federated["user"]["id"].string == person.uid)
             #expect(try await client.delete("/auth/account", bearer: person.accessToken).status == 204)

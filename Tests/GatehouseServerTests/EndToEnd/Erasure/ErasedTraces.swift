@@ -11,7 +11,7 @@ import Tokens
 
 /// A person with a row in every table that has personal data.
 ///
-/// A new table must be named here, by the trace that is left in it or as one that stays.
+/// Each new table must be listed here, either with the trace that is created in it or in `staying`.
 struct ErasedTraces: Sendable {
     /// Data that may remain after an erasure, with the reason.
     static let staying = [
@@ -38,10 +38,10 @@ struct ErasedTraces: Sendable {
     var device: String { "Handset-\(id)" }
     var newAddress: String { "later-\(id)@example.com" }
     var unprovenAddress: String { "unproven-\(id)@example.com" }
-    /// Of a code that was asked for with a bearer, and never came back.
+    /// The address of a code that was requested with a bearer and never entered.
     var askedAddress: String { "asked-\(id)@example.com" }
 
-    /// Texts that a dump contains before the erasure and not afterwards.
+    /// Strings that a dump contains before the erasure and not afterwards.
     func markers(of person: Person) -> [String] {
         [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress, askedAddress]
     }
@@ -66,7 +66,7 @@ struct ErasedTraces: Sendable {
         let code = try await client.challenge("phone", phone, at: server, bearer: person.accessToken)
         let number = try await client.post("/auth/identities/phone", .object(code), bearer: person.accessToken)
         try #require(number.status == 200, "\(number.text)")
-        // The older one survives.
+        // Creates the second account later, because a merge keeps the older one.
         _ = try await client.newcomer(otherSubject)
         let ticket = try await client.ticket(.somebody(otherSubject), bearer: person.accessToken)
         let merged = try await client.merge(ticket, bearer: person.accessToken, survivor: "current")
@@ -76,7 +76,8 @@ struct ErasedTraces: Sendable {
         return person
     }
 
-    /// One flow that was picked up, one whose evidence waits, and one to link that has just begun.
+    /// Leaves three flows: one that was redeemed, one with evidence that was not redeemed, and one to link that has
+    /// just begun.
     private func redirect(_ person: Person, _ client: APIClient) async throws {
         let redirect = RedirectClient(api: client)
         let answer = try await redirect.signIn(.somebody(subject))
@@ -92,7 +93,7 @@ struct ErasedTraces: Sendable {
         try #require(linking.status == 200, "\(linking.text)")
     }
 
-    /// What counts, waits or is pending, about the same addresses.
+    /// Leaves counters, unsent messages and pending requests about the person's addresses.
     private func leavePending(_ person: Person, _ client: APIClient, at server: TestServer) async throws {
         expectError(try await client.login(person.email, "wrong"), 401, "INVALID_CREDENTIALS")
         let asked = try await client.post("/auth/email/otp", ["email": .string(person.email)])
@@ -108,13 +109,13 @@ struct ErasedTraces: Sendable {
         let code = try await client.post(
             "/auth/email/otp", ["email": .string(askedAddress)], bearer: person.accessToken)
         try #require(code.status == 202, "\(code.text)")
-        // A refusal in the audit, which names the session.
+        // Causes a refusal in the audit that contains the session's id.
         let foreign = try await client.reauthenticate(.somebody(), bearer: person.accessToken)
         try #require(foreign.status == 401, "\(foreign.text)")
         try await eventually("everything is sent") {
             try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
         }
-        // Messages that no relay took: to an address of theirs, and to one that was.
+        // Inserts messages that no relay accepted: one to an address of the person and one to a former address.
         let application = try await server.application().id
         for (uid, address) in [(nil, person.email), (person.uid, "former@example.com")] {
             try await server.execute(
@@ -131,7 +132,7 @@ struct ErasedTraces: Sendable {
 }
 
 extension TestServer {
-    /// How many rows each table has, partitions together.
+    /// Returns the number of rows of each table, with partitions counted together.
     func rowsByTable() async throws -> [String: Int] {
         let names = try await backend.database.execute(
             Statement(

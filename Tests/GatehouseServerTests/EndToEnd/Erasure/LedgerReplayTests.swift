@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Starts with a ledger that does not match the database.
+/// Starting a server whose erasure ledger does not match the database.
 struct LedgerReplayTests {
     private struct Crash: Error {}
 
@@ -178,7 +178,7 @@ struct LedgerReplayTests {
                 return (backup, person)
             }
             let database = try await LedgerTests.restore(backup)
-            // Without the ledger the backup brought the account back.
+            // Without the ledger the restored backup contains the account again.
             try await TestServer.with(database: database) { server in
                 let client = APIClient(server)
                 let refreshed = try await client.refresh(person.refreshToken)

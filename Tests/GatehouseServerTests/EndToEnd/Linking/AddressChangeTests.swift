@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Another address for an identity.
+/// Changing the address of an e-mail or phone identity.
 struct AddressChangeTests {
     private func begin(
         _ client: APIClient, _ id: String, _ address: JSONValue, bearer: String

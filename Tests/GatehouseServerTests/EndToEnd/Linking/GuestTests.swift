@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Guests who become permanent, or turn out to have an account.
+/// Guests who become permanent accounts, or whose identity already has an account.
 struct GuestTests {
     @Test func `a guest becomes permanent, and stays who it is`() async throws {
         try await TestServer.linking { server, client in
@@ -50,8 +50,7 @@ struct GuestTests {
         }
     }
 
-    /// A guest has no second session but one that was opened by re-authenticating, which is not offered to guests: the
-    /// row is made.
+    /// A guest can only get a second session by re-authenticating, which guests cannot do, so the test inserts the row.
     @Test func `a guest's other sessions end with the upgrade`() async throws {
         try await TestServer.linking { server, client in
             let guest = try await client.guest()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The review of identities that the mail about a reset leads to.
+/// Reviewing linked identities through the link in the mail about a password reset.
 struct IdentityReviewTests {
     @Test func `the mail names what was linked, and keeping it lifts the quarantine`() async throws {
         try await TestServer.linking { server, client in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Further identities for an account that is signed in.
+/// Linking further identities to a signed-in account.
 struct LinkTests {
     @Test func `an unknown identity joins the account and opens a session of its own`() async throws {
         try await TestServer.linking { server, client in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Two accounts of one person become one, and part again.
+/// Merging two accounts of one person, and undoing the merge.
 struct MergeTests {
     @Test func `the older account survives, and has everything`() async throws {
         try await TestServer.linking { server, client in
@@ -212,7 +212,7 @@ struct MergeTests {
     }
 }
 
-/// Changes between a merge and its undoing, and merge tokens whose proof expired.
+/// Changes between a merge and its undoing, and merge tokens with an expired proof.
 struct MergeAftermathTests {
     @Test func `a ticket dies with what it proved, and with the other account's sessions`() async throws {
         try await TestServer.linking { server, client in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// An address, with a password or proven by a code, for an account that began in another way.
+/// Adding an e-mail address, with a password or by a code, to an account that was created in another way.
 struct PasswordLinkTests {
     private func ask(
         _ client: APIClient, _ email: String, bearer: String, onConflict: String? = nil
@@ -125,7 +125,7 @@ struct PasswordLinkTests {
     @Test func `a code for another account's address gives a ticket`() async throws {
         try await TestServer.linking { server, client in
             let address = APIClient.newAddress()
-            // The address is the owner's by another provider: no e-mail identity has it.
+            // The account has the address from another provider, so there is no e-mail identity with it.
             let (owner, person) = (
                 try await client.newcomer("owner", email: address), try await client.newcomer("ada")
             )
@@ -139,7 +139,7 @@ struct PasswordLinkTests {
         }
     }
 
-    /// `isAsked`: the request names the current password, which is the one of the session's address.
+    /// If `isAsked` is true, the request contains the current password, that of the session's own address.
     @Test(arguments: [true, false])
     func `a change of password changes every password of the account`(isAsked: Bool) async throws {
         try await TestServer.linking { server, client in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A proof gives a ticket to an account only if a sign-in with it would reach that account.
+/// A proof returns a merge token for an account only if a sign-in with it would reach that account.
 struct PolicyTicketTests {
     private static let other = "other: { kind: scripted, mode: linkOnly }"
 

@@ -5,11 +5,12 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The five ways to own an account before its victim opens it: each ends with the account being the victim's alone.
+/// The five attacks in which an attacker prepares an account before its victim opens it; after each, only the victim
+/// has access.
 ///
-/// Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022.
+/// See Sudhodanan and Paverd, "Pre-hijacked accounts", USENIX Security 2022.
 struct PreHijackingTests {
-    /// No password of the attacker opens the victim's account.
+    /// The attacker's passwords do not open the victim's account.
     private func expectShutOut(_ client: APIClient, of email: String, _ about: String) async throws {
         let answer = try await client.login(email)
         #expect(answer.code == "INVALID_CREDENTIALS", "\(about): \(answer.text)")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A password reset puts out people who got into the account before it.
+/// A password reset locks out people who linked an identity to the account before it.
 struct QuarantineTests {
     private static let uris = "redirectURIs: [\"demo://oauth/callback\"]"
 
@@ -136,7 +136,7 @@ struct QuarantineTests {
                     .somebody("new", email: email), bearer: person.accessToken, provider: provider)
                 #expect(linked.status == 200, "\(linked.text)")
             }
-            // An identity of long ago whose number is another one since.
+            // An identity that was created long before the reset, but whose number has changed since.
             let code = try await client.challenge("phone", "+33612345678", at: server, bearer: person.accessToken)
             #expect(
                 try await client.post("/auth/identities/phone", .object(code), bearer: person.accessToken).status == 200
@@ -186,7 +186,7 @@ struct QuarantineTests {
             let email = try await client.identityID(of: "email", bearer: bearer)
             expectError(
                 try await client.delete("/auth/identities/\(email)", bearer: bearer), 409, "LAST_USABLE_IDENTITY")
-            // As if the application had given up passwords since.
+            // Simulates that the application has disabled passwords since.
             let configuration = try Configuration.parse(
                 TestServer.yaml(providers: "scripted: {}", email: "enabled: false"), file: "test.yaml",
                 environment: ["DATABASE_URL": server.databaseURL], installed: TestServer.providers)
@@ -206,7 +206,7 @@ struct QuarantineTests {
                 #expect(try await client.reset(token, to: APIClient.otherPassword).status == 204)
                 for answer in try await intruder where answer.status != 200 { try expectQuarantined(answer) }
                 #expect(try await server.liveSessions(of: person.uid) == 0)
-                // Its link must not be taken for the next reset's.
+                // Reads this reset's review link now, so that it is not mistaken for that of the next reset.
                 reviews.insert(try await client.reviewToken(of: person.email, at: server, other: reviews))
                 try await server.execute("UPDATE identities SET quarantined_at = NULL")
             }

@@ -56,7 +56,7 @@ struct RedirectLinkTests {
         try await TestServer.linking(application: Self.uris) { server, client in
             var redirect = RedirectClient(api: client)
             let (mallory, victim) = (try await client.newcomer("mallory"), try await client.newcomer("victim"))
-            // Mallory's own flow, which the victim's app is made to finish.
+            // An attacker's own flow, which the victim's app is made to finish.
             let flow = try await begin(redirect, linking: mallory.accessToken)
             let arrival = try await redirect.arrive(flow, with: .somebody("malice"))
             for bearer in [victim.accessToken, nil] {
@@ -66,7 +66,7 @@ struct RedirectLinkTests {
                     401, "INVALID_TOKEN")
             }
             expectError(try await redirect.redeem(arrival.query("code")), 401, "INVALID_TOKEN", "at sign-in")
-            // A flow that signs in, by an app without proof keys.
+            // A sign-in flow of an app that does not use PKCE.
             redirect.redirectURI = "plain://x"
             let plain = try await redirect.begin(omitting: ["code_challenge", "code_challenge_method"])
             let stray = try await redirect.arrive(plain, with: .somebody("malice"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Numbers that were idle for so long that another person may have them.
+/// Phone numbers that were unused for so long that the carrier may have given them to another person.
 struct SecondProofTests {
     private static let number = "+33612345678"
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tokens that the clients of a contention share.
+/// The tokens that the clients of one contention test share.
 final class ContentionBoard: Sendable {
     private struct State {
         var people: [Person] = []
@@ -14,7 +14,7 @@ final class ContentionBoard: Sendable {
     var answers: [String: Int] { state.withLock { $0.answers } }
     var people: [Person] { state.withLock { $0.people } }
 
-    /// The latest ones: of older sessions most have ended.
+    /// Stores a person's tokens and keeps only the latest ones, because most older sessions have ended.
     func remember(_ person: Person) {
         state.withLock { state in
             state.people = state.people.suffix(Self.kept - 1) + [person]

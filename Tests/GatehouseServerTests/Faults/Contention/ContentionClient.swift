@@ -6,14 +6,14 @@ import ProviderKit
 
 @testable import GatehouseServer
 
-/// One of several clients that change the same few accounts with random calls.
+/// One of several clients that change the same few accounts concurrently with random calls.
 struct ContentionClient: Sendable {
     enum Call: CaseIterable {
         case login, present, guest, refresh, logout, endSession, link, unlink, delete, restore, merge, undo
         case changePassword, forgetPassword, reset, beginAddress, verifyAddress, askCode, verifyCode, register, verify
         case reauthenticate
 
-        /// So many of the calls.
+        /// The relative frequency of the call.
         var weight: Int {
             switch self {
             case .login: 8
@@ -97,7 +97,7 @@ struct ContentionClient: Sendable {
         if let answer { note(answer, to: call, bearer: bearer) }
     }
 
-    // MARK: - Calls of several parts
+    // MARK: - Calls of several steps
 
     private mutating func logout(_ person: Person, with other: Person) async throws -> APIClient.Answer {
         var body: [String: JSONValue] = ["scope": .string(pick(["local", "others", "global"]) ?? "local")]
@@ -142,7 +142,7 @@ struct ContentionClient: Sendable {
             bearer: presenter)
     }
 
-    /// A token of any mail that has one.
+    /// Returns a random token from the recent mails that match the pattern.
     private mutating func mailed(_ pattern: Regex<(Substring, Substring)>) -> String? {
         pick(
             server.inbox.messages().prefix(40).compactMap {
@@ -150,7 +150,7 @@ struct ContentionClient: Sendable {
             })
     }
 
-    // MARK: - What is kept of an answer
+    // MARK: - Values kept from responses
 
     private func note(_ answer: APIClient.Answer, to call: Call, bearer: String) {
         board.count("\(call) \(answer.status) \(answer.code ?? "")")

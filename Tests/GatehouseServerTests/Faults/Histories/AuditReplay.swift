@@ -4,7 +4,7 @@ import ProviderKit
 
 @testable import GatehouseServer
 
-/// Compares the accounts that follow from the audit with those in the database.
+/// Compares the state of accounts that follows from the audit with the state in the database.
 struct AuditReplay {
     fileprivate struct Account: Equatable {
         var identities = 0
@@ -16,7 +16,7 @@ struct AuditReplay {
 
     init(_ server: TestServer) { self.server = server }
 
-    /// Every account whose state does not follow from its events.
+    /// Returns a description of every account whose state in the database differs from the one that its events imply.
     func contradictions() async throws -> [String] {
         let told = try await replayed()
         return try await standing().compactMap { name, account in
@@ -25,7 +25,7 @@ struct AuditReplay {
         }
     }
 
-    /// Sums, since events of concurrent transactions come in no certain order.
+    /// Compares sums, because the order of events of concurrent transactions is undefined.
     private func replayed() async throws -> [String: Account] {
         let statement = Statement(
             .read, "SELECT encode(account, 'hex'), event, details::text FROM audit_events WHERE account IS NOT NULL")

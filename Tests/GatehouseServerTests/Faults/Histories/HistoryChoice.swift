@@ -18,12 +18,12 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// The next step of a client of a history.
 ///
-/// All of it is drawn every time, needed or not, so that a client's choices do not depend on what it was answered.
+/// Every step draws all of its values, needed or not, so that a client's choices do not depend on earlier responses.
 struct HistoryChoice {
     enum Action: CaseIterable {
         case signIn, enterAsGuest, link, merge, undo, unlink, delete, restore, refresh
 
-        /// Of a hundred steps, so many.
+        /// The percentage of steps with this action.
         var weight: Int {
             switch self {
             case .signIn: 22
@@ -43,7 +43,7 @@ struct HistoryChoice {
 
     let action: Action
     let subject: Int
-    /// Which of the people that the client knows acts.
+    /// Selects the acting person among those whose sessions the client holds.
     let actor: Int
     let pick: Int
     let onConflict: ConflictChoice
@@ -61,7 +61,7 @@ struct HistoryChoice {
     }
 }
 
-/// The people behind a history: few, so that they meet, with addresses that several of them prove.
+/// The people of a history: few, so that their actions collide, and several of them can prove the same addresses.
 enum HistorySubjects {
     static let count = 30
 

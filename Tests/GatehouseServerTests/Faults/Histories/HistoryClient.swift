@@ -4,14 +4,14 @@ import ProviderKit
 
 @testable import GatehouseServer
 
-/// One of several clients that change the same few accounts at once, by its own sequence of choices.
+/// One of several clients that concurrently change the same few accounts, each by its own random sequence.
 struct HistoryClient: Sendable {
     private let client: APIClient
     private let ledger: HistoryLedger
     private var generator: SeededGenerator
-    /// Whose sessions it holds, dead ones included: an app may not know yet.
+    /// The people whose sessions this client holds, including ended sessions, as an app may hold them.
     private var people: [Person] = []
-    /// Bearers of guests who have moved lead to where they went.
+    /// The bearers of guests; after an upgrade they lead to the account that absorbed the guest.
     private var guests: Set<String> = []
     private var tickets: [(token: String, of: Person)] = []
     private var merges: [(id: String, by: Person)] = []
@@ -156,7 +156,7 @@ struct HistoryClient: Sendable {
         return answer
     }
 
-    /// Remembers a session, or the way back into an account that is being deleted.
+    /// Stores the session, or the restore token of an account that is being deleted.
     private mutating func meet(_ answer: APIClient.Answer) throws {
         if let token = answer.json["error"]["details"]["restoreToken"].string {
             remember(token, in: &restoreTokens)
@@ -173,7 +173,7 @@ struct HistoryClient: Sendable {
         ledger.note(token, ofSession: "\(claims["sid"].string ?? "") \(claims["gen"].integer ?? 0)")
     }
 
-    /// The latest few: who holds more forgets the oldest.
+    /// Appends an item and keeps only the latest eight.
     private func remember<Item>(_ item: Item, in items: inout [Item]) {
         if items.count == 8 { items.removeFirst() }
         items.append(item)

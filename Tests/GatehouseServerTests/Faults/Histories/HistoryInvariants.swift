@@ -4,12 +4,12 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Invariants that hold whenever the clients of a history pause.
+/// Invariants that hold while the clients of a history are paused.
 struct HistoryInvariants {
     let server: TestServer
     let ledger: HistoryLedger
 
-    /// The violations; normally empty.
+    /// Returns the violated invariants; normally none.
     func violations() async throws -> [String] {
         var found = ledger.entries.oddities
         for (what, offenders) in Self.rows {
@@ -18,7 +18,7 @@ struct HistoryInvariants {
         return try await found + AuditReplay(server).contradictions()
     }
 
-    /// Each lists its offenders, null for none.
+    /// Each query returns a list of the offending rows, or null if there are none.
     private static let rows: [(String, StaticString)] = [
         (
             "an identity without an account, or of an alias",
@@ -98,7 +98,8 @@ struct HistoryInvariants {
         ),
     ]
 
-    /// Tries access tokens: those of live sessions are good, all others are not, be it after a second.
+    /// Returns the access tokens that contradict their session: tokens of live sessions must be accepted, and all
+    /// others refused within a second.
     func brokenTokens(in issued: ArraySlice<(token: String, session: String)>) async throws -> [String] {
         let live = try await liveSessions()
         let client = APIClient(server)

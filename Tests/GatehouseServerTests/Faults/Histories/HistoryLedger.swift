@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The responses that all clients of a history got.
+/// Records the responses that all clients of a history received.
 final class HistoryLedger: Sendable {
     struct Entries: Sendable {
         /// Every access token ever issued, with the id and the generation of its session.
         var issued: [(token: String, session: String)] = []
         /// Responses that docs/api.md does not allow, or that contradict the call.
         var oddities: [String] = []
-        /// How often each call was answered how.
+        /// The number of calls by call and response.
         var answers: [String: Int] = [:]
     }
 
@@ -15,7 +15,7 @@ final class HistoryLedger: Sendable {
 
     var entries: Entries { state.withLock { $0 } }
 
-    /// How often an answer begins like this.
+    /// Returns the number of calls whose entry has this prefix.
     func count(_ prefix: String) -> Int {
         state.withLock { $0.answers.reduce(0) { $0 + ($1.key.hasPrefix(prefix) ? $1.value : 0) } }
     }
