@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Set by `make test`, where a warning, such as one about an import with more access than needed, is an error. Elsewhere
-// the warnings of a newer compiler must not stop the build of a release.
+// Set by `make test`, which treats warnings as errors, for example about an import with more access than needed. Other
+// builds accept warnings, so that those of a newer compiler do not stop the build of a release.
 let isStrict = Context.environment["GATEHOUSE_STRICT"] != nil
 
 let house: [SwiftSetting] =
@@ -29,7 +29,7 @@ extension Target.Dependency {
     static let httpTypes: Self = .product(name: "HTTPTypes", package: "swift-http-types")
 }
 
-/// A room of the house: a library target under `Sources/`.
+/// A library target, by default in the folder of its name under `Sources/`.
 func room(
     _ name: String, path: String? = nil, imports dependencies: [Target.Dependency],
     plugins: [Target.PluginUsage] = []
@@ -37,7 +37,7 @@ func room(
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: house, plugins: plugins)
 }
 
-/// A provider: a folder under `Plugins/` that sees `ProviderKit` alone.
+/// A provider: a target in a folder under `Plugins/` that can import `ProviderKit` only.
 func plugin(_ name: String) -> Target {
     room("\(name)Provider", path: "Plugins/\(name)", imports: ["ProviderKit"])
 }
@@ -48,7 +48,7 @@ func tests(_ name: String, of dependencies: [Target.Dependency]) -> Target {
 
 let plugins = ["Anonymous", "Email", "Phone", "Apple", "OpenIDConnect", "CustomToken", "MobileNetwork"]
 
-// Linux is the only supported platform; `platforms` lists Apple's alone.
+// Linux is the only supported platform; `platforms` can list only Apple's platforms.
 let package = Package(
     name: "gatehouse",
     products: [
@@ -120,7 +120,7 @@ let package = Package(
                 "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Tokens", .crypto, .cryptoExtras, .logging,
             ]),
 
-        // A measuring tool, no part of the product.
+        // A benchmark tool, which is not part of the product.
         .executableTarget(
             name: "GatehouseBench",
             dependencies: [
@@ -141,7 +141,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
-        // C to the outside: no target sees C++ because of it. libphonenumber comes with no pkg-config file.
+        // Its header is plain C, so that no target needs C++ interoperability. libphonenumber has no pkg-config file.
         .target(
             name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
     ] + plugins.map(plugin) + [

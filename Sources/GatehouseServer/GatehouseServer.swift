@@ -7,11 +7,11 @@ public import ProviderKit
 /// `run` parses the command line. A command loads its configuration and opens a `Backend` (database, keys, stores).
 /// `serve` and `dev` hand that to `RunningServer`, which runs all services until a signal ends them.
 public enum GatehouseServer {
-    /// Runs the command that the process was started with, and ends the process.
+    /// Runs the command in the process's arguments, and ends the process.
     ///
-    /// The status is 0, or 1 after one line on standard error.
+    /// The exit status is 0, or 1 after an error message of one line on standard error.
     public static func run(providers: [any Provider.Type]) async -> Never {
-        // A closed connection or pipe is an error of the write to it and must not end the process.
+        // Writing to a closed connection or pipe must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         do {
             var command = try RootCommand.parseAsRoot()
@@ -26,7 +26,8 @@ public enum GatehouseServer {
         exit(0)
     }
 
-    /// Prints an error and exits with 1, or prints a help text, which the argument parser throws too, and exits with 0.
+    /// Ends the process: prints an error and exits with 1, or prints a help text, which the argument parser also
+    /// throws, and exits with 0.
     private static func end(with error: any Error) -> Never {
         guard RootCommand.exitCode(for: error) != .success else {
             print(RootCommand.fullMessage(for: error))

@@ -1,7 +1,7 @@
 internal import Accounts
 internal import Foundation
 
-/// Why a command failed, in one line.
+/// The reason why a command failed, described in one line.
 enum ServerError: Error, CustomStringConvertible {
     case noConfiguration
     case migrationsMissing
@@ -15,7 +15,7 @@ enum ServerError: Error, CustomStringConvertible {
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
     case liveAccount(UUID)
-    /// The names are those of services that have not acknowledged.
+    /// `by` has the names of the services that have not acknowledged.
     case unacknowledged(UUID, by: [String], isErased: Bool)
     case auditBroken(AuditFault)
     case development(String)

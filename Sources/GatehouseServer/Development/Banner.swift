@@ -1,8 +1,8 @@
-/// The text that `gatehouse dev` prints when it serves: addresses, and commands for a first session.
+/// The text that `gatehouse dev` prints once it serves: addresses, and example commands.
 struct Banner {
     let port: Int
     let directory: String
-    /// The file with the key of custom tokens.
+    /// The path of the file with the key that signs custom tokens.
     let tokenKey: String
 
     var text: String {
@@ -38,12 +38,12 @@ struct Banner {
             """
     }
 
-    /// Extracts a member with `sed`, so that no JSON tool is needed.
+    /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.
     private func field(_ name: String) -> String {
         #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"#
     }
 
-    /// A shell line that makes and signs a token with `openssl` alone.
+    /// A shell line that creates and signs a token with `openssl` only.
     private var signing: String {
         let file = "'" + tokenKey.replacing("'", with: #"'\''"#) + "'"
         let claims = #"{"iss":"demo","aud":"demo","sub":"ada","iat":%d,"exp":%d,"jti":"%s"}"#

@@ -13,7 +13,7 @@ struct DevelopmentHome {
 
     /// Creates the directory and the keys if they are missing.
     ///
-    /// Only their owner can read the keys.
+    /// The keys are readable only by their owner.
     init(directory: String) async throws {
         let files = FileManager.default
         let url = URL(filePath: directory).standardizedFileURL
@@ -73,7 +73,7 @@ struct DevelopmentHome {
 }
 
 extension Error {
-    /// The operating system's text, which Foundation hides in an underlying error.
+    /// The operating system's error message, which Foundation stores in an underlying error.
     var operatingSystemReason: String {
         let underlying = (self as? CocoaError)?.underlying as? POSIXError
         return underlying.map { reason($0.code.rawValue) } ?? localizedDescription

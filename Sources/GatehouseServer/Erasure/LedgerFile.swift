@@ -3,13 +3,13 @@ internal import Dispatch
 internal import Foundation
 internal import ProviderKit
 
-/// The erasure ledger as a file that replicas share and only append to, with a JSON object on each line.
+/// The erasure ledger in a file that all replicas append to, with one JSON object on each line.
 ///
-/// Each line has a MAC under a key that is not stored with the file. Without it, write access to the file would be
-/// enough to have a live account erased at the next start.
+/// Each line has a MAC under a key that is not stored with the file. Without the MAC, write access to the file would
+/// suffice to have a live account erased at the next start.
 struct LedgerFile: ErasureLedger {
     let path: String
-    /// A MAC of a line's content, 32 bytes.
+    /// Returns the MAC of a line's content, 32 bytes.
     let authenticate: @Sendable (_ content: String) -> [UInt8]
 
     fileprivate struct Line: Codable {
@@ -19,11 +19,11 @@ struct LedgerFile: ErasureLedger {
         let receipt: String
         let requestedAt: String
         let erasedAt: String
-        /// In hexadecimal.
+        /// The MAC in hexadecimal.
         var mac = ""
     }
 
-    /// Runs all file operations, which block.
+    /// The queue for file operations, which block.
     private static let queue = DispatchQueue(label: "gatehouse.erasure-ledger", qos: .utility)
 
     /// - Throws: `ServerError.unusableLedger`.
@@ -31,7 +31,7 @@ struct LedgerFile: ErasureLedger {
         try await blocking { try appendLine(entry) }
     }
 
-    /// - Throws: `ServerError.unusableLedger`, also for a damaged line, because it may be an erasure.
+    /// - Throws: `ServerError.unusableLedger`, also for an unreadable line, because it may stand for an erasure.
     func entries() async throws -> [LedgerEntry] {
         try await blocking { try readLines() }
     }
@@ -45,11 +45,11 @@ struct LedgerFile: ErasureLedger {
     private func appendLine(_ entry: LedgerEntry) throws {
         let descriptor = try opened()
         defer { close(descriptor) }
-        // Appending is not atomic if replicas share the file over a network.
+        // The lock is needed because appending is not atomic if replicas share the file over a network.
         guard flock(descriptor, LOCK_EX) == 0 else { throw failure("lock") }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Ends a line that a crash cut off.
+        // A newline ends a line that a crash left incomplete.
         let start: [UInt8] = try endsInLine(descriptor) ? [] : [UInt8(ascii: "\n")]
         var bytes = try (start + Array(encoder.encode(sealed(Line(entry)))) + [UInt8(ascii: "\n")])[...]
         while !bytes.isEmpty {
@@ -62,7 +62,7 @@ struct LedgerFile: ErasureLedger {
 
     /// Opens the file.
     ///
-    /// If it is new, its directory is synchronized too.
+    /// If the file is new, its directory is synchronized to disk too.
     private func opened() throws -> Int32 {
         let isNew = !FileManager.default.fileExists(atPath: path)
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
@@ -105,9 +105,9 @@ struct LedgerFile: ErasureLedger {
         return entries
     }
 
-    /// The line was cut off by a crash.
+    /// Whether a crash left the line incomplete.
     ///
-    /// Its erasure did not happen and will be appended again.
+    /// The line's erasure did not happen and will be appended again.
     private func isTorn(_ line: Data) -> Bool {
         line.first == UInt8(ascii: "{") && line.last != UInt8(ascii: "}")
     }

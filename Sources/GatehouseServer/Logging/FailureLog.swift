@@ -1,19 +1,19 @@
 internal import Logging
 internal import Synchronization
 
-/// Logs when repeated work begins to fail, and when it succeeds again.
+/// Logs the first of consecutive failures of repeated work, and the next success.
 final class FailureLog: Sendable {
     private let message: Logger.Message
     private let logger: Logger
     private let isFailing = Mutex(false)
 
-    /// The message is logged when the work begins to fail.
+    /// `message` is logged at the first of consecutive failures.
     init(_ message: Logger.Message, logger: Logger) {
         self.message = message
         self.logger = logger
     }
 
-    /// Runs the work and logs its failure.
+    /// Runs the work, and logs if it starts to fail or succeeds again.
     ///
     /// - Returns: `nil` if the work failed.
     @discardableResult
@@ -29,7 +29,7 @@ final class FailureLog: Sendable {
         }
     }
 
-    /// Returns the previous state.
+    /// Stores the state and returns the previous one.
     private func replace(with isFailing: Bool) -> Bool {
         self.isFailing.withLock { state in
             defer { state = isFailing }

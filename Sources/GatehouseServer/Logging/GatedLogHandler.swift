@@ -16,7 +16,7 @@ package final class LogGate: Sendable {
 
 /// Drops log events until its gate is open.
 ///
-/// If a command can't start, its error message is all that is printed.
+/// So if a command can't start, it prints only its error message.
 package struct GatedLogHandler: LogHandler {
     private var handler: any LogHandler
     private let gate: LogGate

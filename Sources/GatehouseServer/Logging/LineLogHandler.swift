@@ -6,9 +6,9 @@ package struct LineLogHandler: LogHandler {
     package enum Format: Sendable {
         /// `{"time":"…","level":"info","label":"…","message":"…","metadata":{"request.id":"…"}}`
         ///
-        /// All values are strings, so that the index of a log collector keeps one type for each name.
+        /// All values are strings, so that a log collector can index each name with one type.
         case json
-        /// `12:00:00.000 info  label: message  request.id=…`, for a person at a terminal.
+        /// `12:00:00.000 info  label: message  request.id=…`, for reading in a terminal.
         case readable(isColoured: Bool)
     }
 
@@ -50,11 +50,11 @@ package struct LineLogHandler: LogHandler {
 }
 
 extension LineLogHandler.Format {
-    /// Coloured if standard error is a terminal.
+    /// The readable format, coloured if standard error is a terminal.
     static var readable: Self { .readable(isColoured: StandardError.shared.isTerminal) }
 }
 
-/// A log event with everything that its line shows.
+/// A log event with everything that its line contains.
 private struct LogRecord {
     private let time: String
     private let label: String
@@ -62,7 +62,7 @@ private struct LogRecord {
     /// Sorted by name; nested values have dotted names like `request.id` and `problems.0`.
     private let metadata: [(name: String, value: String)]
 
-    /// Later dictionaries of metadata override earlier ones.
+    /// Creates a record; later dictionaries of metadata override earlier ones.
     init(_ event: LogEvent, label: String, at time: Date, metadata: [Logger.Metadata?]) {
         // RFC 3339 in UTC: `2026-01-31T12:00:00.000Z`.
         self.time = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
@@ -101,7 +101,7 @@ private struct LogRecord {
     }
 
     func readable(isColoured: Bool) -> String {
-        /// An SGR sequence (ECMA-48, 8.3.117) around the text.
+        /// The text between SGR sequences (ECMA-48, 8.3.117) that set and reset a colour.
         func painted(_ text: String, _ code: String) -> String {
             isColoured && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
         }

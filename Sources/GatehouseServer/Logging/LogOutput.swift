@@ -3,13 +3,13 @@ import Synchronization
 
 /// The destination of log lines.
 ///
-/// Lines of different threads never mix.
+/// Lines from different threads are never interleaved.
 package protocol LogOutput: Sendable {
-    /// Writes a line, which is given without a newline.
+    /// Writes a line; the text has no newline at its end.
     func write(_ line: String)
 }
 
-/// Standard error.
+/// The standard error stream, which receives log lines.
 ///
 /// Standard output is for the results of commands.
 package final class StandardError: LogOutput {
@@ -22,7 +22,7 @@ package final class StandardError: LogOutput {
 
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Blocks while the reader is slow.
+    /// Writes a line, and blocks while the reader is slow.
     ///
     /// A line that can't be written is lost.
     package func write(_ line: String) {

@@ -1,10 +1,10 @@
 extension StringProtocol {
-    /// The text on one line: control characters are written as `\n`, `\u001B`.
+    /// The text on one line, with control characters escaped as in `\n` and `\u001B`.
     package var escapingControlCharacters: String {
         escaping { _ in false }
     }
 
-    /// The text as it is written between the quotes of a JSON string (RFC 8259, 7).
+    /// The text escaped for use between the quotes of a JSON string (RFC 8259, 7).
     package var escapedForJSON: String {
         escaping { $0 == "\"" || $0 == "\\" }
     }
@@ -25,7 +25,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// C0, DEL, C1, and the separators that some programs treat as the end of a line.
+    /// Whether the character is in C0, DEL or C1, or a separator that some programs treat as the end of a line.
     fileprivate var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
@@ -33,7 +33,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Four digits are enough: all of these are in the basic plane.
+    /// The escape sequence; four digits suffice, because all control characters are in the Basic Multilingual Plane.
     fileprivate var controlEscape: String {
         switch self {
         case "\n": return "\\n"

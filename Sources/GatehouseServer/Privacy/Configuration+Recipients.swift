@@ -16,16 +16,16 @@ extension Configuration {
             ].compactMap(\.self) + providers
     }
 
-    /// Kinds whose proofs this server creates itself.
+    /// The kinds of provider that verify people without another service.
     private static let ownKinds: Set = ["anonymous", "email", "phone"]
 }
 
 extension Configuration.Application {
-    /// The providers that are not off.
+    /// The configured providers except those that are off.
     var providersInUse: [ConfiguredProvider] { providers.all.filter { $0.mode != .off } }
 }
 
 extension String {
-    /// The host alone: the rest of a URL may hold a secret.
+    /// The host of the URL without its other parts, which may contain a secret.
     fileprivate var urlHost: String? { URLComponents(string: self)?.host }
 }

@@ -2,9 +2,9 @@ internal import Accounts
 internal import Foundation
 internal import Passwords
 
-/// The record of processing activities (GDPR, article 30) that a configuration implies, in Markdown.
+/// The record of processing activities (GDPR, article 30) that follows from a configuration, in Markdown.
 ///
-/// Angle brackets mark what only the controller knows.
+/// Angle brackets mark information that only the controller has.
 struct PrivacyRecord {
     private let configuration: Configuration
 
@@ -175,6 +175,6 @@ struct PrivacyRecord {
 }
 
 extension String {
-    /// The text as a cell of a Markdown table.
+    /// The text escaped for a cell of a Markdown table.
     fileprivate var cell: String { replacing("|", with: "\\|").replacing("\n", with: " ") }
 }

@@ -1,13 +1,13 @@
 /// Where a value is in the configuration file.
 struct Place: Sendable, Equatable {
-    /// From 1.
-    ///
-    /// `nil` where the file as a whole is meant.
+    /// The line number, counted from 1; `nil` for the file as a whole.
     let line: Int?
-    /// As in `applications.demo.redirectURIs[0].pkce`.
+    /// The path of the setting, such as `applications.demo.redirectURIs[0].pkce`.
     let path: String
 
-    /// A key that isn't one plain word is quoted and cut short, so that paths stay readable whatever a file holds.
+    /// The place of the value under a key.
+    ///
+    /// A key that isn't one plain word is quoted and shortened, so that paths stay readable for any file.
     func key(_ key: String, line: Int?) -> Place {
         let isWord =
             (1...64).contains(key.utf8.count)
@@ -23,10 +23,10 @@ struct Place: Sendable, Equatable {
 
 /// A value of the configuration file and its place.
 ///
-/// Scalars keep the file's text: whether `08`, `NO` or `1.10` is a number, a flag or a word depends on the setting.
+/// Scalars keep the text from the file: the setting decides whether `08`, `NO` or `1.10` is a number, a flag or a word.
 struct ConfigurationNode: Sendable {
     enum Content: Sendable, Hashable {
-        /// `null`, `~` or nothing at all, unquoted.
+        /// An unquoted `null` or `~`, or an empty value.
         case null
         case scalar(String)
         case list([ConfigurationNode])
@@ -39,7 +39,8 @@ struct ConfigurationNode: Sendable {
     }
 
     let content: Content
-    /// The line of a mapping's value is its key's: a block mapping begins on the line after its key.
+    /// The place of the value; for a value in a mapping, the line is that of its key, because a block mapping begins on
+    /// the line after its key.
     let place: Place
 
     var isNull: Bool { content == .null }
@@ -52,7 +53,7 @@ struct ConfigurationNode: Sendable {
         if case .list(let items) = content { items } else { [] }
     }
 
-    /// In the order of the file.
+    /// The entries of a mapping, in the order of the file.
     var entries: [Entry] {
         if case .table(let entries) = content { entries } else { [] }
     }
@@ -64,7 +65,7 @@ struct ConfigurationNode: Sendable {
         entries.first { $0.key == key && !$0.value.isNull }?.value
     }
 
-    /// The place of a key, or the mapping's own line where the key is absent.
+    /// The place of a key, or that of the mapping if the key is absent.
     func place(of key: String) -> Place {
         entries.first { $0.key == key }?.value.place ?? place.key(key, line: nil)
     }
@@ -72,13 +73,13 @@ struct ConfigurationNode: Sendable {
     func with(_ content: Content) -> ConfigurationNode { ConfigurationNode(content: content, place: place) }
 }
 
-/// Nodes are equal when their content is; the place doesn't count.
+/// Nodes are equal if their contents are equal, regardless of their places.
 extension ConfigurationNode: Hashable {
     static func == (one: Self, other: Self) -> Bool { one.content == other.content }
     func hash(into hasher: inout Hasher) { content.hash(into: &hasher) }
 }
 
-/// Defaults of settings are written as literals.
+/// Allows literals as default values of settings.
 extension ConfigurationNode.Content: ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
@@ -86,7 +87,7 @@ extension ConfigurationNode.Content: ExpressibleByStringLiteral, ExpressibleByAr
 
     init(arrayLiteral items: String...) { self.init(items) }
 
-    /// An empty mapping, in which each key has its own default.
+    /// Creates an empty mapping, in which each key has its own default.
     init(dictionaryLiteral elements: (String, Never)...) { self = .table([]) }
 
     init(_ items: [String]) {

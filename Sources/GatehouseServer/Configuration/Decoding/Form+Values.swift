@@ -43,7 +43,7 @@ extension Form {
 
     static let secret = secret("a secret: text, or file:PATH") { !$0.isEmpty }
 
-    /// A path, made absolute by the directory of the configuration file.
+    /// A path; a relative path is resolved against the directory of the configuration file.
     static let path = scalar("a path") { text, node, reader in
         text.isEmpty ? nil : node.with(.scalar(reader.absolute(text)))
     }
@@ -58,7 +58,7 @@ extension Form {
         return content.contains("-----BEGIN ") ? node.with(.scalar(content)) : nil
     }
 
-    /// Names with a text, or nothing, each.
+    /// A mapping whose keys are names and whose values are texts or empty.
     static let map = Form(description: "a mapping of names to text, or to nothing") { node, reader in
         guard node.isMapping else { return reader.refuse(node, expected: "a mapping") }
         return node.with(
@@ -81,7 +81,7 @@ extension Form {
         return String(text.reversed().drop { $0 == "/" }.reversed())
     }
 
-    /// A web origin (RFC 6454) in the one form that browsers send: lower case, without a scheme's own port.
+    /// A web origin (RFC 6454) exactly as browsers send it: in lower case and without the scheme's default port.
     static let origin = Form.text(
         "a bare origin as in https://app.example: scheme, host and port, nothing after them"
     ) { text in
@@ -93,7 +93,7 @@ extension Form {
         return "\(scheme)://\(host)\(port)"
     }
 
-    /// A `Host` header, in lower case.
+    /// The value of a `Host` header, in lower case.
     static let host = Form.text("a host name, with a port where it isn't the scheme's own") { text in
         guard let url = URLComponents(string: "http://\(text)", encodingInvalidCharacters: false), url.isPlain,
             url.path.isEmpty, url.host?.isEmpty == false, !text.contains("*")
@@ -101,9 +101,9 @@ extension Form {
         return text.lowercased()
     }
 
-    /// A redirect URI is absolute and has no fragment (RFC 6749, 3.1.2).
+    /// A redirect URI, which is absolute and has no fragment (RFC 6749, 3.1.2).
     ///
-    /// Schemes that execute their content are refused.
+    /// Schemes whose URIs contain code that browsers execute are refused.
     static let absoluteURI = Form.text("an absolute URI without a fragment") { text in
         guard let url = URLComponents(string: text, encodingInvalidCharacters: false), let scheme = url.scheme,
             !["javascript", "data", "vbscript", "file", "about", "blob"].contains(scheme.lowercased()),
@@ -114,13 +114,13 @@ extension Form {
 }
 
 extension URLComponents {
-    /// An absolute `http` or `https` URL, without repairing what was typed.
+    /// Parses an absolute `http` or `https` URL; invalid characters are refused instead of percent-encoded.
     init?(http text: String) {
         self.init(string: text, encodingInvalidCharacters: false)
         guard ["http", "https"].contains(scheme?.lowercased()), host?.isEmpty == false else { return nil }
     }
 
-    /// Nothing but scheme, host, port and path.
+    /// Whether the URL has no parts other than scheme, host, port and path.
     fileprivate var isPlain: Bool {
         user == nil && password == nil && query == nil && fragment == nil
     }

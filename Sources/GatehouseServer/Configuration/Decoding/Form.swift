@@ -1,24 +1,26 @@
-/// What the value of a setting looks like.
+/// The syntax of a setting's value.
 struct Form: Sendable {
-    /// The expected value in words, as problems and the reference name it.
+    /// A description of valid values, for problems and for the reference.
     let description: String
-    /// The keys below a value of this form, and the separator between its path and theirs: `[].` for a list's mappings.
+    /// The settings below a value of this form, and the separator between its path and theirs; for example `[].` for
+    /// the mappings in a list.
     var children: (separator: String, settings: [Setting]) = ("", [])
-    /// Returns the value in its plainest form: variables and files filled in, durations in seconds, `off` as null.
+    /// Checks the value and returns it in normalized form: variables and files are replaced by their contents,
+    /// durations are in seconds, `off` is null.
     ///
-    /// It returns `nil` after reporting a problem.
+    /// It returns `nil` after it has reported a problem.
     let read: @Sendable (ConfigurationNode, SettingsReader) -> ConfigurationNode?
 }
 
 extension Form {
-    /// One piece of text, for which `normalize` returns the form to keep, or `nil` to refuse it.
+    /// A scalar whose text `normalize` converts to the form to store; `nil` refuses the text.
     ///
-    /// An error that `normalize` throws is reported in its own words.
+    /// If `normalize` throws, the problem has the error's description.
     static func text(_ description: String, _ normalize: @escaping @Sendable (String) throws -> String?) -> Form {
         scalar(description) { text, node, _ in try normalize(text).map { node.with(.scalar($0)) } }
     }
 
-    /// One piece of text that a type can be decoded from.
+    /// A scalar from whose text a value of the type can be decoded.
     static func text<Value: Decodable & Sendable>(_ description: String, as type: Value.Type) -> Form {
         scalar(description) { text, node, _ in
             let node = node.with(.scalar(text))
@@ -27,7 +29,7 @@ extension Form {
         }
     }
 
-    /// As `text`, but `file:PATH` is replaced by the file's content.
+    /// A secret: `file:PATH` is replaced by the content of the file.
     ///
     /// Secrets of a provider that is off are not read.
     static func secret(_ description: String, _ isValid: @escaping @Sendable (String) throws -> Bool) -> Form {
@@ -57,9 +59,9 @@ extension Form {
         }
     }
 
-    /// Any number of values of one form.
+    /// A list whose elements all have the given form.
     ///
-    /// Values that are refused are left out.
+    /// Elements that are refused are left out.
     static func list(of form: Form) -> Form {
         let children = (separator: "[]\(form.children.separator)", settings: form.children.settings)
         return Form(description: "a list, each: \(form.description)", children: children) { node, reader in
@@ -68,9 +70,10 @@ extension Form {
         }
     }
 
-    /// A mapping whose keys are declared by a type, which it decodes to.
+    /// A mapping that decodes to `type`, which declares its keys.
     ///
-    /// A section at the top of the file that `isShared` holds the defaults of the applications' sections of that type.
+    /// If `isShared`, the section is at the top of the file and has the defaults of the applications' sections of that
+    /// type.
     static func section<Section: SettingsSection>(_ type: Section.Type, isShared: Bool = false) -> Form {
         let short = Section.shorthand.first { $0.text == nil }
         let form = Section.settings.first { $0.name == short?.key }?.form
@@ -102,11 +105,11 @@ extension Form {
     }
 }
 
-/// A problem has been reported already.
+/// The error after a problem that has been reported already.
 struct Reported: Error {}
 
 extension ConfigurationNode {
-    /// Nothing at all is an empty mapping.
+    /// Whether the value is a mapping; an empty value counts as an empty mapping.
     var isMapping: Bool {
         switch content {
         case .table, .null: true

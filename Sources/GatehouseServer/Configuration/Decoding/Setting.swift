@@ -2,18 +2,18 @@ internal import ProviderKit
 
 /// The declaration of one key of the configuration file.
 ///
-/// Start-up, `config check` and the reference in `docs/configuration.md` all follow it.
+/// Start-up, `config check` and the reference in `docs/configuration.md` all use this declaration.
 struct Setting: Sendable {
     let name: String
     let form: Form
     let isRequired: Bool
-    /// The value of an absent key, written as in a file.
+    /// The value of an absent key, as it would be written in the file.
     let standard: ConfigurationNode.Content?
-    /// Computes the default from the keys declared before this one.
+    /// Computes the default from the keys that are declared before this one.
     ///
-    /// It returns `nil` if there is none.
+    /// It returns `nil` if the setting has no default.
     var derived: (@Sendable (ConfigurationNode) -> ConfigurationNode.Content?)?
-    /// One or more sentences for an administrator.
+    /// The description for administrators, in one or more sentences.
     let help: String
 
     init(
@@ -28,7 +28,7 @@ struct Setting: Sendable {
         self.help = help
     }
 
-    /// The setting of a provider.
+    /// Creates the declaration of a provider's setting.
     init(_ field: SettingField) {
         let form: Form =
             switch field.form {
@@ -47,11 +47,12 @@ struct Setting: Sendable {
 
 /// A mapping of the file that decodes to a value.
 ///
-/// `settings` says what each key may hold. Decoding and `validate()` run only after every key has passed.
+/// `settings` declares the keys. The mapping is decoded and `validate()` is called only if no key has a problem.
 protocol SettingsSection: Decodable, Sendable {
     static var settings: [Setting] { get }
 
-    /// The keys to set if the value is not a mapping: to the value itself for `nil`, otherwise to a fixed text.
+    /// The keys that are set if the value is not a mapping: a key with `text` is set to that text, a key without `text`
+    /// to the value itself.
     static var shorthand: [(key: String, text: String?)] { get }
 
     /// Refuses combinations of keys.

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Decodes settings that `SettingsReader` has checked, the server's and providers' alike.
+/// Decodes settings that `SettingsReader` has checked, both those of the server and those of providers.
 ///
-/// A scalar is parsed as the type that asks for it. A `Duration` is a number of seconds. The coding path knows the place
-/// of each value, so that an error of a type's own `init(from:)` can be reported with its line.
+/// A scalar is parsed as the type that is requested. A `Duration` is a number of seconds. The coding path contains the
+/// place of each value, so that an error from a type's own `init(from:)` can be reported with its line.
 struct SettingsDecoder: Decoder {
     let node: ConfigurationNode
     let codingPath: [any CodingKey]
@@ -26,7 +26,7 @@ struct SettingsDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    /// Every container decodes its values with this method.
+    /// Decodes a value for all containers.
     fileprivate func value<T: Decodable>(_ type: T.Type) throws -> T {
         if type is Duration.Type, let duration = Duration.seconds(try decode(Int64.self)) as? T { return duration }
         guard type is URL.Type else { return try T(from: self) }
@@ -47,7 +47,7 @@ extension SettingsDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { node.isNull }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        // The standard library's own scalars are all made from text.
+        // The standard library's scalar types can all be parsed from text.
         guard let scalar = type as? any LosslessStringConvertible.Type else { return try value(type) }
         guard let value = node.text.flatMap({ scalar.init($0) }) as? T else {
             let expected =
@@ -128,7 +128,7 @@ private struct ListedSettings: UnkeyedDecodingContainer {
     }
 }
 
-/// One step of a coding path, which knows its place in the file.
+/// A step of a coding path, with the place of its value in the file.
 private struct Step: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -5,23 +5,24 @@ internal import ProviderKit
 
 /// One pass over one configuration file: checks every value against its declaration and collects all problems.
 ///
-/// Reading goes on after a problem, so that an administrator sees all of them at once. A configuration is made only if
-/// there are none.
+/// Reading continues after a problem, so that an administrator sees all problems at once. A configuration is created
+/// only if there are no problems.
 final class SettingsReader {
     let installed: InstalledProviders
-    /// The provider being read is off: its secrets are not fetched.
+    /// Whether the current provider is off, so that its secrets are not read.
     var ignoresSecrets = false
 
     private let file: String
     private let directory: String
     private let expansion: EnvironmentExpansion
     private var problems: [ConfigurationProblem] = []
-    /// The sections at the top of the file that hold defaults for the applications' own, by type.
+    /// The top-level sections with defaults for sections of the applications, by type.
     private var shared: [ObjectIdentifier: ConfigurationNode] = [:]
     /// The files that secrets and templates were read from, with the section that they belong to.
     private(set) var files: [(section: Configuration.Section?, source: Configuration.Source, content: String)] = []
 
-    /// Reads the file of that path, which problems show and which relative paths in the file start from.
+    /// Creates a reader of the file at a path; problems show that path, and relative paths in the file are relative to
+    /// its directory.
     init(file: String, environment: [String: String], installed: InstalledProviders) {
         self.file = file
         directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
@@ -33,9 +34,9 @@ final class SettingsReader {
 
     /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys.
     ///
-    /// `defaults` holds values that were read already and go before the declared defaults.
+    /// `defaults` has values that were read earlier and take precedence over the declared defaults.
     ///
-    /// - Returns: The keys without a problem; `nil` if it is no mapping.
+    /// - Returns: The keys without a problem; `nil` if the value is not a mapping.
     func table(
         _ node: ConfigurationNode, _ settings: [Setting], defaults: ConfigurationNode? = nil,
         allowsMissing: Bool = false
@@ -82,7 +83,7 @@ final class SettingsReader {
         return table
     }
 
-    /// Runs the body and returns whether it reported no problem.
+    /// Runs the body, and returns its value and whether the body reported no problem.
     func checking<Value>(_ body: () -> Value) -> (value: Value, isClean: Bool) {
         let count = problems.count
         let value = body()
@@ -91,7 +92,7 @@ final class SettingsReader {
 
     // MARK: - Text and files
 
-    /// The text with its environment variables filled in.
+    /// The text with its environment variables replaced by their values.
     func expand(_ text: String, at place: Place) -> String? {
         do {
             return try expansion.expand(text)
@@ -101,12 +102,12 @@ final class SettingsReader {
         }
     }
 
-    /// The text of a scalar with its variables, without reporting a problem.
+    /// The text of a scalar with its variables replaced; a problem is ignored, not reported.
     func peek(_ node: ConfigurationNode?) -> String? {
         node?.text.flatMap { try? expansion.expand($0) }
     }
 
-    /// The text itself, or the content of the file that it names as `file:PATH`.
+    /// The text itself; for `file:PATH`, the content of that file.
     func secret(_ text: String, at place: Place) -> String? {
         guard text.hasPrefix("file:") else { return text }
         return content(ofFile: String(text.dropFirst("file:".count)), at: place)
@@ -133,7 +134,7 @@ final class SettingsReader {
 
     // MARK: - Problems
 
-    /// The problems by line; those of one line stay in the order in which they were found.
+    /// All problems, sorted by line; problems of the same line keep the order in which they were found.
     var error: ConfigurationError? {
         guard !problems.isEmpty else { return nil }
         let sorted = problems.enumerated().sorted {
@@ -146,16 +147,16 @@ final class SettingsReader {
         problems.append(ConfigurationProblem(file: file, line: place.line, path: place.path, reason: reason))
     }
 
-    /// Reports that a value has another form, and returns `nil`.
+    /// Reports that a value does not have the expected form, and returns `nil`.
     func refuse(_ node: ConfigurationNode, expected description: String) -> ConfigurationNode? {
         report("expected \(description)", at: node.place)
         return nil
     }
 
-    /// Reports why a type refused a value, at the setting that the error names.
+    /// Reports the error of a type that refused a value, at the setting that the error names.
     ///
-    /// A reason that would repeat one of the secrets is withheld. Secrets of up to three letters are ignored: they occur
-    /// in any sentence.
+    /// The reason is withheld if it contains one of the secrets. Secrets of up to three letters are ignored, because
+    /// they occur in ordinary sentences.
     func report(_ error: any Error, at node: ConfigurationNode, withholding secrets: [String] = []) {
         let (reason, place) = Self.describe(error, at: node)
         let repeatsSecret = secrets.contains { $0.count > 3 && reason.contains($0) }
@@ -176,6 +177,6 @@ final class SettingsReader {
 }
 
 extension String {
-    /// `memoryKiB` of `argon2.memoryKiB`.
+    /// The last component of a path: `memoryKiB` for `argon2.memoryKiB`.
     fileprivate var lastPart: String { split(separator: ".").last.map(String.init) ?? self }
 }

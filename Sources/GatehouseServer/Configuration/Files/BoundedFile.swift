@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Reads files that are small if they are what they should be, and refuses others before they exhaust memory.
+/// Reads small text files, and refuses larger ones so that they cannot exhaust memory.
 enum BoundedFile {
     private static let maximumSize = 1 << 20
 
-    /// Why a file can't be read, in words that follow its name.
+    /// The reason why a file can't be read, worded to follow the file's name.
     struct Failure: Error {
         let reason: String
 
@@ -32,9 +32,9 @@ enum BoundedFile {
     }
 }
 
-/// Distinguishes one state of a file from the next without reading it.
+/// Identifies the state of a file, so that changes are detected without reading it.
 ///
-/// Symbolic links are followed: exchanging one, as Kubernetes does with a mounted ConfigMap, changes the inode.
+/// Symbolic links are followed: replacing a link, as Kubernetes does for a mounted ConfigMap, changes the inode.
 struct FileStamp: Sendable, Equatable {
     private let device: Int
     private let inode: Int
@@ -43,7 +43,7 @@ struct FileStamp: Sendable, Equatable {
 
     /// - Returns: `nil` for a missing file, and for pipes and devices, which have no state to compare.
     init?(of path: String) {
-        // Not `stat(2)`: which module it comes from depends on what else the compiler reads with this file.
+        // This avoids `stat(2)`, whose module depends on the other files that the compiler reads.
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target),
             attributes[.type] as? FileAttributeType == .typeRegular,

@@ -1,15 +1,15 @@
 internal import Yams
 
-/// Parses YAML into nodes, within bounds: values reached through aliases count each time.
+/// Parses YAML into nodes, with limits on depth and on the number of values; an aliased value counts at each use.
 struct ConfigurationDocument {
-    /// Far beyond any real file, and far below what exhausts memory.
+    /// Far more values than any real file has, and far fewer than exhaust memory.
     private static let maximumValues = 100_000
     private static let maximumDepth = 32
 
     private let reader: SettingsReader
     private var valuesLeft = Self.maximumValues
 
-    /// - Returns: `nil` if the text is not YAML, which has been reported then.
+    /// - Returns: `nil` if the text is not YAML, after reporting the problem.
     static func parse(_ yaml: String, reporting reader: SettingsReader) -> ConfigurationNode? {
         let document = Place(line: nil, path: "")
         do {
@@ -93,12 +93,13 @@ extension Node {
 }
 
 extension SettingsReader {
-    /// Reports libyaml's own message, which names no values, without its excerpt of the file, which may show a secret.
+    /// Reports libyaml's own message, which contains no values, and leaves out its excerpt of the file, which may show
+    /// a secret.
     fileprivate func report(yaml error: YamlError) {
         switch error {
         case .scanner(_, let problem, let mark, let yaml), .parser(_, let problem, let mark, let yaml),
             .composer(_, let problem, let mark, let yaml):
-            // A missing end is reported one line after the last.
+            // libyaml reports a missing end one line after the last.
             let line = min(mark.line, yaml.split(separator: "\n", omittingEmptySubsequences: false).count)
             report("not valid YAML: \(problem)", at: Place(line: line, path: ""))
         case .reader(let problem, let offset, _, let yaml):

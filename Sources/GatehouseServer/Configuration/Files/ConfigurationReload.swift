@@ -14,15 +14,17 @@ package actor ConfigurationReload {
     private let installed: InstalledProviders
     private let logger: Logger
     private let takeOver: TakeOver
-    /// Reads the files: a slow volume must not block the cooperative pool.
+    /// The queue that reads files, because a slow volume must not block the cooperative pool.
     private let files = DispatchQueue(label: "configuration-files")
 
     private var current: Configuration
-    /// A refused file is read again at each poll, because its problem may be in another file; the same problems are
-    /// reported once.
+    /// The last reported failure, so that the same problems are reported only once.
+    ///
+    /// A file with problems is read again at each poll, because the cause may be in another file.
     private var lastFailure: String?
 
-    /// Starts with the configuration in force, which was loaded from the same path, environment and kinds.
+    /// Creates a reload of `configuration`, the one in force, which was loaded with the same path, environment and
+    /// kinds.
     package init(
         of configuration: Configuration, path: String, environment: [String: String],
         installed: InstalledProviders, logger: Logger, takeOver: @escaping TakeOver
@@ -35,7 +37,7 @@ package actor ConfigurationReload {
         self.takeOver = takeOver
     }
 
-    /// Compares the files with their state at the last load, and applies them if they have changed.
+    /// Loads the configuration and applies it if one of its files has changed since the last load.
     package func poll() async {
         let running = current
         let loaded = await load { [path, environment, installed] in
@@ -100,7 +102,8 @@ extension Logger.MetadataValue {
 
 /// Polls the configuration's files once a second.
 ///
-/// Polling detects changes that notifications miss: on network volumes, of symbolic links, of files that were missing.
+/// Polling detects changes that file system notifications miss: on network volumes, behind symbolic links, and of files
+/// that were missing.
 package struct ConfigurationWatcher: Service {
     private let reload: ConfigurationReload
     private let interval: Duration
@@ -115,7 +118,7 @@ package struct ConfigurationWatcher: Service {
         self.clock = clock
     }
 
-    /// Returns on shutdown, after the running poll.
+    /// Polls until shutdown, and finishes the current poll.
     package func run() async throws {
         do {
             try await cancelWhenGracefulShutdown {

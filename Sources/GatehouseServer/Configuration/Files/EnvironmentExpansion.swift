@@ -1,6 +1,6 @@
-/// Replaces `${NAME}` in a value by that environment variable, and `$${` by `${`.
+/// Replaces `${NAME}` in a value by the environment variable `NAME`, and `$${` by `${`.
 ///
-/// The variable's own text is not expanded again.
+/// Variables inside the replacement are not expanded.
 struct EnvironmentExpansion {
     enum Failure: Error, Equatable {
         case unset(String)

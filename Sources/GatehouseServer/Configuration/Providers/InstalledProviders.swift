@@ -18,7 +18,7 @@ package struct InstalledProviders: Sendable {
     }
 }
 
-/// Makes the ports of each configured provider.
+/// Creates the ports of each configured provider.
 ///
 /// Fetched keys, connections and circuit breakers survive a reload of the configuration.
 package protocol ProviderPortsSource: Sendable {
@@ -46,7 +46,8 @@ package struct PortsOwner: Sendable, Hashable {
     }
 }
 
-/// The same ports for every provider, in tests and in commands that only read the configuration.
+/// A source that returns the same ports for every provider, for tests and for commands that only read the
+/// configuration.
 package struct FixedPorts: ProviderPortsSource {
     private let ports: ProviderPorts
 

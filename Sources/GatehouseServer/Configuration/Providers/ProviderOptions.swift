@@ -1,7 +1,7 @@
 internal import Accounts
 internal import ProviderKit
 
-/// The settings that every provider has beside its own.
+/// The settings that every provider has in addition to those of its kind.
 struct ProviderOptions: SettingsSection {
     let kind: String?
     private let mode: ProviderMode?
@@ -9,7 +9,7 @@ struct ProviderOptions: SettingsSection {
     let displayName: String?
     let expose: [String]
 
-    /// A provider that is listed is open by default.
+    /// The mode; a configured provider without `mode` and `enabled` is open.
     var effectiveMode: ProviderMode { mode ?? (enabled == false ? .off : .open) }
 
     static let settings = [
@@ -27,7 +27,7 @@ struct ProviderOptions: SettingsSection {
             help: "Claims of the provider that `auth` and access tokens carry, at most 2 KiB in all."),
     ]
 
-    /// The settings of a provider of a kind, those of the kind last.
+    /// All settings of a provider: the common ones, then those of its kind.
     static func settings(of kind: any Provider.Type) -> [Setting] {
         let retention = kind.kind == "anonymous" ? ApplicationSettings.Anonymous.settings.map(\.withoutDefault) : []
         return settings + retention + kind.schema.fields.map { Setting($0) }
@@ -45,7 +45,7 @@ extension Setting {
 extension Form {
     /// The providers of an application, by name.
     ///
-    /// Which keys each takes depends on its kind.
+    /// The kind of each provider determines its further keys.
     static let providers = named(ProviderOptions.settings) { name, node, reader in
         reader.provider(name, node)
     }
@@ -62,9 +62,9 @@ extension Form {
 extension SettingsReader {
     /// Checks the settings of a provider.
     ///
-    /// One that is off may lack required settings, and its secrets are not fetched.
+    /// If the provider is off, required settings may be missing and secrets are not read.
     ///
-    /// - Returns: `nil` if there is any problem.
+    /// - Returns: `nil` if there is a problem.
     fileprivate func provider(_ name: String, _ node: ConfigurationNode) -> ConfigurationNode? {
         guard node.isMapping else { return refuse(node, expected: "a mapping") }
         guard let kind = installed.kind(peek(node["kind"]) ?? name) else {
@@ -88,7 +88,7 @@ extension SettingsReader {
         return isClean ? settings : nil
     }
 
-    /// Makes a provider from settings that were checked.
+    /// Creates a provider from checked settings.
     func makeProvider(
         _ name: String, from settings: ConfigurationNode, options: ProviderOptions, in context: ProviderContext
     ) -> ConfiguredProvider? {

@@ -4,21 +4,21 @@ internal import ProviderKit
 extension Configuration {
     package struct Application: Sendable {
         package let name: String
-        /// In lower case; no other application has any of them.
+        /// In lower case; each host belongs to one application only.
         package let hosts: [String]
         package let audience: String
-        /// As browsers send them.
+        /// In the form in which browsers send them.
         package let origins: [String]
         package let redirectURIs: [RedirectURI]
         package let policy: ApplicationPolicy
         package let erasure: Erasure
         /// How long an anonymous account may stay unused.
         package let anonymousRetention: Duration
-        /// Where the application is reached, which is also the issuer of its tokens; without a trailing slash.
+        /// The URL of the application, which is also the issuer of its tokens; without a trailing slash.
         package let url: String
         package let providers: ProviderRegistry
 
-        /// The application as the domain sees it, with its number in the database.
+        /// The application as a value of the domain, with its number in the database.
         package func application(id: Accounts.Application.ID) -> Accounts.Application {
             Accounts.Application(
                 id: id, name: name, issuer: url, audience: audience, policy: policy,
@@ -26,7 +26,7 @@ extension Configuration {
         }
     }
 
-    /// What follows the grace period, which is `ApplicationPolicy.deletionGracePeriod`.
+    /// The settings of erasure, which follows the grace period (`ApplicationPolicy.deletionGracePeriod`).
     package struct Erasure: Sendable, Equatable {
         /// The absolute path of the file that every erasure is appended to.
         package var ledger: String?
@@ -60,7 +60,7 @@ extension Configuration.Application {
     }
 }
 
-/// An application as the file has it, without its providers.
+/// The settings of an application in the file, without its providers.
 struct ApplicationSettings: SettingsSection {
     let audience: String?
     let hosts: [String]

@@ -3,9 +3,9 @@ package import Delivery
 public import ProviderKit
 
 extension Duration {
-    /// A century.
+    /// The longest duration that can be configured, 36 500 days.
     ///
-    /// Longer durations are mistakes, and sums with this one don't overflow.
+    /// Longer durations are mistakes. Adding this one to a date does not overflow.
     static let configuredMaximum: Duration = .seconds(36_500 * 86_400)
 
     /// Parses whole seconds, or a whole number of `s`, `m`, `h` or `d`.
@@ -18,7 +18,7 @@ extension Duration {
         self = .seconds(seconds)
     }
 
-    /// The duration in the largest unit that fits, as a file would have it.
+    /// The duration in the largest unit that divides it, as it is written in a file.
     var configured: String {
         let seconds = components.seconds
         let units: [(String, Int64)] = [("d", 86_400), ("h", 3600), ("m", 60)]
@@ -34,7 +34,7 @@ extension Rate: Decodable {
         "s": .seconds(1), "min": .seconds(60), "h": .seconds(3600), "d": .seconds(86_400),
     ]
 
-    /// Parses `5/min`, `3/h`.
+    /// Parses a rate such as `5/min` or `3/h`.
     init?(configured text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[0]), (1...1_000_000).contains(count),
@@ -43,7 +43,7 @@ extension Rate: Decodable {
         self.init(count, per: window)
     }
 
-    /// The rate as a file would have it.
+    /// The rate as it is written in a file.
     var configured: String { "\(count)/\(Self.units.first { $0.value == window }?.key ?? window.configured)" }
 
     package init(from decoder: any Decoder) throws {
@@ -52,7 +52,7 @@ extension Rate: Decodable {
 }
 
 extension AddressRange: Decodable {
-    /// Decodes an IP address or a range as in `10.0.0.0/8`.
+    /// Decodes an IP address or a range such as `10.0.0.0/8`.
     public init(from decoder: any Decoder) throws {
         self = try decoder.parse { AddressRange($0) }
     }
@@ -75,7 +75,7 @@ extension AccountEvent.Kind: Decodable {}
 extension ApplicationPolicy.AutomaticLinking: Decodable {}
 
 extension Decoder {
-    /// A value that is written as one piece of text.
+    /// Decodes a value from its text.
     fileprivate func parse<Value>(_ parse: (String) -> Value?) throws -> Value {
         guard let value = parse(try singleValueContainer().decode(String.self)) else {
             throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "is not valid"))

@@ -7,7 +7,7 @@ extension Configuration {
     package struct Delivery: SettingsSection, Equatable {
         package var email: Email?
         package var sms: SMS?
-        /// The administrator's own templates.
+        /// The administrator's templates.
         package var templates: TemplateOverrides?
 
         static let settings = [
@@ -44,16 +44,14 @@ extension Configuration {
         package enum Kind: String, Sendable, CaseIterable, Decodable {
             /// A POST of `{"id","to","text"}`.
             case json
-            /// Twilio's form.
+            /// A POST of the form fields that Twilio expects.
             case twilio
         }
 
-        /// The largest number of messages sent, for each window of time.
-        ///
-        /// `nil` sets no limit.
+        /// The largest number of text messages sent in each window of time; `nil` is no limit.
         package struct Budget: SettingsSection, Equatable {
             package var total: Rate?
-            /// To numbers that share country code and the next three digits.
+            /// The limit for each group of numbers that share the country code and the next three digits.
             package var perPrefix: Rate?
 
             static let settings = [
@@ -66,10 +64,10 @@ extension Configuration {
             static var shorthand: [(key: String, text: String?)] { [("total", nil)] }
         }
 
-        /// May hold a user and password.
+        /// The URL may contain a user and a password.
         package var url: Secret
         package var kind: Kind
-        /// The sender's number or name, which Twilio's form needs.
+        /// The sender's number or name, required for Twilio.
         package var from: String?
         package var budget: Budget
 
@@ -95,12 +93,12 @@ extension Configuration {
     }
 
     package struct Webhook: SettingsSection, Equatable {
-        /// The URL identifies a webhook's deliveries, so no two webhooks have the same.
+        /// The URL identifies a webhook's deliveries, so each webhook needs its own.
         package var url: String
-        /// `whsec_` and base64 (Standard Webhooks).
+        /// `whsec_` followed by base64 (Standard Webhooks).
         package var secret: Secret
         package var events: Set<AccountEvent.Kind>
-        /// As an erasure's `processors` show it.
+        /// The name in the `processors` of an erasure.
         package var name: String
 
         static let settings = [
@@ -126,9 +124,8 @@ extension Configuration {
 }
 
 extension Form {
-    /// A directory.
-    ///
-    /// Its templates become a mapping from their paths to their contents.
+    /// The path of a directory with templates, which is replaced by a mapping from the templates' paths to their
+    /// contents.
     fileprivate static let templates = scalar("the path of a directory") { path, node, reader in
         let directory = reader.absolute(path)
         var isDirectory: ObjCBool = false
@@ -152,7 +149,7 @@ extension TemplateOverrides: Decodable {
         try self.init(files: [String: String](from: decoder))
     }
 
-    /// The files of a directory that are templates, at most four levels deep.
+    /// The paths of all templates in a directory, at most four levels deep.
     fileprivate static func paths(in directory: String, below prefix: String = "") -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(prefix)")) ?? []
         return names.sorted().flatMap { name in

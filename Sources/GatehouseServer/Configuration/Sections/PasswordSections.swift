@@ -27,7 +27,7 @@ extension Configuration {
         ]
     }
 
-    /// A key that passwords go through before they are hashed, and the ones that it replaced.
+    /// The key of an HMAC that is applied to passwords before they are hashed, and the previous keys.
     package struct Pepper: SettingsSection, Equatable {
         package struct Key: SettingsSection, Equatable {
             /// Stored with each hash; at most 8 bytes.
@@ -72,7 +72,7 @@ extension Configuration {
     }
 }
 
-/// The bounds are those of `Argon2Parameters.init`.
+/// `Argon2Parameters.init` checks the same bounds.
 extension Argon2Parameters: SettingsSection {
     private static let positive = Form.integer(1...UInt32.max)
 

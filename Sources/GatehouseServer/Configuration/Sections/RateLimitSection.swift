@@ -46,7 +46,7 @@ extension RateLimit {
         }
     }
 
-    /// The configuration has no key for it: the rate is far above what people need and only stops floods.
+    /// Whether the limit cannot be configured, because its rate is far above normal use and only stops floods.
     fileprivate var isBuiltIn: Bool { self == .redirect || self == .export }
 
     fileprivate var help: String {

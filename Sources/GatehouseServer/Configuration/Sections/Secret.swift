@@ -1,4 +1,4 @@
-/// A value that no log, error or dump shows.
+/// A value that is hidden in logs, errors and dumps.
 package struct Secret: Sendable, Hashable, Decodable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

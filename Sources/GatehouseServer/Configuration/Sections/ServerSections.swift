@@ -4,13 +4,13 @@ package import ProviderKit
 extension Configuration {
     package struct Server: SettingsSection, Equatable {
         package var host: String
-        /// 0 takes any free port.
+        /// The port to listen on; 0 selects a free port.
         package var port: Int
         package var tls: TLS?
-        /// Without a trailing slash.
+        /// The URL at which clients reach the server, without a trailing slash.
         package var publicURL: String
         package var development: Bool
-        /// Whose `X-Forwarded-For` and `X-Forwarded-Proto` count.
+        /// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted.
         package var trustedProxies: [AddressRange]
 
         static let settings = [
@@ -31,9 +31,9 @@ extension Configuration {
                 help: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed."),
         ]
 
-        /// A server that only its own machine can reach needs no configured URL.
+        /// The default of `publicURL` for a server on a loopback address.
         @Sendable private static func ownURL(_ server: ConfigurationNode) -> ConfigurationNode.Content? {
-            // A key that is missing here was refused, which has been reported.
+            // A key that is missing here was refused, and its problem has been reported.
             let (host, port) = (server["host"]?.text ?? "127.0.0.1", server["port"]?.text ?? "0")
             guard host.isLoopbackHost else { return nil }
             let scheme = server["tls"] == nil ? "http" : "https"
@@ -49,9 +49,9 @@ extension Configuration {
     }
 
     package struct TLS: SettingsSection, Equatable {
-        /// The chain in PEM, the server's own certificate first.
+        /// The certificate chain in PEM, beginning with the server's own certificate.
         package var certificate: String
-        /// In PEM.
+        /// The private key in PEM.
         package var key: Secret
 
         static let settings = [
@@ -62,7 +62,7 @@ extension Configuration {
     }
 
     package struct Database: SettingsSection, Equatable {
-        /// A `postgresql://` URL, which may hold a password.
+        /// A `postgresql://` URL, which may contain a password.
         package var url: Secret
         package var connections: Int
 
@@ -76,7 +76,7 @@ extension Configuration {
     }
 
     package struct Secrets: SettingsSection, Equatable {
-        /// 32 bytes in base64, as are the previous ones.
+        /// 32 bytes in base64; the previous keys have the same form.
         package var masterKey: Secret
         package var previousMasterKeys: [Secret]
 
@@ -96,7 +96,7 @@ extension Configuration {
     }
 
     package struct Network: SettingsSection, Equatable {
-        /// Outbound calls may reach private addresses.
+        /// Whether outbound calls may reach private addresses.
         package var allowPrivateHosts: Bool
 
         static let settings = [

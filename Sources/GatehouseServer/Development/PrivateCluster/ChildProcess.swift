@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A program started in a session of its own, so that Ctrl-C does not reach it.
+/// A program that runs in its own session, so that Ctrl-C does not reach it.
 package struct ChildProcess: Sendable {
     private let id: pid_t
 
     /// Standard output and standard error both go to `output`; without an `input`, the program reads `/dev/null`.
     ///
-    /// The program starts with no signal ignored or blocked. `Process` would pass both on from this process, and a
-    /// shell cannot undo that.
+    /// The program starts with no signal ignored or blocked. `Process` would let it inherit ignored and blocked signals
+    /// from this process, which a shell cannot undo.
     package init(_ command: [String], input: Int32? = nil, output: Int32) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -57,9 +57,10 @@ package struct ChildProcess: Sendable {
         _ = wait()
     }
 
-    /// Two connected sockets that no child process inherits.
+    /// Creates two connected sockets that no child process inherits.
     ///
-    /// A child that is given one end reads the end of the stream when this process closes the other, or dies.
+    /// If a child is given one end, it reads the end of the stream as soon as this process closes the other end or
+    /// dies.
     package static func socketPair() throws -> (child: Int32, own: Int32) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -69,12 +70,12 @@ package struct ChildProcess: Sendable {
     }
 }
 
-/// The text of an error number.
+/// The message for an error number.
 func reason(_ error: Int32) -> String {
     String(cString: strerror(error))
 }
 
-/// Runs work that blocks on a thread of its own, because the cooperative pool must never block.
+/// Runs blocking work on its own thread, because the cooperative pool must never block.
 package func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }

@@ -5,9 +5,9 @@ extension PrivateCluster {
     struct Paths: Sendable {
         static let port = 5432
         private static let socketName = ".s.PGSQL.\(port)"
-        /// What the operating system allows the path of a socket, less its final NUL.
+        /// The longest path of a socket that the operating system allows, without the final NUL.
         private static let socketPathLimit = 107
-        /// How long a server whose owner has died may take to shut down.
+        /// How long to wait for a server to shut down after the process that owned it died.
         private static let patience = Duration.seconds(3)
 
         let directory: String
@@ -25,7 +25,7 @@ extension PrivateCluster {
         var data: String { directory + "/data" }
         var log: String { directory + "/postgres.log" }
 
-        /// Runs the body with the log file, emptied and open for writing.
+        /// Empties the log file and runs the body with its descriptor, which is open for writing.
         func withLog<Result>(_ body: (Int32) throws -> Result) throws -> Result {
             let descriptor = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw failure("cannot write \(log): \(reason(errno))") }
@@ -33,7 +33,7 @@ extension PrivateCluster {
             return try body(descriptor)
         }
 
-        /// The line of the log that says why a program failed.
+        /// The last line of the log that gives the reason of a failure.
         var lastLogLine: String {
             let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
             let lines = text.split(separator: "\n")
@@ -42,7 +42,7 @@ extension PrivateCluster {
         }
 
         func make(for user: User) throws {
-            // Another user than this process's must be able to pass through, but not to list it.
+            // If the server runs as another user, that user must be able to enter the directory, but not to list it.
             let mode = user.command.isEmpty ? 0o700 : 0o711
             if !FileManager.default.fileExists(atPath: directory) {
                 do {
@@ -56,7 +56,7 @@ extension PrivateCluster {
             try makePrivate(socket, for: user)
         }
 
-        /// An empty folder for `initdb`.
+        /// Creates an empty folder for `initdb`.
         func makeDraft(for user: User) throws -> String {
             let draft = data + ".draft"
             try? FileManager.default.removeItem(atPath: draft)
@@ -70,7 +70,8 @@ extension PrivateCluster {
 
         /// Creates a folder that only `user` may enter.
         ///
-        /// It checks an existing one, because the short path of the socket is one that another user could have created.
+        /// It also checks an existing folder, because the socket is at a short path that another user could have
+        /// created.
         private func makePrivate(_ path: String, for user: User) throws {
             if mkdir(path, 0o700) == 0 {
                 guard user.command.isEmpty || chown(path, user.id, user.group) == 0 else {
@@ -86,7 +87,8 @@ extension PrivateCluster {
 
         /// Removes the lock files that a killed server left behind.
         ///
-        /// PostgreSQL does so itself unless another process has the old one's number by then, as happens in containers.
+        /// PostgreSQL does this itself, unless another process has the killed server's process id by then, as happens
+        /// in containers.
         func releaseLocks() throws {
             let deadline = ContinuousClock.now + Self.patience
             while let user = users.first {
@@ -104,7 +106,8 @@ extension PrivateCluster {
             }
         }
 
-        /// The processes whose working directory is the data directory, as for every process of a server.
+        /// The processes whose working directory is the data directory, which includes every process of a PostgreSQL
+        /// server.
         private var users: [pid_t] {
             let files = FileManager.default
             let processes = (try? files.contentsOfDirectory(atPath: "/proc")) ?? []

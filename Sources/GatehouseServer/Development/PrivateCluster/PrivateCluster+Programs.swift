@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension PrivateCluster {
-    /// The paths of programs that come with PostgreSQL, from the first directory that contains all of them.
+    /// The paths of PostgreSQL's programs, from the first directory that contains all of them.
     ///
-    /// It looks where `pg_config` points, then in Debian's directories, then in `PATH`.
+    /// It searches the directory that `pg_config` prints, then Debian's directories, then `PATH`.
     package static func programs(_ names: [String]) throws -> [String] {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let directories = configured() + installed() + path.split(separator: ":").map(String.init)
@@ -24,21 +24,21 @@ extension PrivateCluster {
         return text.map { [$0.filter { !$0.isNewline }] } ?? []
     }
 
-    /// Debian installs every major version in a directory of its own; the newest comes first.
+    /// The directories of Debian's packages, one for each major version, the newest first.
     private static func installed() -> [String] {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         return versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
     }
 
-    /// The user that the server runs as, because PostgreSQL refuses root.
+    /// The user that the server runs as, which cannot be root because PostgreSQL refuses it.
     struct User {
         let id: uid_t
         let group: gid_t
-        /// The prefix that runs a command as this user.
+        /// The words to put before a command to run it as this user.
         let command: [String]
 
-        /// This process's user, unless that is root: then the owner of `data`, `postgres` or `nobody`.
+        /// The user of this process; if that is root, the owner of `data`, or otherwise `postgres` or `nobody`.
         static func owning(_ data: String) throws -> Self {
             guard geteuid() == 0 else { return Self(id: geteuid(), group: getegid(), command: []) }
             if let attributes = try? FileManager.default.attributesOfItem(atPath: data),

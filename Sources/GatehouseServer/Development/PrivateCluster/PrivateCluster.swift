@@ -4,13 +4,14 @@ internal import Synchronization
 
 /// A PostgreSQL server for development and tests that this process starts and owns.
 ///
-/// Clients reach it through a socket in a private directory. It stops when this process ends, even by SIGKILL: a shell
-/// between the two reads a socket whose other end only this process holds, and shuts the server down at its end.
+/// Clients connect through a socket in a private directory. The server stops when this process ends, even by SIGKILL: a
+/// supervising shell reads from a socket whose other end only this process holds, and shuts the server down at the end
+/// of the stream.
 package final class PrivateCluster: Sendable {
     package struct Options: Sendable {
-        /// Commits survive a crash; tests turn this off for speed.
+        /// Whether commits survive a crash; tests turn this off for speed.
         package var durable = true
-        /// The whole directory is removed when this process stops the cluster or ends.
+        /// Whether the whole directory is removed when this process stops the cluster or ends.
         package var ephemeral = false
         /// Further settings, as in `postgresql.conf`.
         package var settings: [String: String] = [:]
@@ -26,11 +27,11 @@ package final class PrivateCluster: Sendable {
 
     private static let role = "gatehouse"
     private static let startLimit = Duration.seconds(60)
-    /// How long the server may take to write everything out.
+    /// How long the server may take to write all data to disk at shutdown.
     private static let stopLimit = Duration.seconds(15)
 
-    // The inner shell notices the end of the stream; from then on it ignores SIGTERM, so that it can report it. A
-    // server that ended by itself leaves its files behind, because its log says why.
+    // The inner shell (`watcher`) detects the end of the stream. From then on it ignores SIGTERM, so that its exit
+    // status reports the detection. If the server ended by itself, its files are kept, because its log has the reason.
     private static let script = """
         cd /
         exec 3<&0
@@ -48,13 +49,13 @@ package final class PrivateCluster: Sendable {
     private let options: Options
     private let supervisor = Mutex<Supervisor?>(nil)
 
-    /// The cluster lives in folders of its own inside `directory`, which is created if it is missing.
+    /// Creates a cluster in folders inside `directory`, which is created if it is missing.
     package init(directory: String, options: Options = Options()) {
         paths = Paths(directory: directory)
         self.options = options
     }
 
-    /// Creates the cluster the first time; returns once it accepts connections.
+    /// Starts the server and returns once it accepts connections; the first start creates the cluster.
     package func start() async throws {
         try await onOwnThread { [self] in
             let programs = try Self.programs(["initdb", "postgres"])
@@ -73,17 +74,17 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    /// Ends the server's sessions, stops it and waits for its end.
+    /// Ends the server's sessions, and returns once the server has stopped.
     package func stop() async {
         guard let running = takeSupervisor() else { return }
         _ = try? await onOwnThread { [paths] in
             Self.stop(running)
-            // It is empty now, and may be outside the cluster's directory.
+            // The socket's folder is empty now; it may be outside the cluster's directory.
             rmdir(paths.socket)
         }
     }
 
-    /// Kills all the server's processes at once, as a power failure would; `start` recovers it.
+    /// Kills all the server's processes at once, like a power failure; the next `start` recovers the cluster.
     package func crash() async {
         guard let running = takeSupervisor() else { return }
         _ = try? await onOwnThread { [paths] in
@@ -147,10 +148,11 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    /// Runs `initdb` in a draft directory and moves it into place, so that an interrupted attempt leaves nothing.
+    /// Runs `initdb` in a draft directory and then moves the directory into place, so that an interrupted attempt
+    /// leaves no incomplete cluster.
     private func initialise(with initdb: String, as user: User) throws {
         let draft = try paths.makeDraft(for: user)
-        // "trust" is safe: only the owner can enter the socket's directory.
+        // `trust` is safe, because only the owner can enter the socket's directory.
         let command = [
             initdb, "-D", draft, "--username", Self.role, "--auth", "trust", "--encoding", "UTF8",
             "--no-locale", "--no-instructions",
@@ -180,7 +182,7 @@ extension PrivateCluster {
     private func failure(_ text: String) -> ServerError { Self.failure(text) }
 }
 
-/// A double-quoted identifier, as SQL and the server's settings write it.
+/// A double-quoted identifier for SQL and for the server's settings.
 private func quotedName(_ name: String) -> String {
     "\"" + name.replacing("\"", with: "\"\"") + "\""
 }
