@@ -4,22 +4,23 @@ package import ProviderKit
 /// The REST interface: routes, payloads, and the checks that every request passes.
 ///
 /// `APIResponder` receives a request, finds its application and client, and passes it to the router. An `Operation` is
-/// the call of one use case with its guards: who may call it, how often, and what it may end in. An `Endpoint` serves
-/// an operation at a method and path: `EndpointResponder` runs the guards (body, origin, a place for a hash, limit,
-/// bearer, freshness, in that order), reads the input, runs the operation and writes its output. `/openapi.json` is
-/// written from the same declarations when it is first requested. `APIResponder` alone turns thrown errors into
-/// responses.
+/// the call of one use case with its guards: who may call it, how often, and which errors it may return. An `Endpoint`
+/// serves an operation at a method and path. `EndpointResponder` runs the guards in this order: body, origin, capacity
+/// of the password hashing queue, rate limit, access token, recent authentication. It then reads the input, runs the
+/// operation and writes its output. `/openapi.json` is generated from the same declarations when it is first requested.
+/// Only `APIResponder` turns thrown errors into responses.
 ///
-/// Two optimisations were measured and left out, because they changed nothing: running requests on the event loop that
-/// reads them, by a task executor for each connection (at every `await` the runtime looks for it behind a lock, in
-/// Swift 6.3), and a dictionary of the paths without parameters before the router.
+/// Two optimisations were measured and left out, because they had no effect. The first was a task executor for each
+/// connection that runs requests on the event loop that reads them; in Swift 6.3 the runtime takes a lock at every
+/// `await` to find the executor. The second was a dictionary of the paths without parameters, consulted before the
+/// router.
 package struct HTTPAPI: Sendable {
     private let endpoints: [Endpoint]
     private let services: EndpointResponder.Services
     private let site: LiveSite
     private let metrics: RequestMetrics
 
-    /// With an inbox, `/dev/inbox` shows its messages.
+    /// Creates the interface; if `inbox` is set, `/dev/inbox` shows its messages.
     package init(
         useCases: UseCases, keys: any PublishedKeys, installed: [any Provider.Type], site: LiveSite,
         health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?

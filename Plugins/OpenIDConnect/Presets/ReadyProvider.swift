@@ -1,12 +1,14 @@
 internal import ProviderKit
 
-/// A known service, which is a type because each kind of provider is one.
+/// A service with a built-in preset.
+///
+/// It is a type, because the `kind` of a provider is static and each `ReadyProvider` type needs its own.
 protocol ReadyService: Sendable {
     associatedtype Preset: ProviderPreset
     static var preset: Preset { get }
 }
 
-/// The fixed settings of a known service.
+/// The fixed settings of one known service, such as its kind and its label.
 protocol ProviderPreset: Sendable {
     associatedtype Settings: Decodable & Sendable
     associatedtype Base: RedirectProvider
@@ -15,11 +17,11 @@ protocol ProviderPreset: Sendable {
     var displayName: String { get }
     var schema: SettingsSchema { get }
 
-    /// Creates the plain provider with the settings of this service.
+    /// Creates the generic OpenID Connect or OAuth 2.0 provider that signs in at this service.
     func provider(_ settings: Settings, context: ProviderContext) throws -> Base
 }
 
-/// A plain provider under the kind of a known service.
+/// A provider for one known service, with its own kind; it forwards all calls to the generic provider in `base`.
 struct ReadyProvider<Service: ReadyService>: RedirectProvider {
     struct Settings: ProviderSettings {
         let values: Service.Preset.Settings

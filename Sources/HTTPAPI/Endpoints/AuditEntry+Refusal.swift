@@ -2,13 +2,14 @@ internal import Accounts
 internal import ProviderKit
 
 extension AuditEntry {
-    /// The entry for a refused proof; `nil` if the error is none, or if a use case has recorded it.
+    /// Creates the entry for a refused proof; `nil` if the error is not a refusal, or if a use case has already
+    /// recorded it.
     ///
-    /// Wrong passwords and codes are recorded by the statements that count them, conflicts and closed accounts by the
-    /// linking rules, with the account concerned.
+    /// Wrong passwords and codes are recorded by the SQL statements that count them; conflicts and closed accounts are
+    /// recorded by the linking rules, with the account concerned.
     ///
-    /// Without a principal the refusal names no account. It then becomes no event of its own, but is counted in
-    /// `{"route", "network", "minute", "count", "refusals": {code or rule: count}}`.
+    /// Without a principal the refusal names no account. Such refusals are not recorded one by one, but counted in one
+    /// event `{"route", "network", "minute", "count", "refusals": {code or rule: count}}`.
     init?(refusal error: any Error, route: String, provider: String?, principal: Principal?) {
         guard let (code, rule) = Self.unaudited(error) else { return nil }
         var details: [String: JSONValue] = ["route": .string(route), "code": .string(code.rawValue)]

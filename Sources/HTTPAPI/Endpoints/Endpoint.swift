@@ -2,14 +2,14 @@ internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A route: an operation at a method and path, in the shape of one API.
+/// A route: an operation at a method and path, with the format of its request and response.
 ///
-/// Serving and documentation are made from this one declaration.
+/// The router and the OpenAPI document are both built from this declaration.
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
     let path: String
     let summary: String
-    /// Whether HEAD is served too: not for a GET that changes something (RFC 9110, 9.2.1).
+    /// Whether HEAD is served too; `false` for a GET that changes something (RFC 9110, 9.2.1).
     let answersHEAD: Bool
     let guards: OperationGuards
     let takes: TakenRequest
@@ -56,7 +56,7 @@ struct Endpoint: Sendable {
     }
 }
 
-/// The path below which version 1 of the API lies.
+/// The path prefix of version 1 of the API.
 let base = "/api/v1"
 
 extension Operation {
@@ -70,7 +70,7 @@ extension Operation {
 }
 
 extension Endpoint {
-    /// A document, page or health check that anyone may read, and that needs no database.
+    /// An endpoint for a document, page or health check that anyone may read and that needs no database.
     static func open(
         _ path: String, _ summary: String, limits: OperationLimits<Void> = .local,
         returns: [ReturnedResponse] = [.init(contentType: "application/json")],

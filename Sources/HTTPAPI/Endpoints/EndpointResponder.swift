@@ -5,14 +5,14 @@ internal import Logging
 internal import NIOCore
 internal import ProviderKit
 
-/// Serves one endpoint: the checks in the order of docs/api.md, then its operation.
+/// Serves one endpoint: runs the checks in the order of docs/api.md, then the operation.
 struct EndpointResponder: HTTPResponder {
     typealias Context = APIRequestContext
 
     let endpoint: Endpoint
     let services: Services
 
-    /// What checks requests.
+    /// The services that check requests before the operation runs.
     struct Services: Sendable {
         let authentication: BearerAuthentication
         let limits: any RateLimiting
@@ -42,8 +42,8 @@ struct EndpointResponder: HTTPResponder {
         }
     }
 
-    /// - Throws: `AccountsError.overloaded` if a hash would be refused: before the limit is counted, which takes a
-    ///   statement.
+    /// - Throws: `AccountsError.overloaded` if the hashing queue is full. This is checked before the rate limit is
+    ///   counted, which takes an SQL statement.
     private func client(of scope: RequestScope, hashing: Bool, on channel: any Channel) async throws -> Client {
         var client = scope.client
         client.route = endpoint.path
@@ -74,7 +74,7 @@ struct EndpointResponder: HTTPResponder {
             presenting: token, in: application, admittingFormerGuests: endpoint.guards.admitsFormerGuests)
     }
 
-    /// RFC 6750, 2.1; the case of the scheme does not matter (RFC 9110, 11.1).
+    /// The token of a `Bearer` header (RFC 6750, 2.1); the scheme is not case-sensitive (RFC 9110, 11.1).
     private static func bearer(in header: String) -> String? {
         let scheme = header.utf8.prefix { $0 != UInt8(ascii: " ") }
         let token = header.utf8[scheme.endIndex...].dropFirst()
@@ -82,7 +82,7 @@ struct EndpointResponder: HTTPResponder {
         return String(Substring(token))
     }
 
-    /// The request is refused even if the refusal could not be recorded.
+    /// Records a refused request; a failure to record it is logged and does not change the response.
     private func audit(
         _ error: any Error, by principal: Principal?, from client: Client, in application: Accounts.Application,
         context: APIRequestContext

@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import ProviderKit
 
-/// Reads a request's body under the rules of docs/api.md for size, type and form.
+/// Reads a request's body under the rules of docs/api.md for size, media type and syntax.
 enum RequestBody {
     static let largest = 64 * 1024
 
@@ -15,7 +15,8 @@ enum RequestBody {
 
     private static let tooLarge = APIError(.payloadTooLarge, "The body is larger than \(largest) bytes")
 
-    /// Checks the size, then the type, which an empty body does not need; without a form the body is not read.
+    /// Checks the size, then the media type, which an empty body does not need; if `form` is `nil`, the body is not
+    /// read.
     static func collect(_ request: Request, as form: Form?) async throws -> ByteBuffer {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > largest { throw tooLarge }
         guard let form else { return ByteBuffer() }

@@ -19,7 +19,7 @@ struct IncomingRequest: Sendable {
         try FormFields(request.method == .post ? String(buffer: body) : request.uri.query ?? "")
     }
 
-    /// What a provider may look at besides the credential.
+    /// The parts of the request that a provider may use besides the credential.
     var origin: RequestOrigin {
         RequestOrigin(peer: context.peer?.description) { [headers = request.headers] name in
             HTTPField.Name(name).map { headers[values: $0] } ?? []
@@ -43,14 +43,15 @@ extension IncomingRequest: CredentialDecoding {
     }
 }
 
-/// What a route takes, for its documentation and for the checks of size, type and origin.
+/// The kind of request that a route accepts, for its documentation and for the checks of size, type and origin.
 struct TakenRequest: Sendable {
     var body: (any RequestPayload.Type)?
-    /// Fields of the query, or of the form.
+    /// The fields of the query or of the form.
     var parameters: [OperationDescription.Parameter] = []
     /// `nil` if the body is ignored.
     var form: RequestBody.Form?
-    /// Pages of other origins send browsers here, also by a form: the rules for origins and JSON do not apply.
+    /// Whether pages of other origins may send browsers here, also by a form, so that the rules for origins and JSON do
+    /// not apply.
     var isForBrowsers = false
 }
 
@@ -59,21 +60,21 @@ struct RequestShape<Input: Sendable>: Sendable {
     var taken = TakenRequest()
     let read: @Sendable (IncomingRequest) throws -> Input
 
-    /// A JSON body, documented as that type, from which `make` makes the input.
+    /// Decodes a JSON body of the type, which is also its documentation; `make` converts it to the input.
     static func json<Body: RequestPayload>(
         _ type: Body.Type, _ make: @escaping @Sendable (Body, IncomingRequest) throws -> Input
     ) -> Self {
         Self(taken: TakenRequest(body: type, form: .json)) { try make($0.decode(type), $0) }
     }
 
-    /// A JSON body, documented as that type, that `read` decodes.
+    /// Lets `read` decode a JSON body, which is documented as the type `documented`.
     static func json(
         documented: any RequestPayload.Type, _ read: @escaping @Sendable (IncomingRequest) throws -> Input
     ) -> Self {
         Self(taken: TakenRequest(body: documented, form: .json), read: read)
     }
 
-    /// The query of a GET, or a form, with which other sites send browsers here.
+    /// Reads the query of a GET or the form of a POST from a browser that another site sends here.
     static func browser(
         _ method: HTTPRequest.Method, _ parameters: [OperationDescription.Parameter] = [],
         _ read: @escaping @Sendable (IncomingRequest) throws -> Input
@@ -84,7 +85,7 @@ struct RequestShape<Input: Sendable>: Sendable {
 }
 
 extension RequestShape where Input: RequestPayload {
-    /// The input itself as a JSON body.
+    /// Decodes the input itself from a JSON body.
     static var json: Self { .json(Input.self) { input, _ in input } }
 }
 
@@ -93,7 +94,7 @@ extension RequestShape<Void> {
 }
 
 extension RequestShape<UUID> {
-    /// A parameter of the path; throws the error if it is no id.
+    /// Reads a UUID from a path parameter; throws `error` if the parameter is not a UUID.
     static func id(_ name: String, orElse error: AccountsError) -> Self {
         Self { request in
             guard let id = request.context.parameters.get(name, as: UUID.self) else { throw error }

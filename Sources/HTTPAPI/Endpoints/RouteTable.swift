@@ -9,7 +9,7 @@ struct RouteTable {
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
-    /// Replaces methods that the router does not know by one that no path serves.
+    /// Replaces a method that the router does not support by a method that no path serves.
     static func routed(_ method: HTTPRequest.Method) -> HTTPRequest.Method {
         methods.contains(method) ? method : .trace
     }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension APIError {
-    /// The error for anything that a request threw; `nil` for an unexpected error.
+    /// Converts an error that was thrown while serving a request; `nil` for an unexpected error.
     init?(any error: any Error) {
         switch error {
         case let error as APIError: self = error
@@ -70,7 +70,7 @@ extension APIError {
         }
     }
 
-    /// A refusal by the linking rules, with further members of its details.
+    /// Converts a refusal by the linking rules; `further` is added to its details.
     private init(_ code: ErrorCode, _ refusal: Refusal, _ further: [String: String?] = [:]) {
         var details: [String: JSONValue] = [
             "rule": .string(refusal.rule), "reason": .string(refusal.reason),

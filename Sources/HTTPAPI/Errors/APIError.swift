@@ -5,13 +5,13 @@ package import ProviderKit
 
 /// An error as it is sent to the client.
 ///
-/// Any error that has no such form becomes `INTERNAL`, and its text is only logged.
+/// Any error that can't be converted to this type is sent as `INTERNAL`, and its text is only logged.
 package struct APIError: Error, Sendable {
     package let code: ErrorCode
-    /// For people; contains nothing internal and no value that was sent.
+    /// A text for developers of clients; contains no internal detail and no value from the request.
     package let message: String
     package var details: [String: JSONValue]?
-    /// Whole seconds, rounded up.
+    /// The `Retry-After` time in whole seconds, rounded up.
     package var retryAfter: Int?
     /// The methods that the path supports, for 405.
     package var allowed: String?
@@ -40,7 +40,7 @@ package struct APIError: Error, Sendable {
 }
 
 extension Duration {
-    /// Whole seconds.
+    /// The duration in whole seconds, rounded up.
     var secondsRoundedUp: Int {
         Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
     }

@@ -1,6 +1,6 @@
 /// The stable codes of the error envelope.
 ///
-/// Append-only: clients branch on them.
+/// Codes may be added but never renamed or removed, because clients branch on them.
 package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case missingParameter = "MISSING_PARAMETER"
     case invalidParameter = "INVALID_PARAMETER"

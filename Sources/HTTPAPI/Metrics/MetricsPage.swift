@@ -6,11 +6,11 @@ package struct MetricsPage {
     /// A metric that a part of the server reports on request.
     package struct Gauge: Sendable {
         package let name: String
-        /// `gauge`, `histogram`, or `counter` for a value that never falls.
+        /// The type in Prometheus' format: `gauge`, `histogram`, or `counter` for a value that never decreases.
         package let type: String
         package let help: String
         package let samples: @Sendable () -> [Sample]
-        /// Used instead of samples.
+        /// Replaces `samples` if the metric is a histogram.
         let histogram: (@Sendable () -> Histogram)?
 
         package init(_ name: String, type: String = "gauge", help: String, value: @escaping @Sendable () -> Double) {
@@ -48,11 +48,11 @@ package struct MetricsPage {
         }
     }
 
-    /// Counts how many values fell between the bounds of each bucket.
+    /// Counts values by bucket.
     package struct Histogram: Sendable {
         /// Upper bounds, in ascending order.
         let bounds: [Double]
-        /// For each bound, the number of values up to it and above the bound before.
+        /// For each bound, the number of values that are at most this bound and greater than the previous one.
         var buckets: [Int]
         var count: Int
         var sum: Double
@@ -89,7 +89,7 @@ extension MetricsPage {
         if let histogram = gauge.histogram { add(histogram()) }
     }
 
-    /// Adds a histogram; in this format each bucket includes all below it.
+    /// Adds a histogram; in Prometheus' format the count of each bucket includes all smaller buckets.
     mutating func add(_ histogram: Histogram, labels: [(String, String)] = []) {
         var total = 0
         for (bound, count) in zip(histogram.bounds, histogram.buckets) {

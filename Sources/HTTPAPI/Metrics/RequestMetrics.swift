@@ -16,7 +16,7 @@ package final class RequestMetrics: Sendable {
 
     package init() {}
 
-    /// Clients choose the method; other ones share a label, so that the number of labels is limited.
+    /// The methods that have their own label; all others share one, because clients could send any number of them.
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     func record(method: String, route: String, status: Int, duration: Duration) {

@@ -7,13 +7,13 @@ internal import ProviderKit
 /// The request context of Hummingbird, with the connection, the request's id and its scope.
 package struct APIRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The TCP peer, which may be a proxy.
+    /// The address of the TCP peer, which may be a proxy.
     let peer: IPAddress?
     /// The connection; with HTTP/2, the request's own stream.
     let channel: any Channel
     /// The client's `X-Request-ID`, or a generated one.
     var id = ""
-    /// Set once application and client are known.
+    /// The application and client; `nil` until `APIResponder` has found them.
     var scope: RequestScope?
 
     package init(source: ApplicationRequestContextSource) {
@@ -24,9 +24,9 @@ package struct APIRequestContext: RequestContext {
 }
 
 extension IPAddress {
-    /// Copies the bytes: formatting and parsing the address took 1 % of a request's processor time.
+    /// Copies the bytes of a socket address, because formatting and parsing it took 1 % of a request's processor time.
     fileprivate init?(_ address: SocketAddress) {
-        // The address follows the family and the port, and with IPv6 a flow label (`ip(7)`, `ipv6(7)`).
+        // The address follows the address family and the port, and for IPv6 also the flow label (`ip(7)`, `ipv6(7)`).
         let place: Range<Int>
         switch address {
         case .v4: place = 4..<8
@@ -41,7 +41,7 @@ extension IPAddress {
 }
 
 extension APIRequestContext {
-    /// Adds the request's id to each line; made when needed, as few requests log anything.
+    /// A logger that adds the request's id to each line; created on use, because few requests log anything.
     var log: Logger {
         var logger = logger
         logger[metadataKey: "request"] = .string(id)

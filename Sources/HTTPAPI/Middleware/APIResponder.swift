@@ -7,7 +7,7 @@ internal import ProviderKit
 
 /// The outermost responder: gives each request an id, finds its application and client, and calls the router.
 ///
-/// Only here thrown errors become responses, and requests are logged and counted.
+/// Thrown errors are converted to responses only here, and requests are logged and counted only here.
 package struct APIResponder: HTTPResponder {
     package typealias Context = APIRequestContext
 
@@ -33,12 +33,12 @@ package struct APIResponder: HTTPResponder {
         } catch {
             response = self.response(to: error, context: context)
         }
-        // HEAD gets what GET would get without the content, also for errors (RFC 9110, 9.3.2).
+        // The response to HEAD is that to GET without the content, also for errors (RFC 9110, 9.3.2).
         if request.method == .head { response = Response(status: response.status, headers: response.headers) }
         OriginRule.addHeaders(to: &response.headers, request: request, scope: context.scope)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)
-        // RFC 6797; a proxy that terminates TLS sends its own.
+        // Adds `Strict-Transport-Security` (RFC 6797); a proxy that terminates TLS must add its own.
         if site.current.endsTLS { response.headers.append(.onlyHTTPS) }
         record(response, to: request, took: .now - began, context: context)
         return response
@@ -66,14 +66,16 @@ package struct APIResponder: HTTPResponder {
         return try await router.respond(to: Request(head: head, body: request.body), context: context)
     }
 
-    /// RFC 9112, 3.2: with HTTP/1 the first `Host` field is the authority, and any other remains among the fields.
+    /// Requires exactly one `Host`, of limited length and in visible ASCII (RFC 9112, 3.2).
+    ///
+    /// With HTTP/1, the first `Host` field has become the request's authority; any other is still among the fields.
     private static func requireOneHost(_ request: Request) throws {
         guard let host = request.head.authority, !request.headers.contains(.host),
             host.utf8.count <= longestHost, host.utf8.allSatisfy(\.isVisibleASCII)
         else { throw APIError(.invalidParameter, "The request must name one host") }
     }
 
-    /// In bytes: a name of 253 (RFC 1035, 2.3.4) and a port.
+    /// The longest host in bytes: a name of 253 bytes (RFC 1035, 2.3.4), a colon and a port.
     private static let longestHost = 259
 
     /// Refuses paths that can't be served, before the router compares their parts.
@@ -105,7 +107,7 @@ package struct APIResponder: HTTPResponder {
     private static let plainCharacters = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+=".utf8)
 
-    /// The client's id, if it is short and printable: it is logged.
+    /// The id that the client sent, if it is short and printable, because it is logged.
     private static func requestID(of request: Request) -> String? {
         guard let id = request.headers[.xRequestID], (1...128).contains(id.utf8.count),
             id.utf8.allSatisfy(plainCharacters.contains)
@@ -126,7 +128,8 @@ package struct APIResponder: HTTPResponder {
         return APIError(.internal, "Something went wrong").response()
     }
 
-    /// Records the path's pattern, never the path, which may contain a receipt.
+    /// Logs and counts the request by the path's pattern, never by the path itself, which may contain a deletion's
+    /// receipt.
     private func record(
         _ response: Response, to request: Request, took duration: Duration, context: APIRequestContext
     ) {

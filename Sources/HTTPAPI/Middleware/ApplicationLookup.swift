@@ -1,17 +1,17 @@
 internal import Hummingbird
 
-/// Finds the application of a request: by path prefix, by host, else the default one.
+/// Finds the application of a request by its path prefix or host; otherwise uses the default application.
 ///
 /// `APIResponder` has checked that path and host are short ASCII texts.
 struct ApplicationLookup {
     let application: ServedApplication
     let pathPrefix: String
-    /// The path without the prefix, with the query.
+    /// The path and query without the application's prefix.
     let path: String
 
     private static let prefix = "/apps/"
 
-    /// - Throws: `UNKNOWN_APPLICATION`.
+    /// - Throws: `APIError` with `UNKNOWN_APPLICATION`.
     init(of request: Request, in site: Site) throws {
         let whole = request.head.path ?? "/"
         if whole.hasPrefix(Self.prefix) {

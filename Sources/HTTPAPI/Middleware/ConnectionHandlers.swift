@@ -31,9 +31,10 @@ extension Channel {
     }
 }
 
-/// Closes the connection of a client whose request has not arrived in full within a time.
+/// Closes the channel of a request that has not arrived in full within a time limit.
 ///
-/// With HTTP/2 that is the request's own stream. The idle timeout alone would let a client send a byte a minute.
+/// With HTTP/1 the channel is the connection, with HTTP/2 it is the request's own stream. The idle timeout alone would
+/// let a client send one byte a minute.
 package final class BodyDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
 
@@ -56,7 +57,8 @@ package final class BodyDeadlineHandler: ChannelInboundHandler, RemovableChannel
         context.fireChannelRead(data)
     }
 
-    /// Starts the timer here, because most requests have arrived in full by now and need none.
+    /// Starts the timer only if the request is still incomplete after a read, because most requests arrive in one read
+    /// and need no timer.
     package func channelReadComplete(context: ChannelHandlerContext) {
         if isArriving, deadline == nil {
             let channel = context.channel

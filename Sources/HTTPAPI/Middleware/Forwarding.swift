@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// The client's address and scheme, which a proxy may report in header fields.
 ///
-/// They are ignored unless the peer is a trusted proxy.
+/// The fields are ignored unless the peer is a trusted proxy.
 struct Forwarding {
     /// The right-most address that is not itself a trusted proxy.
     let address: String
@@ -21,12 +21,14 @@ struct Forwarding {
         isSecure = site.endsTLS || request.headers[.xForwardedProto]?.hasSameBytes(ignoringCaseAs: "https") == true
     }
 
-    /// In bytes: enough for an IPv6 address in brackets and a port.
+    /// The longest accepted entry in bytes: enough for an IPv6 address in brackets and a port.
     private static let longestEntry = 64
 
-    /// Reads from the right, where the nearest proxy wrote; if all are trusted, the farthest is the client.
+    /// Finds the client: the right-most address that is not a trusted proxy, or the left-most address if all are
+    /// trusted.
     ///
-    /// - Returns: `nil` if the deciding entry is no address: the client can write anything to its left.
+    /// Each proxy appends its peer's address on the right, and the client can write anything further to the left.
+    /// - Returns: `nil` if the entry that would be the client is not an address.
     static func client(in fields: [String], isTrusted: (IPAddress) -> Bool) -> IPAddress? {
         var farthest: IPAddress?
         for entry in fields.reversed().lazy.flatMap({ $0.utf8.split(separator: UInt8(ascii: ",")).reversed() }) {
@@ -41,7 +43,7 @@ struct Forwarding {
 }
 
 extension IPAddress {
-    /// Some proxies add the client's port: `203.0.113.7:5678`, `[2001:db8::1]:443`, `[2001:db8::1]`.
+    /// Parses an entry, to which some proxies add the port: `203.0.113.7:5678`, `[2001:db8::1]:443`, `[2001:db8::1]`.
     fileprivate init?(forwarded text: Substring) {
         if text.first == "[" {
             guard let end = text.firstIndex(of: "]") else { return nil }
@@ -60,7 +62,7 @@ extension IPAddress {
 }
 
 extension Substring {
-    /// A colon and a number of 16 bits.
+    /// Whether the text is a colon and a 16-bit number.
     fileprivate var isPort: Bool {
         first == ":" && dropFirst().utf8.allSatisfy { ("0"..."9").contains(Unicode.Scalar($0)) }
             && UInt16(dropFirst()) != nil
@@ -68,7 +70,7 @@ extension Substring {
 }
 
 extension Substring.UTF8View {
-    /// Without the spaces and tabs around it.
+    /// The text without surrounding spaces and tabs.
     fileprivate var trimmingBlanks: Substring.UTF8View {
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var text = drop(while: isBlank)

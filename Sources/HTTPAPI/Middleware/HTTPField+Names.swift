@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension HTTPField {
-    // Made once, because a field checks its value byte by byte.
+    // Created once, because `HTTPField` validates its value byte by byte.
     static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
     static let varyByOrigin = HTTPField(name: .vary, value: "Origin")
     static let json = HTTPField(name: .contentType, value: "application/json; charset=utf-8")

@@ -7,9 +7,9 @@ enum OriginRule {
     private static let refusal = APIError(
         .unauthorizedRequestOrigin, "This origin is not on the application's list")
 
-    /// Requires that a request to the API that names an origin names a listed one or the server's own.
+    /// Refuses a request to the API whose `Origin` is neither listed nor the server's own.
     ///
-    /// `path` is the endpoint's, because the request may spell it in other ways (`//api/v1`).
+    /// `path` is the endpoint's path, because the request may spell the same path in other ways (`//api/v1`).
     static func check(_ request: Request, for path: String, scope: RequestScope) throws {
         guard path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
         guard allows(origin, scope: scope) else { throw refusal }

@@ -2,9 +2,9 @@ internal import Accounts
 internal import Logging
 internal import Synchronization
 
-/// Logs overload without adding to it: the first refusal at once, then at most one line every ten seconds.
+/// Logs the first request refused because of overload at once, then at most one line every ten seconds.
 ///
-/// A line for each refused request would cost more than refusing it.
+/// Writing a line for each refused request would cost more than refusing it.
 final class OverloadLog: Sendable {
     private struct State {
         var unlogged = 0
@@ -26,7 +26,7 @@ final class OverloadLog: Sendable {
     }
 
     /// Counts a refusal.
-    /// - Returns: how many were counted since the last line, or `nil` if it is too early for another line.
+    /// - Returns: the number of refusals since the last line, or `nil` if it is too early for another line.
     func due() -> Int? {
         let now = now()
         return state.withLock { state in
@@ -40,7 +40,7 @@ final class OverloadLog: Sendable {
 }
 
 extension Error {
-    /// The server refused because it was overloaded, or the client has gone; `/metrics` counts these.
+    /// Whether the server was overloaded or the client has disconnected; `/metrics` counts these requests.
     var isOverload: Bool {
         if self is CancellationError { return true }
         guard case AccountsError.overloaded? = self as? AccountsError else { return false }

@@ -1,10 +1,11 @@
 internal import ProviderKit
 internal import Synchronization
 
-/// Generates ids for requests: 16 hexadecimal digits that do not repeat within 2⁶⁴ and do not reveal their number.
+/// Generates request ids of 16 hexadecimal digits, which do not repeat within 2⁶⁴ and do not reveal the number of
+/// requests.
 ///
-/// A counter from a random start, permuted by SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-/// Generators, 2014), because a random number of the system would cost a system call per request.
+/// An id is a counter with a random start, permuted by SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom
+/// Number Generators, 2014). The system's random numbers would cost a system call per request.
 final class RequestIDs: Sendable {
     private let state = Atomic(UInt64.random(in: .min ... .max))
 

@@ -3,16 +3,16 @@ internal import NIOCore
 package import ProviderKit
 internal import Synchronization
 
-/// An application, and what serving it over HTTP needs.
+/// An application with its settings for HTTP.
 ///
-/// This and `Site` are classes, because every request copies its references to both several times.
+/// This type and `Site` are classes, because every request copies its references to both several times.
 package final class ServedApplication: Sendable {
     package let application: Application
-    /// Origins of its pages, as a browser writes them: `https://app.example`.
+    /// The origins of the application's pages, in the form that browsers send: `https://app.example`.
     package let origins: Set<String>
-    /// Listed in exports of personal data.
+    /// The recipients of personal data, which exports list.
     package let recipients: [Recipient]
-    /// The response to `GET /auth/providers`, written once.
+    /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
 
     package init(application: Application, origins: Set<String>, recipients: [Recipient] = []) {
@@ -26,14 +26,14 @@ package final class ServedApplication: Sendable {
 /// The configuration of the HTTP interface.
 package final class Site: Sendable {
     package let applications: [String: ServedApplication]
-    /// Names of applications by host: lower-case, and with a port if only that port is meant.
+    /// The names of applications by lower-case host; a host with a port matches only that port.
     package let hosts: [String: String]
     package let defaultApplication: String
     /// The server's own origin, from its public URL.
     package let ownOrigin: String
-    /// Plain HTTP is allowed.
+    /// Whether plain HTTP is allowed.
     package let isDevelopment: Bool
-    /// This server terminates TLS itself.
+    /// Whether this server terminates TLS itself.
     package let endsTLS: Bool
     /// Whether forwarding header fields of this peer are trusted.
     package let isTrustedProxy: @Sendable (IPAddress) -> Bool

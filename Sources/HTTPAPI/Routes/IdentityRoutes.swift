@@ -41,7 +41,7 @@ extension APIRoutes {
                 returns: .json(IdentityPayload.init)),
             operations.remove.at(
                 .delete, path + "/{identity}",
-                "Removes an identity, or with the last one the account; `current` is the one of this session",
+                "Unlinks an identity; unlinking the last one deletes the account; `current` is the one of this session",
                 takes: RequestShape { $0["identity"].hasSameBytes(as: "current") ? nil : try $0.identity },
                 returns: .removal),
             operations.review.at(

@@ -59,7 +59,7 @@ extension RequestShape<ProviderOperations.Start> {
                 "code_challenge", help: "The app's proof key, unless the URI is registered without one.",
                 schema: .codeChallenge),
             .init("code_challenge_method", help: "S256.", schema: .enumeration(["S256"])),
-            .init("state", help: "Comes back unchanged; one is made where it is absent."),
+            .init("state", help: "Returned unchanged; generated if absent."),
             .init(
                 "mode", help: "redirect (the default), or json for an app that opens the browser itself.",
                 schema: .enumeration(["redirect", "json"])),

@@ -1,9 +1,9 @@
-/// Maps the names of the server's claims to those in a service's profile or token.
+/// Maps the server's claim names to the names in a service's profile or token.
 ///
-/// An administrator's `claims: { ours: theirs }` overrides defaults. A service's name may be a dotted path; `null`
+/// The setting `claims: { serverName: serviceName }` overrides defaults. A service's name may be a dotted path; `null`
 /// switches a claim off.
 public struct ClaimMap: Sendable {
-    /// The claims that the server knows; claims under other names are stored in the profile.
+    /// The claims that the server interprets; claims under other names are stored in the profile.
     public enum Name: String, Sendable, CaseIterable {
         case providerUid, email, emailVerified, phone, phoneVerified, displayName
     }
@@ -18,7 +18,7 @@ public struct ClaimMap: Sendable {
     /// The names that were mapped to another path than the default.
     private let mapped: Set<String>
 
-    /// Creates a map from configured names over a default; a `nil` path switches a claim off.
+    /// Creates a map in which `configured` overrides `standard`; a `nil` path switches a claim off.
     /// - Throws: `SettingsError` if `providerUid` has no path.
     public init(_ configured: [String: String?], over standard: [String: String] = [:]) throws {
         var paths = standard
@@ -33,12 +33,12 @@ public struct ClaimMap: Sendable {
         self.paths = paths
     }
 
-    /// The value of a claim; `.null` if there is none.
+    /// The value of the claim in `document`; `.null` if the claim has no path or the document lacks it.
     public func value(_ name: Name, in document: JSONValue) -> JSONValue {
         paths[name.rawValue].map { document[claim: $0] } ?? .null
     }
 
-    /// The person that the document is about: a non-empty string, or an integer as older systems use.
+    /// The subject id in the document: a non-empty string, or an integer, which older systems use.
     public func subject(in document: JSONValue) -> String? {
         let claim = value(.providerUid, in: document)
         return claim.string.flatMap { $0.isEmpty ? nil : $0 } ?? claim.integer.map { String($0) }
@@ -50,12 +50,13 @@ public struct ClaimMap: Sendable {
     /// Whether the configuration changed the path of a claim.
     public func isMapped(_ name: Name) -> Bool { mapped.contains(name.rawValue) }
 
-    /// The names that the server does not know, with their paths.
+    /// The configured claims that are not in `Name`, with their paths.
     public var further: [String: String] { paths.filter { Name(rawValue: $0.key) == nil } }
 }
 
 extension JSONValue {
-    /// The member with exactly this name, because names may be URLs, or else the value at this dotted path.
+    /// The member with exactly this name, since claim names may be URLs with dots; otherwise the value at this dotted
+    /// path.
     public subscript(claim path: String) -> JSONValue {
         let member = self[path]
         return member.isNull ? self[path: path] : member
