@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Reading, deleting and restoring one's account.
+/// Reading, deleting and restoring the caller's account.
 struct AccountTests {
     @Test func `me is the user object itself`() async throws {
         try await TestServer.with { server in
@@ -219,7 +219,7 @@ struct AccountTests {
             let (deletion, signIn) = try await server.backend.database.transaction { transaction in
                 _ = try await transaction.execute(
                     Statement(.write, "SELECT FROM accounts WHERE uid = $1 FOR UPDATE"), [.uuid(uid)])
-                // They get it in the order in which they came.
+                // PostgreSQL grants the row lock in the order in which the two calls wait for it.
                 let deletion = Task { try await client.deleteAccount(person) }
                 try await awaitBlocked(1, at: server)
                 let signIn = Task { try await client.present(.somebody("ada")) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Which application a request belongs to, and that nothing crosses from one to another.
+/// The server assigns each request to an application, and data of one application is not visible in another.
 struct ApplicationsTests {
     @Test func `path prefix, host and default find the application, in this order`() async throws {
         try await TestServer.with(others: TestServer.photos) { server in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Authentication by `Authorization`.
+/// Authentication with the `Authorization` header.
 struct BearerTests {
     @Test func `only a valid token of an open session is accepted`() async throws {
         try await TestServer.with { server in

@@ -5,14 +5,14 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Which calls are limited by client, and what counts as one client.
+/// Which calls are limited by client, and which addresses count as one client.
 struct ClientLimitTests {
-    /// Proxies that say who is calling.
+    /// The configuration of trusted proxies, which state the client's address.
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
     private func from(_ address: String) -> HTTPHeaders { ["x-forwarded-for": address] }
 
-    /// Limits that are no key of the configuration, and far above two.
+    /// Routes with fixed limits that cannot be configured and are far above two.
     private static let builtIn: Set = [
         "/api/v1/auth/oauth/{provider}/authorize", "/api/v1/auth/identities/{identity}/authorize",
         "/api/v1/auth/account/export",
@@ -41,7 +41,7 @@ struct ClientLimitTests {
                     for _ in 0..<3 {
                         let verb = HTTPMethod(rawValue: method.uppercased())
                         var headers = from(address)
-                        // Forms are for browsers that come back from a provider.
+                        // Only the callback accepts forms, which browsers send when they return from a provider.
                         let isForm = path.hasSuffix("/callback")
                         headers.add(
                             name: "content-type",
@@ -60,7 +60,7 @@ struct ClientLimitTests {
                 }
             }
             #expect(number > 40)
-            // Messages that a test polls for.
+            // The development inbox is not limited, because tests poll it.
             for _ in 0..<5 { #expect(try await client.send(.GET, "/dev/inbox").status == 200) }
         }
     }
@@ -136,7 +136,7 @@ struct ClientLimitTests {
             for _ in 0..<2 {
                 #expect(try await client.post("/auth/logout", headers: from("203.0.113.1")).status == 401)
             }
-            // Another replica each time, which does not remember the refusal.
+            // Each call goes to a new replica, which has not cached the refusal.
             for _ in 0..<3 {
                 try await TestServer.with(
                     database: server.databaseURL, server: Self.proxied, rateLimits: "{ logout: 2/h }"
@@ -145,7 +145,7 @@ struct ClientLimitTests {
                     expectError(answer, 429, "RATE_LIMITED")
                 }
             }
-            // A row is as far ahead as so many calls are given back in.
+            // `full_at` is as far in the future as it takes to restore the used calls.
             let taken = try await server.count(
                 """
                 SELECT round(extract(epoch FROM full_at - now()) / 112.5)::int8 FROM rate_limits

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A reset of an account that is being deleted takes effect with its restore.
+/// A password reset of an account in its grace period takes effect when the account is restored.
 struct DeletedResetTests {
     private func restoreToken(_ answer: APIClient.Answer) throws -> String {
         expectError(answer, 403, "ACCOUNT_DELETED")
@@ -29,7 +29,7 @@ struct DeletedResetTests {
             expectError(try await client.login(person.email, APIClient.otherPassword), 403, "ACCOUNT_DELETED")
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE password_hash IS NOT NULL") == 1)
 
-            // The sign-in with the new password got a restore token of its own: that leaves the password.
+            // The sign-in above got a restore token of its own; the token of the reset and its new password stay valid.
             let restored = try await restore(client, token)
             #expect(restored.status == 200 && restored["user"]["id"].string == person.uid, "\(restored.text)")
             #expect(restored["auth"]["provider"] == "email")

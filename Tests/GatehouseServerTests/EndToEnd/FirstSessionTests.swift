@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The main job, from HTTP to PostgreSQL and back.
+/// Creating a session, from HTTP to PostgreSQL and back.
 @Suite struct FirstSessionTests {
     @Test func aGuestSignsInRefreshesAndLeaves() async throws {
         try await TestServer.with { server in

@@ -7,9 +7,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Malformed input gives a client error and never ends the process.
+/// Malformed input is answered with a client error and never crashes the process.
 struct MalformedInputTests {
-    /// A route with a body, as the server's own document describes it.
+    /// A route with a JSON body, as the server's own OpenAPI document describes it.
     private struct Route {
         let method: HTTPMethod
         let path: String
@@ -63,7 +63,7 @@ struct MalformedInputTests {
         ("one byte too many", Array("{}".utf8) + [UInt8](repeating: 0x20, count: 64 * 1024 - 1)),
     ]
 
-    /// A text, or where it may be left out, a text or null.
+    /// Whether the schema is a string, or a string or null.
     private static func isText(_ schema: JSONValue) -> Bool {
         schema["type"] == "string" || schema["type"].array?.contains("string") == true
     }
@@ -107,7 +107,7 @@ struct MalformedInputTests {
                         expectRefusal(answer, about)
                         #expect(answer.status == 400, "\(about)")
                     }
-                    // With all others in place, it is this one that is named.
+                    // With valid values for all other fields, the error is about this field.
                     let others = route.fields.filter { $0.key != field && Self.isText($0.value) }
                         .map { #","\#($0)":"\#($1["enum"].array?.first?.string ?? "text")""# }.joined()
                     let isList = "\(schema)".contains("items")
@@ -155,7 +155,7 @@ struct MalformedInputTests {
             let kept = [
                 "{}", #"{"a":9223372036854775807}"#, #"{"a":-9223372036854775808}"#, #"{"a":0.1}"#, #"{"a":"\\u0000"}"#,
                 #"{"a":"\ud83d\ude00","ü":[null,true,{"b":[]}]}"#, deep,
-                // Three times as long as the decoded text.
+                // Escaped JSON three times as long as the decoded text.
                 #"{"a":""# + String(repeating: #"\u00e9"#, count: 8000) + #""}"#,
             ]
             for value in kept {

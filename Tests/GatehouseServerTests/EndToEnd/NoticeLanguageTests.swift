@@ -14,7 +14,7 @@ struct NoticeLanguageTests {
         languages.map { ["accept-language": $0] } ?? [:]
     }
 
-    /// An account that was opened by a mailed link, in a browser that wants these languages.
+    /// Creates an account through a mailed link, confirmed with this `Accept-Language`.
     private func owner(_ languages: String?, at server: TestServer) async throws -> Person {
         let client = APIClient(server)
         let email = APIClient.newAddress()
@@ -35,7 +35,7 @@ struct NoticeLanguageTests {
         try await server.text("SELECT locale FROM accounts WHERE uid = $1", [.uuid(UUID(uuidString: person.uid))])
     }
 
-    /// Waits for a mail whose subject ends so.
+    /// Waits for a mail whose subject has this suffix.
     private func expectMail(
         _ subject: String, to person: Person, at server: TestServer, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -82,7 +82,7 @@ struct NoticeLanguageTests {
         }
     }
 
-    /// The address is owned, but no identity of this provider has it.
+    /// An account has the address, but not through an identity of this provider.
     @Test func `an owner who signs in another way unlocks it too`() async throws {
         try await TestServer.with(providers: "scripted: {}") { server in
             let client = APIClient(server)
@@ -147,7 +147,7 @@ struct NoticeLanguageTests {
         }
     }
 
-    /// Each holds the account while it opens its session; none may wait for the others.
+    /// Each sign-in locks the account while it opens its session; no deadlock may occur.
     @Test func `sign-ins at once with as many languages all succeed`() async throws {
         try await TestServer.with { server in
             let person = try await owner("fr", at: server)

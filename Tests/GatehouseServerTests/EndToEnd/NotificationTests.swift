@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// Notifications of a provider.
+/// Notifications that a provider sends to the server.
 struct NotificationTests {
     private func with(_ body: @Sendable @escaping (TestServer, APIClient) async throws -> Void) async throws {
         try await TestServer.with(providers: "scripted: {}") { server in

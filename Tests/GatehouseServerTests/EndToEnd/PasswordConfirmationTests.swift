@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Registrations whose link works only together with the registered password.
+/// Registrations whose confirmation requires the link together with the registered password.
 struct PasswordConfirmationTests {
     private static let strict = "enabled: true, verification: linkWithPassword"
 

@@ -193,7 +193,7 @@ struct PasswordRegistrationTests {
                 expectError(answer, 400, "TOO_WEAK_PASSWORD", password)
                 #expect(answer["error"]["details"]["reasons"].array == reasons, "\(password) \(answer.text)")
             }
-            // Eight code points, two hundred and fifty-six code points, and no rule about kinds of characters.
+            // Passwords of 8 and of 256 code points are accepted, with no rule about kinds of characters.
             for password in [
                 "xkqvzjwp", String((0..<256).map { "abcdefghijklmnopqrstuvwxyz".randomElement(at: $0 * $0) }),
             ] {
@@ -224,7 +224,7 @@ struct PasswordRegistrationTests {
 }
 
 extension String {
-    /// A character of this text, always the same for the same number.
+    /// Returns the character at this position, modulo the length of the text.
     fileprivate func randomElement(at number: Int) -> Character {
         self[index(startIndex, offsetBy: number % count)]
     }

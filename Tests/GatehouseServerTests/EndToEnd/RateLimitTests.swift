@@ -6,9 +6,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Limits by client and by target.
+/// Rate limits by client and by target.
 struct RateLimitTests {
-    /// Proxies that say who is calling.
+    /// The configuration of trusted proxies, which state the client's address.
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
     private func login(
@@ -19,7 +19,7 @@ struct RateLimitTests {
             headers: address.map { ["x-forwarded-for": $0] } ?? [:])
     }
 
-    /// - Returns: how many of so many calls, one after the other, were let through.
+    /// - Returns: the number of calls that were not refused, out of `count` sequential ones.
     private func served(of count: Int, _ call: () async throws -> APIClient.Answer) async throws -> Int {
         var served = 0
         for _ in 0..<count where try await call().status != 429 { served += 1 }
@@ -106,13 +106,13 @@ struct RateLimitTests {
             let wait = try #require(try await login(first).retryAfter)
             #expect((890...900).contains(wait))
 
-            // Too early for the next one.
+            // 885 of about 900 seconds have passed, which is too early for the next call.
             try await replicas.first.execute("UPDATE rate_limits SET full_at = full_at - interval '885 seconds'")
             let early = try await login(second)
             #expect(early.status == 429)
             #expect(try (5...15).contains(#require(early.retryAfter)))
 
-            // Both replicas remember that they have refused, so a third is asked.
+            // Both replicas cache their refusal, so the test asks a third one.
             try await TestServer.with(database: replicas.first.databaseURL, rateLimits: "{ login: 4/h }") { third in
                 try await third.execute("UPDATE rate_limits SET full_at = full_at - interval '15 seconds'")
                 #expect(try await served(of: 3) { try await login(APIClient(third)) } == 1)
@@ -136,7 +136,7 @@ struct RateLimitTests {
                 ["203.0.113.8"],
                 ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "[2001:DB8:1:2::7]:443"],
                 ["2001:db8:1:3::1"],
-                // Not an address, so the proxy counts.
+                // These values are not addresses, so the proxy's own address counts.
                 ["unknown", "<script>", "198.51.100.1, me"],
             ]
             for group in groups {
@@ -175,7 +175,7 @@ struct RateLimitTests {
                 #expect(answers.map(\.status) == [202, 202, 202, 429])
                 #expect(try (1195...1200).contains(#require(answers.last?.retryAfter)))
             }
-            // Another client's limit does not keep a person from getting a link.
+            // Another client can still request a link for the same address.
             #expect(try await forget(person.email, 9).status == 202)
         }
     }
@@ -263,7 +263,7 @@ struct RateLimitTests {
     @Test func `without its database a replica allows nothing`() async throws {
         try await Replicas.with(rateLimits: "{ logout: 100000/h }") { replicas in
             let second = replicas.clients.second
-            // Needs the database for its limit alone.
+            // A logout without a bearer needs the database only for its rate limit.
             #expect(try await second.post("/auth/logout").status == 401)
             try await replicas.cutOff()
             for _ in 0..<3 { expectError(try await second.post("/auth/logout"), 503, "OVERLOADED") }
@@ -277,7 +277,7 @@ struct RateLimitTests {
             let client = APIClient(server)
             for _ in 0..<3 { _ = try await login(client) }
             _ = try await client.post("/auth/logout")
-            // The client's, and its block's.
+            // The client's own limit and that of its network block, for each of the two calls.
             #expect(try await server.count("SELECT count(*) FROM rate_limits WHERE octet_length(subject) = 32") == 4)
             _ = try await ExpiredRows(database: server.backend.database).remove()
             #expect(try await server.count("SELECT count(*) FROM rate_limits") == 4)

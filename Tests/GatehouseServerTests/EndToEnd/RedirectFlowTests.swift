@@ -3,7 +3,7 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// The way to a provider's pages and back.
+/// Signing in by redirects to a provider's pages and back.
 struct RedirectFlowTests {
     static let application = """
         redirectURIs: ["demo://oauth/callback", "demo://oauth/Kept", "https://app.example/back?from=id", { uri: "old://callback", pkce: false }]
@@ -51,7 +51,7 @@ struct RedirectFlowTests {
     @Test func `invalid requests of an app are refused before the redirect`() async throws {
         try await with { server, client in
             expectError(try await client.authorize(omitting: ["redirect_uri"]), 400, "MISSING_PARAMETER")
-            // The Kelvin sign is equal to the letter K, though it is another character.
+            // The Kelvin sign is canonically equivalent to the letter K but a different code point.
             for uri in [
                 "demo://oauth/callback/", "https://evil.example", "demo://oauth/callback?x=1",
                 "demo://oauth/\u{212A}ept",

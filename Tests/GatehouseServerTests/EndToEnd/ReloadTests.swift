@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A running server applies changes of its file.
+/// A running server applies changes to its configuration file.
 struct ReloadTests {
     private let directory: TemporaryDirectory
     private let path: String

@@ -4,17 +4,17 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A flow that one session began may be finished by its successor, and by no other session of the account.
+/// Only the session that began a flow, or its successor, may finish the flow; other sessions of the account may not.
 struct SessionContinuationTests {
-    /// The sessions of a person after something was begun with the first one.
+    /// The sessions of a person after the first one has begun a flow.
     private struct Situation: Sendable {
         let server: TestServer
         let client: APIClient
         let beginner: Person
-        /// Of the same account, opened before.
+        /// An earlier session of the same account.
         let other: Person
 
-        /// Whether this session can answer a code that the beginner asked for.
+        /// Returns whether this session can enter a code that the beginner requested.
         func canFinish(_ code: [String: JSONValue], with bearer: String) async throws -> Bool {
             let answer = try await client.post("/auth/identities/email", .object(code), bearer: bearer)
             if answer.status != 200 { expectError(answer, 401, "INVALID_CREDENTIALS") }
@@ -63,7 +63,7 @@ struct SessionContinuationTests {
             let client = situation.client
             let code = try await situation.code()
             _ = try await client.newcomer("eve")
-            // By a session that authenticated again, which counts as the beginner.
+            // The merge is requested by a session that re-authenticated and thereby continues the first one.
             let again = try await client.reauthenticate(.somebody("ada"), bearer: situation.beginner.accessToken)
             let bearer = again["accessToken"].string ?? ""
             let merged = try await client.merge(

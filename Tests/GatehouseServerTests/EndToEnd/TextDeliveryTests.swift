@@ -46,12 +46,12 @@ import Testing
             }
             let passed = first.filter(\.value).map(\.key)
             #expect(passed.count == 5)
-            // A retry costs nothing, and another range has what is left of the whole.
+            // A retry is not counted again, and another prefix can use the rest of the total budget.
             for index in passed { #expect(try await count(messages[index], "+33612")) }
             var others = 0
             for message in messages[20..<30] where try await count(message, "+49151") { others += 1 }
             #expect(others == 2)
-            // The next hour, but the same day; then the next day.
+            // Simulates the next hour of the same day, and then the next day.
             try await server.execute(
                 "UPDATE text_budget SET window_start = window_start - interval '1 hour' WHERE scope <> 'all'")
             #expect(try await count(messages[30], "+33612") == false)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// HTTPS, browsers' origins, request ids and sizes.
+/// HTTPS, origins, request ids and limits of size.
 struct TransportTests {
     @Test func `plain HTTP needs a trusted proxy that says https`() async throws {
         try await TestServer.with(server: "development: false, trustedProxies: [127.0.0.1]") { server in
@@ -144,7 +144,7 @@ struct TransportTests {
             )
             expectError(
                 try await client.send(.POST, "/api/v1/auth/anonymous", raw: body(1 << 20)), 413, "PAYLOAD_TOO_LARGE")
-            // Nothing declares how long this one is.
+            // A chunked body, whose length is not declared.
             let chunk = "1000\r\n" + String(repeating: " ", count: 0x1000) + "\r\n"
             let answer = await RawExchange(server).send(
                 "POST /api/v1/auth/anonymous HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"

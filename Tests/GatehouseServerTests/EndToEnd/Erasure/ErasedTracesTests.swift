@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Table by table, nothing of a person is left.
+/// After an erasure no table contains data of the person.
 struct ErasedTracesTests {
     private func with(_ body: @Sendable @escaping (TestServer, WebhookSink) async throws -> Void) async throws {
         try await WebhookSink.with { sink in
@@ -21,10 +21,10 @@ struct ErasedTracesTests {
         }
     }
 
-    /// As text, and as PostgreSQL or a token would hide it.
+    /// Returns the marker as text, in hexadecimal as PostgreSQL writes bytes, and in base64 as tokens contain it.
     private func forms(of marker: String) -> [String] {
         let bytes = Array(marker.utf8)
-        // Of base64 that begins anywhere, what doesn't depend on where.
+        // For each of the three alignments in base64, the characters that do not depend on the neighbouring bytes.
         let hidden = (0..<3).map { shift in
             let text = Data([UInt8](repeating: 0x20, count: shift) + bytes).base64EncodedString()
             return String(text.dropFirst(shift + 1).dropLast(3))
@@ -59,7 +59,7 @@ struct ErasedTracesTests {
             for marker in traces.markers(of: person) {
                 for form in forms(of: marker) { #expect(!dump.contains(form), "\(marker) as \(form)") }
             }
-            // Once their last access tokens have expired, the ids of the sessions are nowhere either.
+            // Once the last access tokens have expired, the sessions' ids are not in the dump either.
             try await server.execute("DELETE FROM ended_sessions")
             let later = try await server.dump()
             for session in try #require(sessions).split(separator: " ") {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Many erasures at once, some of which wait.
+/// Many concurrent erasures, some of which wait for an acknowledgement.
 struct ErasureQueueTests {
     @Test func `erasures that wait for a silent webhook delay no others and are not polled all the time`() async throws
     {
@@ -35,7 +35,7 @@ struct ErasureQueueTests {
                 try await eventually("the one behind them is erased") {
                     try await client.erasure(location)["status"] == "erased"
                 }
-                // An hour later they are put off for minutes.
+                // After an hour of waiting they are checked only every few minutes.
                 try await server.execute(
                     "UPDATE erasures SET began_at = began_at - interval '1 hour', look_again_at = now() WHERE erased_at IS NULL"
                 )
@@ -83,7 +83,7 @@ struct ErasureQueueTests {
                         Issue.record("it did not wait")
                         return
                     }
-                    // As for a restore whose transaction began before the grace period was over.
+                    // Simulates a restore whose transaction began before the end of the grace period.
                     try await server.execute("UPDATE accounts SET purge_after = now() + interval '1 hour'")
                     expectError(
                         try await client.post("/auth/account/restore", ["restoreToken": .string(token)]), 401,
@@ -163,7 +163,7 @@ struct ErasureQueueTests {
             let application = try await server.application().id
             let taken = try await store.takeErasures(of: [application], atMost: 4, lease: .seconds(30))
             #expect(taken == [])
-            // Nor has the server's own scheduler.
+            // The server's own scheduler has not taken one either.
             #expect(try await server.count("SELECT count(*) FROM erasures WHERE look_again_at IS NOT NULL") == 0)
             let uid = try #require(UUID(uuidString: guest.uid))
             let erasure = try #require(try await store.scheduledErasure(of: uid, application: application))
@@ -192,7 +192,7 @@ struct ErasureQueueTests {
                            SET failed_at = now() - $1::interval, due_at = now() + interval '1 hour'
                         """, [.interval(time)])
                 }
-                // Not at once, which would be no giving up.
+                // Within an hour after a delivery was given up, its event is not sent again.
                 try await letPassSinceGivenUp(.seconds(3500))
                 guard case .waiting = try await server.erase(guest.uid) else {
                     Issue.record("it did not wait")

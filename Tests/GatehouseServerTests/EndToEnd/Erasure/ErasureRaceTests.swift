@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// One erasure that several workers process.
+/// One erasure that several workers process concurrently.
 struct ErasureRaceTests {
     @Test func `two replicas and a slow webhook cause one erasure with one event`() async throws {
         try await ProcessDirectory.with { directory in
@@ -22,12 +22,12 @@ struct ErasureRaceTests {
                         database: first.databaseURL, application: application, webhooks: hooks
                     ) { second in
                         let client = APIClient(first)
-                        // A mail could go out by either.
+                        // A guest needs no mail, which either of the two servers might deliver to its own inbox.
                         let person = try await client.guest()
                         let location = try await client.deleteAccount(person)
                         try await eventually("the webhook thinks about it") { !sink.posts.isEmpty }
                         try await first.makeDue()
-                        // Both schedulers look at it, and both are asked by hand.
+                        // Both schedulers process the erasure, and the test advances it on both servers as well.
                         try await eventually("it has begun") {
                             try await first.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 1
                         }
@@ -45,7 +45,7 @@ struct ErasureRaceTests {
                         let runs = try await withThrowingTaskGroup(of: Erasure.Progress?.self) { group in
                             for run in 1...16 {
                                 group.addTask {
-                                    // Late requests find no account.
+                                    // After the erasure the call throws, because the account no longer exists.
                                     try? await (run.isMultiple(of: 2) ? first : second).advance(person.uid)
                                 }
                             }
@@ -54,7 +54,7 @@ struct ErasureRaceTests {
                         try await eventually("it is erased") {
                             try await client.erasure(location)["status"] == "erased"
                         }
-                        // All workers see that it is erased.
+                        // Every call that returns reports the account as erased.
                         #expect(runs.allSatisfy { $0 == nil || $0 == .erased(without: []) }, "\(runs)")
                         try await eventually("it is told") { !sink.posts(of: "account.erased").isEmpty }
                         try await eventually("and that is acknowledged") {
@@ -84,7 +84,7 @@ struct ErasureRaceTests {
                 let none = try await server.backend.store.takeErasures(
                     of: [application], atMost: 4, lease: .seconds(30))
                 #expect(none == [])
-                // Nor has the server's own scheduler.
+                // The server's own scheduler has not taken one either.
                 #expect(try await server.count("SELECT count(*) FROM erasures WHERE look_again_at IS NOT NULL") == 0)
             }
             try await eventually("they are taken once it is free") {

@@ -34,7 +34,8 @@ struct ErasureStepTests {
                     }
                     try await server.withoutScheduler {
                         await #expect(throws: Crash.self) {
-                            // What is given back is waited for: the first runs may not get so far.
+                            // The erasure waits until the provider's tokens are revoked, so the first runs may not
+                            // reach the step.
                             while case .waiting = try await server.advance(
                                 person.uid, onStep: { if $0 == step { throw Crash() } })
                             {}
@@ -141,11 +142,11 @@ struct ErasureStepTests {
             #expect(try certificate.isSigned(by: key))
             let altered = text.replacing(".ey", with: ".ey", maxReplacements: 1).dropLast(6) + "AAAAAA"
             #expect(try !DecodedToken(String(altered)).isSigned(by: key))
-            // Whatever becomes of the keys of access tokens, this one stays.
+            // Rotating the keys of access tokens does not remove the key of certificates.
             try await server.backend.keys.rotate(server.application(), overlap: .zero)
             let later = try await client.send(.GET, "/.well-known/jwks.json")["keys"].array ?? []
             #expect(later.contains(key))
-            // It opens nothing, and a second erasure uses the same key.
+            // A certificate is not accepted as an access token, and a second erasure signs with the same key.
             expectError(try await client.get("/auth/me", bearer: text), 401, "INVALID_TOKEN")
             let guest = try await client.guest()
             let other = try await client.deleteAccount(guest)

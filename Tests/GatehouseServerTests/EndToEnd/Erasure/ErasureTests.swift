@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Data that remains of an erased person.
+/// The data that remains after an erasure.
 struct ErasureTests {
     @Test func `the scheduler erases what is due, and a dump has nothing of the person`() async throws {
         try await TestServer.with(
@@ -28,7 +28,7 @@ struct ErasureTests {
             let code = try await client.challenge("phone", phone, at: server, bearer: person.accessToken)
             let number = try await client.post("/auth/identities/phone", .object(code), bearer: person.accessToken)
             #expect(number.status == 200, "\(number.text)")
-            // What counts, waits or is pending, about the same addresses.
+            // Counters, unsent messages and pending requests about the person's addresses.
             expectError(try await client.login(person.email, "wrong"), 401, "INVALID_CREDENTIALS")
             let asked = try await client.post("/auth/email/otp", ["email": .string(person.email)])
             _ = try await client.post(
@@ -52,7 +52,7 @@ struct ErasureTests {
                 #expect(try await server.rows(of: table) == 0, "\(table)")
             }
             #expect(try await server.count("SELECT count(*) FROM rate_limits WHERE name LIKE 'otpSend%'") == 0)
-            // The one column that tells who an audit row is about needs a key that is gone.
+            // Only the column `account` links an audit event to a person, and its key has been erased.
             #expect(try await server.count("SELECT count(*) FROM audit_events WHERE account IS NOT NULL") > 0)
             #expect(try await server.count("SELECT count(*) FROM accounts") == 0)
             expectError(try await client.login(person.email), 401, "INVALID_CREDENTIALS")
@@ -102,7 +102,7 @@ struct ErasureTests {
                 async let restoring = client.post("/auth/account/restore", ["restoreToken": .string(token)])
                 async let erasing = server.erase(person.uid)
                 let (restored, progress) = (try await restoring, try? await erasing)
-                // One of them came first, and the other found nothing to do.
+                // Whichever came first took effect, and the other found nothing to do.
                 guard restored.status == 200 else {
                     #expect(progress == .erased(without: []))
                     expectError(restored, 401, "INVALID_TOKEN")
@@ -123,7 +123,7 @@ struct ErasureTests {
             let merged = try Person(try await client.merge(ticket, bearer: ada.accessToken), email: "", password: "")
             let alias = merged.uid == ada.uid ? eve.uid : ada.uid
             let location = try await client.deleteAccount(merged)
-            // By the alias's uid, too.
+            // Erases by the absorbed account's uid, which erases the surviving account as well.
             #expect(try await server.erase(alias) == .erased(without: []))
             #expect(try await server.count("SELECT count(*) FROM accounts") == 0)
             let certificate = try DecodedToken(try await client.erasure(location)["certificate"].string ?? "")

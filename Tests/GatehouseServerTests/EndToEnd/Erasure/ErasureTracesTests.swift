@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The audit outlives an account without pointing to it.
+/// Audit events are kept after an erasure, but nothing links them to the account's `uid`.
 struct ErasureTracesTests {
     @Test func `the remains of an erasure state only its day`() async throws {
         try await WebhookSink.with { sink in
@@ -16,7 +16,7 @@ struct ErasureTracesTests {
             ) { server in
                 let client = APIClient(server)
                 let person = try await client.register(at: server)
-                // Once deleted and restored, so that an erasure that came to nothing remains too.
+                // Deletes and restores the account once, so that a cancelled erasure remains as well.
                 _ = try await client.deleteAccount(person)
                 let uid = try #require(UUID(uuidString: person.uid))
                 let restored = try await server.backend.store.restore(uid, application: server.application().id)
@@ -58,7 +58,7 @@ struct ErasureTracesTests {
         }
     }
 
-    /// Events of accounts that a `uid` is found for by the moment of something that happened to them.
+    /// Counts the events whose account could be linked to a `uid` because both have the same time in another table.
     private static let joined: StaticString = """
         SELECT count(*)
           FROM audit_events d

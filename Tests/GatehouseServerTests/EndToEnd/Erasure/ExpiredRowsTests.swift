@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Expired rows are removed, except those that reveal token theft.
+/// Expired rows are removed, except those that are needed to detect token theft.
 struct ExpiredRowsTests {
     @Test func `expired sessions go, and ended ones after a month`() async throws {
         try await TestServer.with { server in
@@ -39,7 +39,7 @@ struct ExpiredRowsTests {
             _ = try await client.refresh(second)
             #expect(try await server.count("SELECT count(*) FROM refresh_tokens") == 3)
             try await server.letPass(.seconds(60))
-            // The first was given for longer than those after it.
+            // The first token was issued with a longer lifetime than its successors.
             try await server.execute(
                 """
                 UPDATE refresh_tokens SET expires_at = now() - interval '1 second'
@@ -68,7 +68,7 @@ struct ExpiredRowsTests {
     @Test func `sweeping reads no token that has not expired`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()
-            // As tokens come and go for months: the oldest stand where the newest will.
+            // Simulates months of use, after which the oldest rows share pages with the newest.
             try await server.execute(
                 """
                 INSERT INTO refresh_tokens (application_id, hash, session_id, created_at, expires_at)
@@ -134,7 +134,7 @@ struct ExpiredRowsTests {
             _ = try await server.sweep()
             #expect(
                 try await server.text("SELECT string_agg(array_to_string(addresses, ''), '') FROM merges") == "open")
-            // Until then the other side is not told either.
+            // An undone merge keeps the other account's addresses until the sweep, but the export omits them.
             try await server.execute("UPDATE merges SET addresses = '{theirs}', undone_at = now()")
             let export = try await client.get("/auth/account/export", bearer: survivor.accessToken).text
             #expect(!export.contains("theirs"))

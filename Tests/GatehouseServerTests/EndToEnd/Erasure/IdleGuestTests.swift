@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The cost of finding idle guests depends on how many there are.
+/// The search for idle guests costs as much as there are idle guests, not as much as there are accounts.
 struct IdleGuestTests {
     private func chosen(_ server: TestServer) async throws -> [IdleGuest] {
         try await server.backend.store.guests(
@@ -27,7 +27,7 @@ struct IdleGuestTests {
             #expect(first.count == 2)
             #expect(first.filter(\.isIdle).map(\.uid.uuidString) == [idle.uid.uppercased()])
             #expect(try await chosen(server).map(\.uid.uuidString) == [idle.uid.uppercased()])
-            // From when it was last heard of, not from when it was looked at.
+            // The next check is due by the time when the guest was last seen, not by the time of the last check.
             try await server.execute(
                 "UPDATE identities SET seen_at = seen_at - interval '2 hours' WHERE uid = $1",
                 [.uuid(UUID(uuidString: alive.uid))])
@@ -43,7 +43,8 @@ struct IdleGuestTests {
                 "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
             )
             let fresh = try await client.guest()
-            // Regardless of the last refresh; and no guest is erased early because they logged out.
+            // A guest without an open session is idle regardless of its refresh tokens, but a new guest that logs out
+            // is not erased early.
             for guest in [gone, fresh] {
                 let left = try await client.post("/auth/logout", bearer: guest.accessToken)
                 #expect(left.status == 204)
@@ -75,7 +76,7 @@ struct IdleGuestTests {
             let isIdle = try await server.backend.store.isIdleGuest(
                 uid, for: .seconds(3600), application: server.application().id)
             #expect(!isIdle)
-            // Nor is it looked at again soon.
+            // The guest is not checked again soon.
             #expect(try await chosen(server) == [])
         }
     }

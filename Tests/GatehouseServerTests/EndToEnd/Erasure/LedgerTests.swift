@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Erased accounts stay erased when a backup is restored.
+/// Erased accounts stay erased after a backup is restored.
 struct LedgerTests {
     private func withLedger(
         _ body: @Sendable @escaping (_ path: String, _ application: String) async throws -> Void
@@ -20,7 +20,7 @@ struct LedgerTests {
         }
     }
 
-    /// What the dump says in a database of its own.
+    /// Creates a database from the dump and returns its URL.
     static func restore(_ dump: String) async throws -> String {
         let url = try await TemporaryPostgres.database()
         try await ProcessDirectory.with { directory in
@@ -43,7 +43,7 @@ struct LedgerTests {
                 let person = try await client.register(at: server)
                 _ = try await client.link(.somebody("lovelace").holding(token), bearer: person.accessToken)
                 let (eve, kept) = (try await client.newcomer("eve"), try await client.register(at: server))
-                // The backup is older than all requests.
+                // The backup is made before any of the requests for deletion.
                 let backup = try await server.dump()
                 let ticket = try await client.ticket(.somebody("eve"), bearer: person.accessToken)
                 let merged = try await client.merge(ticket, bearer: person.accessToken)
@@ -61,7 +61,7 @@ struct LedgerTests {
 
             let restored = try await Self.restore(backup)
             for round in 1...2 {
-                // Everything that a start does is done when the first request is answered.
+                // A starting server replays the ledger before it answers the first request.
                 try await TestServer.with(database: restored, application: application, providers: "scripted: {}") {
                     server in
                     let client = APIClient(server)
@@ -100,7 +100,7 @@ struct LedgerTests {
     }
 
     @Test func `a line counts once the disk has it`() async throws {
-        // It accepts writes but cannot be synced.
+        // A file that accepts writes but cannot be synchronised.
         let ledger = LedgerFile(path: "/dev/null") { _ in [] }
         let entry = LedgerEntry(
             application: "demo", uid: .v7(), aliases: [], receipt: UUID(), requestedAt: Date(), erasedAt: Date())

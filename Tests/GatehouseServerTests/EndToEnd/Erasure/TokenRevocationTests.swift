@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Tokens of services are given back when the identity is gone.
+/// Provider tokens are revoked after their identity is removed.
 struct TokenRevocationTests {
     private func isRevoked(_ token: String) -> Bool {
         ScriptedProvider.revoked.withLock { $0.contains(token) }
@@ -90,7 +90,8 @@ struct TokenRevocationTests {
             let id = try await client.identityID(of: "scripted", bearer: person.accessToken)
             try await server.execute("UPDATE identities SET provider = 'gone' WHERE provider = 'scripted'")
             #expect(try await client.delete("/auth/identities/\(id)", bearer: person.accessToken).status == 200)
-            // Another replica may know it already: it is tried again for a while.
+            // The revocation is retried for a while, because another replica may still have this provider in its
+            // configuration.
             try await eventually("it was tried") {
                 try await server.text("SELECT failure FROM token_revocations WHERE failed_at IS NULL")
                     == "not-configured"
@@ -126,7 +127,7 @@ struct TokenRevocationTests {
             #expect(form?["token"] == "r-001" && form?["token_type_hint"] == "refresh_token")
             let processor = try await apple.client.erasure(location)["processors"].array?.first
             #expect(processor?["name"] == "apple" && processor?["status"] == "acknowledged")
-            // The same person gets a new account.
+            // A sign-in by the same person creates a new account.
             let again = try await apple.signIn(apple.token("001"))
             #expect(again["isNewAccount"] == true && again["user"]["id"].string != person.uid)
         }

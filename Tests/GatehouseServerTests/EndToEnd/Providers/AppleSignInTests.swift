@@ -4,7 +4,7 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// Sign in with Apple against an Apple of the test's own, over HTTP.
+/// Sign in with Apple against a scripted Apple server over HTTP.
 struct AppleSignInTests {
     struct Apple: Sendable {
         let server: TestServer

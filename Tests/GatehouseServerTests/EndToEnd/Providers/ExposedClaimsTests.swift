@@ -48,7 +48,7 @@ struct ExposedClaimsTests {
         }
     }
 
-    /// A token with all of them would be longer than any that is signed.
+    /// An access token with all of these claims would exceed the maximum length.
     @Test func `claims that do not fit are left out, in the order of the configuration`() async throws {
         try await with(expose: "[a, b, c, d, e, deep, odd, small]") { client, authority in
             let large = JSONValue.string(String(repeating: "ü", count: 900))

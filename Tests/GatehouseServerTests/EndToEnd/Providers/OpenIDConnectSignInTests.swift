@@ -5,13 +5,13 @@ import ProviderKit
 import Synchronization
 import Testing
 
-/// OpenID Connect and OAuth 2.0 against services of the test's own, over HTTP.
+/// OpenID Connect and OAuth 2.0 against scripted servers over HTTP.
 struct OpenIDConnectSignInTests {
     /// An issuer that records requests to `/token`.
     final class Issuer: Sendable {
         let upstream: UpstreamServer
         let authority = Mutex<TestAuthority?>(nil)
-        /// The ID token's further claims for the next code.
+        /// Additional claims of the ID token for the next code.
         let claims = Mutex<[String: JSONValue]>([:])
 
         init(_ upstream: UpstreamServer) throws {
@@ -186,7 +186,7 @@ struct OpenIDConnectSignInTests {
                 ),
                 ("reauthenticate", try await client.post("/auth/reauthenticate", reauthentication, bearer: guest)),
             ]
-            // `expectError` wants the header Retry-After with each 503.
+            // `expectError` requires a `Retry-After` header with each 503.
             for (name, answer) in calls { expectError(answer, 503, "PROVIDER_UNAVAILABLE", name) }
             #expect(try await client.present(.somebody()).status == 200, "another provider's")
         }

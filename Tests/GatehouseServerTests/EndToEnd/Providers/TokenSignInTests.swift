@@ -4,7 +4,7 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// Custom tokens and mobile networks, as an app and a gateway use them.
+/// Sign-in with custom tokens and through mobile networks.
 struct TokenSignInTests {
     private func claims(_ more: [String: JSONValue] = [:]) -> [String: JSONValue] {
         let now = Int64(Date().timeIntervalSince1970)
@@ -69,7 +69,7 @@ struct TokenSignInTests {
             #expect(answer.status == 200, "\(answer.text)")
             #expect(answer["user"]["phone"] == "+33612345678" && answer["user"]["phoneVerified"] == true)
             #expect(answer["auth"]["providerUid"] == "+33612345678")
-            // The proxy is trusted for the client's address, and still no gateway.
+            // The proxy is trusted to state the client's address, but it is not a configured gateway.
             let spoofed = try await call("elsewhere", ["X-MSISDN": "33612345678", "X-Forwarded-For": "10.1.2.3"])
             expectError(spoofed, 400, "MISSING_PARAMETER")
             expectRefusal(try await call("carrier", ["X-MSISDN": "not a number"]))

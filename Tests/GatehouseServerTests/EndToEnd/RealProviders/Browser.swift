@@ -5,12 +5,12 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// A browser as far as sign-in pages need one: follows redirects with its cookies, and sends forms as they stand in the
+/// A minimal browser for sign-in pages: it follows redirects, keeps cookies and submits forms with the fields of the
 /// page.
 struct Browser {
-    /// Where it is.
+    /// The current URL.
     private(set) var url: URLComponents
-    /// What it shows.
+    /// The current page.
     private(set) var page = ""
     private var cookies: [String: String] = [:]
 
@@ -19,13 +19,13 @@ struct Browser {
 
     init() { url = URLComponents() }
 
-    /// Goes there, and on until there is a page, or until it is sent away from the provider.
+    /// Opens a URL and follows redirects until a page is returned or a redirect leaves the provider.
     mutating func open(_ url: URLComponents) async throws {
         self.url = url
         try await load(HTTPClientRequest(url: url.string ?? ""))
     }
 
-    /// Sends the form that has all of these fields, with its other fields as they are.
+    /// Submits the form that contains all of these fields, with the other fields unchanged.
     mutating func submit(_ values: [String: String]) async throws {
         let forms = page.matches(of: /<form\b(?<attributes>[^>]*)>(?<content>.*?)<\/form>/.dotMatchesNewlines())
         let form = forms.lazy.map { Form(attributes: $0.attributes, content: $0.content) }.first { $0.takes(values) }
@@ -81,9 +81,9 @@ struct Browser {
 private struct Form {
     let action: String
     private let isMultipart: Bool
-    /// Sent as they are, unless another value is given.
+    /// The form's fields with their values, which are sent unless another value is given.
     private let fields: [String: String]
-    /// Of which one may be pressed.
+    /// The form's buttons by name with their values; at most one is pressed.
     private let buttons: [String: Set<String>]
 
     init(attributes: Substring, content: Substring) {
@@ -108,7 +108,7 @@ private struct Form {
         values.allSatisfy { fields[$0.key] != nil || buttons[$0.key]?.contains($0.value) == true }
     }
 
-    /// The content's type, and the content.
+    /// Returns the body's content type and the body.
     func encoded(with values: [String: String]) -> (String, String) {
         let all = fields.merging(values) { $1 }
         guard isMultipart else {
@@ -137,7 +137,7 @@ extension String {
 }
 
 extension URLComponents {
-    /// Of the same origin.
+    /// Whether both URLs have the same origin.
     fileprivate func isNeighbour(of other: URLComponents) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }

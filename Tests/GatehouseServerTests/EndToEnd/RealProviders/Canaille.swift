@@ -2,8 +2,8 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// `canaille`, an identity server for small organisations: `jo` has an account, and Gatehouse is a client that asks for
-/// consent.
+/// `canaille`, an identity server for small organisations, in which `jo` has an account and Gatehouse is a client that
+/// requires consent.
 struct Canaille: Sendable {
     static let password = "correct horse 9"
 
@@ -16,7 +16,7 @@ struct Canaille: Sendable {
             let setup = Setup(program: programs.path("canaille"), python: programs.python, home: home)
             try await setup.configure(port: port)
             try await setup.fill()
-            // Without workers, which would outlive a process that is killed.
+            // Started without workers, because they would survive the process if it is killed.
             let arguments = [setup.program, "run", "--workers", "0", "--bind", "127.0.0.1:\(port)"]
             return try await RealProvider.with(arguments, of: programs, port: port, in: home) { provider in
                 try await body(Canaille(provider: provider))
@@ -33,7 +33,7 @@ struct Canaille: Sendable {
             let key = try JSONDecoder().decode(
                 JSONValue.self, from: Data(try await run(["jwk", "create", "rsa"]).utf8))
             let members = (key.object ?? [:]).compactMapValues(\.string).map { "\($0.key) = \"\($0.value)\"" }
-            // The program finds the file by its name, in its working directory.
+            // The program looks for this file name in its working directory.
             try home.write(
                 """
                 SECRET_KEY = "\(UUID().uuidString)"
@@ -56,7 +56,7 @@ struct Canaille: Sendable {
                     "user-name": "jo", "password": password, "emails": "jo@example.com", "given-name": "Jo",
                     "family-name": "Doe", "formatted-name": "Jo Doe",
                 ])
-            // A client on this machine would be trusted without consent.
+            // The client's URI is not local, because a client on this machine would be trusted without consent.
             try await run(
                 ["create", "client", "--quiet"],
                 [
@@ -65,7 +65,7 @@ struct Canaille: Sendable {
                     "grant-types": "authorization_code", "response-types": "code", "scope": "openid",
                     "scope": "email", "scope": "profile", "token-endpoint-auth-method": "client_secret_basic",
                 ])
-            // Only now can the client name itself.
+            // The client can only be its own audience once it exists.
             try await run(["set", "client", "client"], ["audience": "client"])
         }
 
@@ -82,7 +82,7 @@ struct Canaille: Sendable {
 }
 
 extension Browser {
-    /// Through the two pages that ask who it is.
+    /// Submits the two pages that ask for the name and the password.
     mutating func logIn(as name: String, password: String = Canaille.password) async throws {
         try await submit(["login": name])
         #expect(url.path == "/auth/password")

@@ -5,7 +5,8 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// `oidc-provider-mock`: it knows `jo`, whose address is verified, and `kim`, whose isn't, and takes any client.
+/// `oidc-provider-mock`, with the users `jo`, whose address is verified, and `kim`, whose address is not; it accepts
+/// any client.
 struct OpenIDProviderMock: Sendable {
     let provider: RealProvider
 
@@ -27,7 +28,7 @@ struct OpenIDProviderMock: Sendable {
         }
     }
 
-    /// What an app's own SDK would come back with: an ID token that the issuer's token endpoint gave for a code.
+    /// Returns an ID token as an app's own SDK would get it, from the issuer's token endpoint for a code.
     func idToken(of person: String, client: String = "client", nonce: String? = nil) async throws -> String {
         let back = "demo://sdk"
         let place = (issuer + "/oauth2/authorize").addingQuery([

@@ -1,31 +1,31 @@
 import Foundation
 import Testing
 
-/// Programs that others wrote, in Python: installed once, under `.build`, and kept for the next run.
+/// Third-party Python programs, which are installed once under `.build` and kept for the next run.
 struct PythonPrograms: Sendable {
-    /// In front of a program's path, so that the directory may be moved.
+    /// The interpreter, to which a program's path is passed, so that the directory may be moved.
     let python: String
     private let directory: URL
 
     /// The path of an installed program.
     func path(_ name: String) -> String { directory.appending(path: "bin/\(name)").path }
 
-    /// What is installed together.
+    /// Packages that are installed together.
     struct Selection: Sendable {
-        /// Of its directory.
+        /// The name of the installation's directory.
         let name: String
         let packages: [String]
-        /// What they need, as of the day when they were known to work together.
+        /// Versions of the dependencies that are known to work together.
         let constraints: String
     }
 
-    /// The OpenID providers; where they can't be had, the test is skipped and says why.
+    /// The OpenID providers; if they cannot be installed, the test is skipped and gives the reason.
     static func ready() async throws -> PythonPrograms { try await ready(providers) }
 
-    /// `aiosmtpd`, on the same terms.
+    /// `aiosmtpd`; if it cannot be installed, the test is skipped and gives the reason.
     static func mailServer() async throws -> PythonPrograms { try await ready(mailServers) }
 
-    /// Schemathesis, on the same terms.
+    /// Schemathesis; if it cannot be installed, the test is skipped and gives the reason.
     static func schemathesis() async throws -> PythonPrograms { try await ready(schemaTesters) }
 
     private static let schemaTesters = Task { await find(.schemaTesters) }
@@ -57,7 +57,8 @@ struct PythonPrograms: Sendable {
         }
     }
 
-    /// Under another name at first: what has its own is whole, though a run was ended halfway.
+    /// Installs into a temporary directory and renames it at the end, so that an interrupted run leaves no partial
+    /// installation.
     private static func install(_ selection: Selection, in directory: URL) async throws {
         let files = FileManager.default
         let unfinished = directory.deletingLastPathComponent().appending(path: "unfinished-\(UUID().uuidString)")
@@ -66,7 +67,7 @@ struct PythonPrograms: Sendable {
         try await ProcessDirectory.with { home in
             try await run("python3", ["-m", "venv", unfinished.path], in: home)
             try home.write(selection.constraints, to: "constraints.txt")
-            // Wheels alone: nothing is compiled here.
+            // Allows only wheels, so that nothing is compiled.
             let options = [
                 "--quiet", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1",
                 "--timeout", "20", "--constraint", "constraints.txt",
@@ -74,7 +75,7 @@ struct PythonPrograms: Sendable {
             let python = unfinished.appending(path: "bin/python").path
             try await run(python, ["-m", "pip", "install"] + options + selection.packages, in: home)
         }
-        // Another run may have been first.
+        // A concurrent run may have finished first.
         if !files.fileExists(atPath: directory.path) { try files.moveItem(at: unfinished, to: directory) }
     }
 

@@ -4,18 +4,18 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// A real OpenID provider, running as a process on a free port of 127.0.0.1.
+/// A real OpenID provider that runs as a separate process on a free port of 127.0.0.1.
 struct RealProvider: Sendable {
     /// The provider's URL and issuer.
     let issuer: String
     let process: GatehouseProcess
 
-    /// Where each `TestServer` expects people back from its provider of this name.
+    /// Returns the callback URL of each `TestServer` for the provider of this name.
     static func callback(_ provider: String) -> String {
         "http://127.0.0.1:1/api/v1/auth/oauth/\(provider)/callback"
     }
 
-    /// Runs the body once the provider answers; the process is gone afterwards.
+    /// Starts the provider, runs the body once it responds, and stops it afterwards.
     static func with<Result>(
         _ arguments: [String], of programs: PythonPrograms, port: Int, in home: ProcessDirectory,
         _ body: (RealProvider) async throws -> Result
@@ -43,8 +43,8 @@ struct RealProvider: Sendable {
 }
 
 extension RedirectClient {
-    /// A browser's way from the authorization to the provider's pages and, by `visit`, back to the callback, which
-    /// sends it to the app; the redirect URI's query.
+    /// Follows a browser from the authorization URL through the provider's pages, with `visit`, and back to the
+    /// callback; returns the query of the redirect to the app.
     func travel(
         with browser: inout Browser, _ visit: (inout Browser) async throws -> Void
     ) async throws -> URLComponents {
@@ -54,7 +54,7 @@ extension RedirectClient {
         return try await arrive(flow, from: browser).redirect
     }
 
-    /// The callback's response to a browser.
+    /// Returns the callback's response to a browser.
     func arrive(_ flow: Flow, from browser: Browser) async throws -> APIClient.Answer {
         var place = browser.url
         place.query = nil

@@ -2,8 +2,8 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// Gatehouse and `canaille`, whose pages have cookies and CSRF tokens, which signs with RS512, says `auth_time` in
-/// fractions of a second, names itself in its redirects, and says of no address that it is verified.
+/// Gatehouse with `canaille`, whose pages use cookies and CSRF tokens; it signs with RS512, states `auth_time` in
+/// fractions of a second, sends `iss` in its redirects, and marks no address as verified.
 struct RealProviderCanailleTests {
     private func with(
         _ body: @Sendable @escaping (TestServer, RedirectClient) async throws -> Void
@@ -23,7 +23,8 @@ struct RealProviderCanailleTests {
         }
     }
 
-    /// Of one second, its access tokens for one person are all the same, and its database has room for one.
+    /// Waits for the next second: `canaille` issues equal access tokens to a person within one second, and its database
+    /// rejects duplicates.
     private func nextSecond() async throws {
         let start = time(nil)
         try await eventually("the next second") { time(nil) > start }

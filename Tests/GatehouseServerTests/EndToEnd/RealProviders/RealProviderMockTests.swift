@@ -3,7 +3,7 @@ import NIOHTTP1
 import ProviderKit
 import Testing
 
-/// Gatehouse and `oidc-provider-mock`, which names no `kid` and leaves `iss` out of its redirects.
+/// Gatehouse with `oidc-provider-mock`, which omits `kid` from its tokens and `iss` from its redirects.
 struct RealProviderMockTests {
     private func with(
         settings: String = "trustEmail: true",
@@ -20,7 +20,7 @@ struct RealProviderMockTests {
         return client
     }
 
-    /// A person's way through the mock's page, from a browser of their own.
+    /// Signs in through the mock's page with a new browser.
     private func signIn(
         _ person: String, _ server: TestServer, _ provider: String = "mock"
     ) async throws -> APIClient.Answer {
@@ -47,7 +47,7 @@ struct RealProviderMockTests {
                 #expect(first["auth"]["providerUid"] == "jo" && first["auth"]["provider"].string == name)
                 #expect(first["user"]["email"] == "jo@example.com" && first["user"]["emailVerified"] == true)
                 #expect(first["user"]["displayName"] == "Jo Doe", "\(first.text)")
-                // The address is the issuer's, so that both are one person's.
+                // Both provider configurations trust the address of the same issuer, so they lead to one account.
                 #expect(first["isNewAccount"].bool == (index == 0))
                 let token = try #require(first["accessToken"].string)
                 #expect(try await APIClient(server).get("/auth/me", bearer: token).status == 200)
@@ -82,7 +82,7 @@ struct RealProviderMockTests {
             try await browser.open(flow.url)
             try await browser.submit(["action": "deny"])
             #expect(browser.url.query("error") == "access_denied")
-            // RFC 6749, 4.1.2.1 requires the state; without one there is no flow, whatever the cookie says.
+            // RFC 6749, 4.1.2.1 requires the state; without it the flow is not found, even if the cookie is present.
             #expect(browser.url.query("state") == nil)
             let answer = try await client.arrive(flow, from: browser)
             #expect(answer.status == 400 && answer.headers.first(name: "location") == nil, "\(answer.text)")
@@ -127,7 +127,7 @@ struct RealProviderMockTests {
             #expect(try await native(server, token).status == 200, "its keys are at hand")
             #expect(try await APIClient(server).present(.somebody()).status == 200)
 
-            // A server that never knew it.
+            // A server that has not fetched the provider's metadata and keys.
             try await TestServer.with(mock) { cold in
                 expectError(try await native(cold, token), 503, "PROVIDER_UNAVAILABLE")
                 expectError(try await web(cold).authorize(), 503, "PROVIDER_UNAVAILABLE")
@@ -138,7 +138,8 @@ struct RealProviderMockTests {
 }
 
 extension TestServer {
-    /// A server that knows the mock as `mock` by its issuer alone, and as `plain` by its endpoints.
+    /// Runs the body with a server on which the mock is configured twice: as `mock` by its issuer, and as `plain` by
+    /// its endpoints.
     fileprivate static func with(
         _ mock: OpenIDProviderMock, settings: String = "trustEmail: true",
         _ body: @Sendable @escaping (TestServer) async throws -> Void

@@ -2,15 +2,15 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// A mail server, `aiosmtpd`, that wants TLS and a login, and an SMS gateway beside it; what they take is read by
-/// Python's own parsers.
+/// A mail server, `aiosmtpd`, that requires TLS and a login, together with an SMS gateway; Python's own parsers read
+/// the accepted messages.
 struct PythonSinks: Sendable {
     static let login = "gatehouse"
     static let password = "s3cret/+ word"
 
     let mailPort: Int
     let textPort: Int
-    /// Vouches for the mail server.
+    /// The path of the certificate that a client must trust.
     let authority: String
     private let process: GatehouseProcess
 
@@ -40,7 +40,7 @@ struct PythonSinks: Sendable {
         }
     }
 
-    /// The first one that was sent to an address, once it is there.
+    /// Waits for a message to the recipient and returns the first one.
     func message(to recipient: String) async throws -> JSONValue {
         var found: JSONValue?
         try await eventually("something arrives for \(recipient)") {
@@ -50,7 +50,7 @@ struct PythonSinks: Sendable {
         return try #require(found)
     }
 
-    /// One line of JSON for each message.
+    /// The source of the program, which prints one line of JSON for each message.
     private static let program = """
         import email, email.policy, http.server, json, ssl, sys, threading
         from aiosmtpd.controller import Controller

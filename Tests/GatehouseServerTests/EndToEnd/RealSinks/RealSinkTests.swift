@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Mails and texts over real sockets to programs that others wrote.
+/// Mails and text messages sent over real sockets to third-party programs.
 @Suite struct RealSinkTests {
     private func with(
         login: String = PythonSinks.login, trusting: Bool = true,
