@@ -5,16 +5,17 @@ internal import Synchronization
 
 /// Implements the ports of `Accounts` in PostgreSQL.
 ///
-/// Each extension has the SQL of one subject, and its header says which ports it implements. Every statement is one
-/// round trip.
+/// Each extension has the SQL of one subject and conforms to that subject's ports. Every statement takes one round
+/// trip.
 ///
-/// Values enter statements only as binds. A statement that relies on rows read earlier repeats them in its conditions and
-/// returns no row if they have changed, which becomes a `StoreConflict`; so does a violated constraint.
+/// Values enter statements only as binds. A statement that relies on rows read earlier repeats their values in its
+/// conditions. It returns no row if they have changed, which becomes a `StoreConflict`; a violated constraint becomes
+/// one too.
 package struct SQLStore: TransactionalStore {
     private let database: Database
     private let executor: any Executor
     let sealing: any Sealing
-    /// Read for each event, since the configuration can be reloaded.
+    /// Consulted for each event, because the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
     /// Called for each session that a statement ended or renewed; for a transaction, after it has committed.
     let onRevoked: @Sendable (SessionRevocation) -> Void
@@ -64,7 +65,7 @@ package struct SQLStore: TransactionalStore {
 
     /// Runs a statement.
     ///
-    /// Outside a transaction it retries while other transactions hold the rows.
+    /// Outside a transaction, retries the statement while other transactions hold locks on the rows.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
         let isTransaction = joinedUsers == nil
         guard !isTransaction else {
@@ -75,9 +76,9 @@ package struct SQLStore: TransactionalStore {
         }
     }
 
-    /// The first row of a statement.
+    /// Runs a statement and returns the first row.
     ///
-    /// - Throws: `StoreConflict` if there is none.
+    /// - Throws: `StoreConflict` if there is no row.
     func one(_ statement: Statement, _ binds: [Bind]) async throws -> Row {
         try await run(statement, binds).firstOrConflict()
     }

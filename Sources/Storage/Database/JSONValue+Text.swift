@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension JSONValue {
-    /// What most accounts have.
+    /// The empty object, which most accounts store and which is converted without a decoder.
     private static let emptyObject = "{}"
 
     init(jsonText: String) throws {

@@ -1,12 +1,12 @@
 internal import Postgres
 internal import Synchronization
 
-/// Reads by key that wait at the same moment, answered by one statement.
+/// Answers concurrent reads by key with one statement.
 ///
-/// A caller that arrives while a statement is in progress shares the next one. That starts when the current one has
-/// ended, or at once if many callers wait for it and fewer than `width` statements are in progress. A single caller
-/// therefore never waits for others, each read gets cheaper as more arrive, and each result is read after its call. A
-/// cancelled caller returns at once and does not affect the others.
+/// A caller that arrives while a statement is in progress shares the next statement. The next statement starts when the
+/// current one has ended, or at once if many callers wait for it and fewer than `width` statements are in progress. A
+/// single caller therefore never waits for others, each read gets cheaper as more arrive, and each result is read after
+/// its call. A cancelled caller returns at once and does not affect the others.
 final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value of each key that has a row; a row that can't be decoded fails the calls for its key alone.
     typealias Answers = [Key: Result<Value, any Error>]
@@ -22,9 +22,10 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var lastID: UInt64 = 0
     }
 
-    /// The number of keys in one statement from which on each costs a fraction; more keys save hardly more.
+    /// The number of waiting callers that starts another statement while one is in progress.
     ///
-    /// With 16, `GET /auth/me` took twice as much of PostgreSQL's processor time.
+    /// With 64 keys in one statement, each key costs a fraction of a single read; more keys save little more. With 16,
+    /// `GET /auth/me` took twice as much of PostgreSQL's processor time.
     private static var crowd: Int { 64 }
 
     private let width: Int
@@ -33,22 +34,22 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - width: the maximum number of statements in progress.
-    ///   - limit: the maximum number of callers that may wait for the next one.
-    ///   - fetch: one statement.
+    /// - width: the maximum number of statements in progress.
+    /// - limit: the maximum number of callers that may wait for the next statement.
+    /// - fetch: runs one statement for the given keys.
     init(width: Int, limit: Int, fetch: @escaping @Sendable (_ keys: [Key]) async throws -> Answers) {
         self.width = width
         self.limit = limit
         self.fetch = fetch
     }
 
-    /// How many wait for the next statement.
+    /// The number of callers that wait for the next statement.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// The value of the key's row, or `nil` if there is no such row.
     ///
-    /// - Throws: `PostgresError.overloaded` if too many wait, `CancellationError` once the task is cancelled, or what
-    ///   the reading threw.
+    /// - Throws: `PostgresError.overloaded` if too many callers wait, `CancellationError` once the task is cancelled,
+    ///   or the error of `fetch` or of decoding the row.
     func value(of key: Key) async throws -> Value? {
         let id = state.withLock { state in
             state.lastID += 1
@@ -103,7 +104,9 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Calls from here on wait for the statement after this one.
+    /// Returns the callers for the statement that starts now, or `nil` if no caller waits.
+    ///
+    /// Callers that arrive later wait for the statement after this one.
     private func begin() -> [UInt64: Key]? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {
@@ -115,7 +118,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// The callers that were not cancelled.
+    /// Removes and returns the callers of a finished statement that were not cancelled.
     private func end(_ asked: [UInt64: Key]) -> [(Principal, Key)] {
         state.withLock { state in
             asked.compactMap { id, key in state.callers.removeValue(forKey: id).map { ($0, key) } }

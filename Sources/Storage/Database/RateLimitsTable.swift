@@ -1,10 +1,10 @@
 package import Accounts
 package import Postgres
 
-/// Rate limits in an unlogged table: what a crash forgets is who was how close to a limit.
+/// Stores rate limits in an unlogged table: a crash of the database resets them and loses nothing else.
 ///
-/// A row holds the time when the subject will have its whole limit again (GCRA, the theoretical arrival time of ITU-T I.371):
-/// each call moves that time by one interval, at most to one window ahead of now.
+/// A row holds the time when the subject will have its whole limit again (GCRA, the theoretical arrival time of ITU-T
+/// I.371). Each call moves that time by one interval, at most to one window ahead of now.
 package struct RateLimitsTable: RateCounter {
     private let database: Database
 
@@ -12,7 +12,7 @@ package struct RateLimitsTable: RateCounter {
         self.database = database
     }
 
-    /// The time is taken once each row is locked, the key's row before the block's.
+    /// Reads the clock after locking each row; the key's row is locked before the block's.
     private static let take = Statement(
         .write,
         """
@@ -60,7 +60,7 @@ package struct RateLimitsTable: RateCounter {
 }
 
 extension RateKey {
-    /// As in `login 5/60`, the window in seconds.
+    /// The limit's name with its count and its window in seconds, as in `login 5/60`.
     fileprivate var name: String {
         "\(limit.rawValue) \(rate.count)/\(rate.window.components.seconds)"
     }

@@ -3,15 +3,14 @@ internal import Foundation
 package import Postgres
 internal import Synchronization
 
-/// What replicas tell each other over one LISTEN connection: sessions that ended or came back, messages to send, keys
-/// that changed.
+/// Notifies all replicas over LISTEN and NOTIFY of ended, renewed and revived sessions, new messages and changed keys.
 ///
 /// The payload is `ended:APPLICATION:SESSION`, `renewed:APPLICATION:SESSION:GENERATION`, `revived:APPLICATION:SESSION`,
-/// `outbox` or `keys`; statements send it with `pg_notify`, so that it is heard exactly when what it tells about is
-/// committed.
+/// `outbox` or `keys`. Statements send it with `pg_notify`, so it is delivered exactly when the change that it reports
+/// is committed.
 package final class ReplicaChannel: Sendable {
     enum Event: Sendable, Equatable {
-        /// What was sent before may be lost.
+        /// The channel has connected; earlier notifications may have been missed.
         case connected
         case revoked(SessionRevocation)
         case revived(application: Application.ID, session: UUID)
@@ -30,9 +29,9 @@ package final class ReplicaChannel: Sendable {
         self.database = database
     }
 
-    /// Handlers run on the reactor's thread: they must be quick.
+    /// Adds a handler, which must be quick because it runs on the reactor's thread.
     ///
-    /// To be added before `start`.
+    /// Call this before `start`.
     func onEvent(_ handler: @escaping @Sendable (Event) -> Void) {
         handlers.withLock { $0.append(handler) }
     }
@@ -50,17 +49,17 @@ package final class ReplicaChannel: Sendable {
         if let listener = listener.withLock({ $0 }) { database.stopListening(listener) }
     }
 
-    /// Everything sent more than an instant ago has been handled.
+    /// Whether every notification sent up to an instant ago has been handled.
     package var isCurrent: Bool {
         listener.withLock { $0 }?.isCurrent ?? false
     }
 
-    /// An element whenever something may have been written to the outbox.
+    /// Yields an element whenever a message may have been written to the outbox.
     package func outboxArrivals() -> AsyncStream<Void> {
         arrivals { $0 == .outbox || $0 == .connected }
     }
 
-    /// An element whenever signing keys may have changed.
+    /// Yields an element whenever signing keys may have changed.
     package func keyChanges() -> AsyncStream<Void> {
         arrivals { $0 == .keys || $0 == .connected }
     }
@@ -73,7 +72,8 @@ package final class ReplicaChannel: Sendable {
 }
 
 extension ReplicaChannel.Event {
-    /// `nil` for a lost connection, which `isCurrent` tells of, and for what a newer version may say.
+    /// `nil` if the connection was lost, which `isCurrent` reports, or if the payload is unknown, as one from a newer
+    /// version may be.
     init?(_ event: Listener.Event) {
         switch event {
         case .connected:

@@ -83,7 +83,7 @@ extension PersonalDataSection {
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
-    /// Ids grow with time.
+    /// Ordered by id, and therefore by time.
     static let sessions = Statement(
         .read,
         """
@@ -119,7 +119,7 @@ extension PersonalDataSection {
          WHERE id::text > $3 ORDER BY id::text LIMIT $4
         """)
 
-    /// Each arm has an index: in one condition they would read all proofs of the application.
+    /// Each part of the union uses an index; a single condition would read all proofs of the application.
     static let pendingProofs = Statement(
         .read,
         """
@@ -146,7 +146,8 @@ extension PersonalDataSection {
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
-    /// Flows that a session of the account began or opened, or that brought one of its identities or addresses.
+    /// Selects the flows that a session of the account started, those that opened such a session, and those whose
+    /// evidence has one of the account's subjects or addresses.
     static let redirectFlows = Statement(
         .read,
         """

@@ -34,7 +34,9 @@ extension SQLStore: DeletionStore {
         return try row.next()
     }
 
-    /// An erasure that has begun is not cancelled: its tokens are revoked, and others have been told to forget.
+    /// Restores the account unless its erasure has begun.
+    ///
+    /// By then, tokens may have been revoked and other services may have been requested to erase the account's data.
     private static let restore = Statement(
         .write,
         """

@@ -2,9 +2,9 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-/// Erasures in progress: which are due, and their outcome.
+/// Queues the erasures that are due and records their outcome.
 extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
-    /// Only one replica takes erasures at a time; one that finds the lock taken tries again later.
+    /// Only one replica takes erasures at a time; a replica that finds the lock taken tries again later.
     private static let takeErasures = Statement(
         .write,
         """
@@ -135,13 +135,18 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         _ = try await run(Self.retryRevocations, [.application(application), .uuid(uid)])
     }
 
-    /// A restored backup may hold another erasure of the account, or none.
+    /// Marks the erasure as complete and truncates the times of its rows to whole days.
     ///
-    /// Locks deliveries and revocations first, as the workers do that mark one and then wake its erasure.
+    /// A restored backup may contain no erasure of the account, or a different one: a missing erasure is inserted, and
+    /// any other is completed too.
     ///
-    /// The day is all that remains of the deletion's time, since the audit has it to the microsecond under the account's
-    /// pseudonym. Two things can't be helped: a `uid` tells when it was made, as `account.created` does, and for an
-    /// account without a grace period the erasure tells when it was deleted.
+    /// Locks deliveries and revocations first, in the same order as the workers, which mark one of them and then make
+    /// its erasure due.
+    ///
+    /// Only the day of the deletion remains, because an exact time would link the erasure to the audit's event, which
+    /// has the time in microseconds under the account's pseudonym. Two links can't be avoided: a version 7 `uid`
+    /// contains its time of creation, which the `account.created` event has too, and for an account without a grace
+    /// period the time of erasure is also the time of deletion.
     private static let conclude = Statement(
         .write,
         """
@@ -212,7 +217,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
 }
 
 extension DueErasure {
-    /// `$1` and `$2` of the statements about it.
+    /// The binds `$1` and `$2` that identify the erasure.
     var key: [Bind] { [.application(application), .uuid(receipt)] }
 }
 

@@ -34,9 +34,10 @@ extension SQLStore: PersonalDataStore {
 }
 
 extension PersonalDataSection {
-    /// Each statement returns the rows in the order of a key, which is never empty: the key, then the row as JSON.
+    /// The statement that reads the section.
     ///
-    /// Only the columns that are named here are exported; secrets and values derived from them are left out.
+    /// Its columns are a sort key, which is never empty, and the row as JSON; rows are ordered by the key. Only the
+    /// columns that are named here are exported; secrets and values derived from them are left out.
     fileprivate var statement: Statement {
         switch self {
         case .account: Self.account

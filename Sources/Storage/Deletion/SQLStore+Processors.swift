@@ -2,9 +2,9 @@ package import Accounts
 internal import Foundation
 internal import Postgres
 
-/// The processors that an erasure waits for, and since when.
+/// Reads the status of each service that an erasure notifies.
 extension SQLStore {
-    /// A provider whose tokens are still stored is notified once the erasure has begun.
+    /// Includes providers whose tokens are still stored: they are notified once the erasure has begun.
     private static let selectProcessors = Statement(
         .read,
         """

@@ -1,7 +1,7 @@
 internal import Accounts
 package import Postgres
 
-/// How much background work is waiting.
+/// The amounts of background work that is waiting.
 package struct Backlog: Sendable {
     /// Audit events without a seal.
     package var unsealedEvents = 0

@@ -4,7 +4,7 @@ internal import Postgres
 /// The accounts whose events and tokens a worker takes from the queues.
 package enum DeliveryScope: Sendable {
     case all
-    /// Only these accounts, which are read at each take.
+    /// Only these accounts; the closure is called each time a worker takes work.
     case accounts(@Sendable () -> Set<UUID>)
 
     /// An array of uids, or null for all.

@@ -2,7 +2,9 @@ package import Accounts
 internal import Foundation
 package import Postgres
 
-/// The workers' side of the outbox.
+/// Takes messages to send from the outbox and records their outcome.
+///
+/// In the SQL, a lane is a channel with the number of messages to take from it.
 package struct OutboxTable: OutboxQueue {
     private let database: Database
     private let sealing: any Sealing
@@ -96,9 +98,10 @@ package struct OutboxTable: OutboxQueue {
         }
     }
 
-    /// Counts in one row for the range and one for all, which start again with each window; a null limit is none.
+    /// Counts a text message once, in a row for its number range and in a row for all ranges.
     ///
-    /// The range comes first, so that messages beyond its limit use up nothing of the total.
+    /// Each count restarts with its window, and a null limit means no limit. The range is counted first, so that a
+    /// message over the range's limit does not count towards the total.
     private static let count = Statement(
         .write,
         """

@@ -4,7 +4,7 @@ internal import Postgres
 internal import ProviderKit
 
 extension SQLStore: EventDeliveryStore, EventOutbox {
-    /// One statement for all events of a kind.
+    /// Queues all events of one kind with one statement.
     private static let announce = Statement(
         .write,
         """
@@ -32,7 +32,10 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         }
     }
 
-    /// Of the event `$2`, or else of the last event of kind `$4` about `$3`; event ids are ordered by time.
+    /// Selects the deliveries of the event `$2`, or, if that is null, of the last event of kind `$4` about the account
+    /// `$3`.
+    ///
+    /// Event ids are ordered by time.
     private static let selectDeliveries = Statement(
         .read,
         """

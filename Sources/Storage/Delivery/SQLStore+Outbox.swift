@@ -60,7 +60,7 @@ extension SQLStore {
 }
 
 extension MessageChannel {
-    /// The channel's value of `addresses.kind`.
+    /// The value of `addresses.kind` for the channel.
     fileprivate var addressKind: String {
         switch self {
         case .email: "email"

@@ -3,7 +3,7 @@ internal import Foundation
 package import Postgres
 internal import ProviderKit
 
-/// The workers' side of tokens to revoke at the services that issued them.
+/// Takes tokens to revoke at the services that issued them, and records the outcome.
 package struct TokenRevocationsTable: RevocationQueue {
     private let database: Database
     private let sealing: any Sealing
@@ -63,7 +63,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         return taken
     }
 
-    /// Also makes an erasure that waits for the revocation due.
+    /// Also makes the erasure that waits for the revocation due.
     private static let markRevoked = Statement(
         .write,
         """

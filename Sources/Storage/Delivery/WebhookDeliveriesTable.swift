@@ -3,7 +3,7 @@ internal import Foundation
 package import Postgres
 internal import ProviderKit
 
-/// The workers' side of the events.
+/// Takes events to deliver to webhooks, and records the outcome.
 package struct WebhookDeliveriesTable: EventQueue {
     private let database: Database
     private let scope: DeliveryScope
@@ -57,9 +57,9 @@ package struct WebhookDeliveriesTable: EventQueue {
         }
     }
 
-    /// A delivery stays acknowledged even if another attempt at it fails.
+    /// Marks a delivery as acknowledged, and makes the erasure that waits for it due.
     ///
-    /// Also makes an erasure that waits for it due.
+    /// A delivery stays acknowledged even if another attempt to deliver the event fails.
     private static let markAcknowledged = Statement(
         .write,
         """
@@ -117,6 +117,6 @@ package struct WebhookDeliveriesTable: EventQueue {
 }
 
 extension TakenDelivery {
-    /// `$1` to `$3` of the statements that mark it.
+    /// The binds `$1` to `$3` that identify the delivery.
     fileprivate var key: [Bind] { [.application(application), .uuid(event), .text(webhook)] }
 }

@@ -3,7 +3,10 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-/// Addresses that identities gain and lose.
+/// Changes to the addresses of identities.
+///
+/// A decoy is a pending registration of an address that an account already owns; it makes the response the same as for
+/// a free address.
 extension SQLStore: AddressChangeStore {
     private static let changeAddress = Statement(
         .write,
@@ -117,7 +120,8 @@ extension SQLStore: AddressClaimStore {
         SELECT id, uid FROM evicted
         """)
 
-    /// Ends sessions in statements of their own: they see what was opened before the account was locked.
+    /// Ends sessions in separate statements, which also find the sessions that were opened before the account was
+    /// locked.
     package func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Application.ID) async throws {
         let emails = addresses.compactMap(\.email?.value)
         let phones = addresses.compactMap(\.phone?.value)

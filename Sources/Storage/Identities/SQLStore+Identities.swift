@@ -44,7 +44,8 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         return try row?.next()
     }
 
-    /// Waiting for another transaction's row could make that one wait for this one: its account may be locked here.
+    /// Uses an advisory lock without waiting: if this call waited for another transaction's row, the two could
+    /// deadlock, because that transaction may wait for the account that is locked here.
     private static let spend = Statement(
         .write,
         """
@@ -87,7 +88,9 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         _ = try await run(Self.dropTokens, [.application(application), .uuid(identity)])
     }
 
-    /// Sealed as they are: the place that they are sealed for names the identity, not the table's row.
+    /// Queues the identity's tokens for revocation and deletes them.
+    ///
+    /// The sealed value is moved unchanged, since it is bound to the identity's id and not to the row of a table.
     private static let revokeTokens = Statement(
         .write,
         """

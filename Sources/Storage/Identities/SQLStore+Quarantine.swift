@@ -3,11 +3,14 @@ package import Foundation
 internal import Postgres
 package import ProviderKit
 
-/// Quarantines what others may have added to an account before a password reset.
+/// Quarantines identities and ends pending operations that another person may have added to an account before a
+/// password reset.
 extension SQLStore: PasswordResetStore, QuarantineStore {
-    /// Sessions that have ended count too: one that takes their place may finish what they began.
+    /// Deletes the pending proofs, redirect flows and registrations of the account and its sessions.
     ///
-    /// Such rows are locked before accounts by the calls that present them: this statement does not wait for them.
+    /// Ended sessions count too, because the session that replaces one may finish what it started. The calls that
+    /// present such rows lock them before they lock the account, so this statement fails instead of waiting for a
+    /// locked row.
     private static let endPending = Statement(
         .write,
         """
@@ -50,8 +53,10 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         _ = try await run(Self.endPending, [.application(application), .uuid(uid)])
     }
 
-    /// Only identities that were linked after the proven mailbox are suspect: otherwise an attacker who links a mailbox to
-    /// another person's account and resets the password with it would lock the owner out.
+    /// Quarantines only identities that were linked recently and after the proven mailbox.
+    ///
+    /// Otherwise, an attacker could link a mailbox to another person's account, reset the password with it, and lock
+    /// the owner out.
     private static let quarantine = Statement(
         .write,
         """

@@ -17,7 +17,7 @@ package struct RootKeyTable: RootKeyStore {
         }
     }
 
-    /// The update that changes nothing makes the row visible to a statement that lost the race to insert it.
+    /// The update changes no value; it returns the row to a statement that lost the race to insert it.
     private static let insert = Statement(
         .write,
         """

@@ -2,7 +2,7 @@ package import Accounts
 internal import Foundation
 package import Postgres
 
-/// Keys of both purposes, a table each.
+/// Stores the signing keys of tokens and of erasure certificates, in one table each.
 package struct SigningKeysTable: SigningKeyStore {
     private let database: Database
 
@@ -37,7 +37,9 @@ package struct SigningKeysTable: SigningKeyStore {
         }
     }
 
-    /// Retiring must be visible to the insert, whose unique index allows one key that signs: hence two statements.
+    /// Retires a key in a statement before the insert of its successor.
+    ///
+    /// The insert must see that the key is retired, because a unique index allows only one key that signs.
     private static let retire = Statement(
         .write,
         """

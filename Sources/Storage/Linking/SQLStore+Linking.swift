@@ -107,7 +107,10 @@ struct ShownAddresses {
 }
 
 extension VerifiedIdentity {
-    /// Of each kind one that is the account's own, else one that the evidence names.
+    /// The email address and phone number that the identity shows.
+    ///
+    /// For each kind, this is an address that the account owns if there is one, and otherwise an address in the
+    /// evidence.
     func shown(verified own: [Address]) -> ShownAddresses {
         let named = addresses.map(\.address)
         let email = own.lazy.compactMap(\.email).first
@@ -119,12 +122,12 @@ extension VerifiedIdentity {
 }
 
 extension [Address] {
-    /// Kinds and values, for `unnest`.
+    /// The kinds and the values, as two arrays for `unnest`.
     var binds: [Bind] { [.texts(map(\.kind.rawValue)), .texts(map(\.value))] }
 }
 
 extension Row {
-    /// The next two columns, `kind` and `address`, both null for none.
+    /// The next two columns, `kind` and `address`; `nil` if they are null.
     mutating func nextAddress() throws -> Address? {
         let kind: String? = try next()
         let value: String? = try next()

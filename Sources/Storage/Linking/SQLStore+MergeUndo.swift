@@ -4,10 +4,10 @@ internal import Postgres
 
 /// Undoes a merge of two accounts.
 extension SQLStore: MergeUndoStore {
-    /// Moved data is returned only if it is unchanged.
+    /// Returns moved data to the absorbed account if the data is unchanged since the merge.
     ///
-    /// An address follows an identity that shows it, even if the
-    /// identity gained it after the merge, and stays if only a remaining identity shows it.
+    /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
+    /// stays if only identities that stay show it.
     private static let undoMerge = Statement(
         .write,
         """
@@ -80,7 +80,9 @@ extension SQLStore: MergeUndoStore {
         SELECT survivor FROM undone
         """)
 
-    /// Identities that joined by a returned address now show one that their account does not own.
+    /// Marks the addresses that an identity shows as unproven if its account no longer owns them.
+    ///
+    /// This concerns an identity that was linked because of an address that has now returned to the other account.
     private static let showAsUnproven = Statement(
         .write,
         """

@@ -33,7 +33,8 @@ extension SQLStore: AliasStore, MergeStore {
             sessions: try row.next())
     }
 
-    /// The guest identity of a surviving guest moves to the absorbed account, so that the merge can be undone.
+    /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
+    /// undone.
     private static let carryOutMerge = Statement(
         .write,
         """

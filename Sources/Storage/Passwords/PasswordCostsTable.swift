@@ -1,7 +1,7 @@
 package import Accounts
 package import Postgres
 
-/// How many passwords are stored with which costs.
+/// Counts the stored passwords by application and by the cost parameters of their hashes.
 package struct PasswordCostsTable: Sendable {
     private let database: Database
 
@@ -9,7 +9,9 @@ package struct PasswordCostsTable: Sendable {
         self.database = database
     }
 
-    /// How many rows are read at most, give or take a page; of more, always the same pages.
+    /// The approximate maximum number of rows that are read.
+    ///
+    /// In a larger table, the count is of a sample, which is always taken from the same pages.
     private static let sample = 100_000.0
 
     private static let size = Statement(
@@ -23,7 +25,9 @@ package struct PasswordCostsTable: Sendable {
          GROUP BY 1, 2
         """)
 
-    /// `costs` is the hash's field `m=…,t=…,p=…`.
+    /// Returns the counts of the rows that were read.
+    ///
+    /// `costs` is the field `m=…,t=…,p=…` of the hash.
     package func read() async throws -> [(application: Application.ID, costs: String, count: Int)] {
         var size = try await database.execute(Self.size).first
         let rows: Double = try size?.next() ?? 0

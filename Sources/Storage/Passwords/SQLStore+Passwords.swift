@@ -126,7 +126,10 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         }
     }
 
-    /// Inserts only if no password is to be replaced: one that was removed in the meantime stays removed.
+    /// Replaces the password's hash if it equals the expected hash.
+    ///
+    /// If no hash is expected, any hash is replaced and a missing one is inserted. A password that was expected but has
+    /// been removed in the meantime is therefore not inserted again.
     private static let setPassword = Statement(
         .write,
         """

@@ -4,10 +4,12 @@ internal import Postgres
 package import ProviderKit
 
 extension SQLStore: ChallengeStore {
-    /// If two requests race, only one creates the challenge.
+    /// Creates a challenge; if two requests race, only one of them creates it.
     ///
-    /// A request that comes too early gets the challenge that there is, or an alias of it if it comes from another
-    /// network. While it can't see the alias that a concurrent request of its network creates, it decides again.
+    /// A request within the resend interval gets the existing challenge, or an alias of it if the request comes from
+    /// another network. An alias is a challenge id with its own count of attempts that leads to the same code. If a
+    /// concurrent request from the same network creates the alias, it is not visible yet, and the statement is run
+    /// again.
     private static let issueChallenge = Statement(
         .write,
         """
@@ -61,7 +63,9 @@ extension SQLStore: ChallengeStore {
         return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
     }
 
-    /// One for each identity; a request for another address replaces it at once.
+    /// Creates the challenge for an address change, of which an identity has at most one.
+    ///
+    /// A request for another address replaces the challenge at once, without waiting for the resend interval.
     private static let issueAddressChange = Statement(
         .write,
         """
@@ -106,11 +110,12 @@ extension SQLStore: ChallengeStore {
         _ = try await run(Self.endAddressChange, [.application(application), .uuid(identity)])
     }
 
-    /// The attempt is counted before it is judged; a wrong one counts against the address too.
+    /// Counts an attempt and compares the code; a wrong code counts against the address too.
     ///
-    /// An alias has attempts of its own, and aliases together use up a fifth of what an address may take in a day, so that
-    /// many networks can't close its codes to the owner. The row of the code is updated, and so locked, for an alias too: of two right
-    /// answers at once the second finds the code used up.
+    /// An alias has its own limit of attempts. An attempt through an alias is refused once a fifth of the address's
+    /// daily limit of wrong codes is reached, so that requests from many networks can't block the owner's own codes.
+    /// The row of the code is updated, and therefore locked, for an alias too: of two concurrent attempts with the
+    /// right code, only one succeeds.
     private static let attempt = Statement(
         .write,
         """
@@ -200,10 +205,10 @@ extension SQLStore: ChallengeStore {
 }
 
 extension ChallengePurpose {
-    /// Every `proofs.kind` of a challenge.
+    /// The values of `proofs.kind` that challenges have.
     static let kinds = ["code", "address-change"]
 
-    /// `proofs.kind`.
+    /// The value of `proofs.kind` for the challenge.
     fileprivate var kind: String {
         switch self {
         case .proof: "code"

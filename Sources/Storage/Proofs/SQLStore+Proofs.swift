@@ -36,7 +36,10 @@ extension SQLStore: ProofStore {
         try await run(Self.peek, [.application(application), .text(kind.rawValue), .bytes(hash)]).first?.proof()
     }
 
-    /// Two siblings that are presented at once are locked in the same order.
+    /// Consumes a proof and deletes all proofs of the same kind for the same subject.
+    ///
+    /// The rows are locked in the order of their hashes, so that concurrent calls with two of these proofs don't
+    /// deadlock.
     private static let consume = Statement(
         .write,
         """

@@ -3,11 +3,11 @@ package import Foundation
 package import Postgres
 internal import Synchronization
 
-/// Tokens of a session that are refused.
+/// The access tokens of a session that are no longer accepted.
 struct SessionRevocation: Sendable, Equatable {
     let session: UUID
     let application: Application.ID
-    /// Of earlier generations than this; of all where the session has ended.
+    /// The first generation that is still accepted; the largest number if the session has ended.
     let before: Int32
 
     init(of session: UUID, application: Application.ID, before generation: Int32 = .max) {
@@ -17,11 +17,11 @@ struct SessionRevocation: Sendable, Equatable {
     }
 }
 
-/// The sessions that ended or were renewed within one access token's life, in memory.
+/// Keeps in memory the sessions that ended or were renewed within the lifetime of an access token.
 ///
-/// Notifications add to it. It is authoritative only while the replica channel is current and all that
-/// happened before the channel's last connection has been loaded, and only of tokens that are no older than what it
-/// holds; otherwise the session's row is queried.
+/// Notifications add entries. The list alone decides only if three conditions hold: the replica channel is current, the
+/// revocations before the channel's last connection have been loaded, and the token is not older than the period that
+/// the list covers. Otherwise, the session's row is queried.
 package final class RevocationList: Revocations {
     private struct Key: Hashable {
         let application: Application.ID
@@ -29,18 +29,21 @@ package final class RevocationList: Revocations {
     }
 
     private struct Entry {
-        /// Tokens of earlier generations are refused.
+        /// Tokens of generations before this one are refused.
         var before: Int32
         var notedAt: ContinuousClock.Instant
     }
 
     private struct State {
         var revoked: [Key: Entry] = [:]
-        /// All that was revoked since then is here.
+        /// The list has every revocation since this time.
         var reachesBackTo = ContinuousClock.now
-        /// When the channel connected last: what was noted before may have come back unheard.
+        /// When the channel last connected.
+        ///
+        /// A load removes entries noted before that time which it doesn't find, because the notification that such a
+        /// session was revived may have been missed.
         var connectedAt = ContinuousClock.now
-        /// Grows with each connection; a load is good only for the connection that it was begun for.
+        /// Counts the connections of the channel; a load is valid only for the connection during which it started.
         var connection = 0
         var loadedConnection = 0
         var pruneAt = 1024
@@ -52,7 +55,9 @@ package final class RevocationList: Revocations {
     private let state = Mutex(State())
     private let connections: AsyncStream<Void>
 
-    /// `retention` returns the longest lifetime of an access token; older tokens need a query.
+    /// Creates an empty list, which `run` loads.
+    ///
+    /// `retention` returns the longest lifetime of an access token; the rows of sessions are queried for older tokens.
     package init(database: Database, channel: ReplicaChannel, retention: @escaping @Sendable () -> Duration) {
         self.database = database
         self.channel = channel
@@ -77,7 +82,7 @@ package final class RevocationList: Revocations {
         }
     }
 
-    /// Loads what was revoked before each connection of the channel, until cancelled.
+    /// Loads earlier revocations after each connection of the channel, until the task is cancelled.
     package func run() async {
         for await _ in connections {
             while !Task.isCancelled, await !load() {
@@ -107,7 +112,7 @@ package final class RevocationList: Revocations {
         let now = ContinuousClock.now
         let key = Key(application: revocation.application, session: revocation.session)
         state.withLock { state in
-            // A load may have read the row before what was heard since.
+            // Keeps the later generation, because a load may have read the row before a newer notification arrived.
             let before = max(revocation.before, state.revoked[key]?.before ?? 0)
             state.revoked[key] = Entry(before: before, notedAt: now)
             guard state.revoked.count >= state.pruneAt else { return }
@@ -124,10 +129,12 @@ package final class RevocationList: Revocations {
         }
     }
 
-    /// A token may have been signed an instant after its session ended, and by a clock that is behind.
+    /// A token may have been signed just after its session ended, or by a replica whose clock is slow.
     private static let margin: Duration = .seconds(60)
 
-    /// Those of erased accounts too, which have no row of their own any more.
+    /// Selects the recent revocations.
+    ///
+    /// `ended_sessions` has those of erased accounts, whose rows in `sessions` are deleted.
     private static let selectRevoked = Statement(
         .read,
         """

@@ -128,7 +128,9 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
 }
 
 extension Sealing {
-    /// Of a subject of a provider's; no address has a line break.
+    /// The mark of a provider's subject.
+    ///
+    /// No address contains a line break, so the mark differs from that of every address.
     func mark(of providerUid: String, at provider: String) -> [UInt8] {
         mark(of: provider + "\n" + providerUid)
     }

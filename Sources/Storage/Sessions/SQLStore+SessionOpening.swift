@@ -4,14 +4,16 @@ internal import Postgres
 internal import ProviderKit
 
 extension SQLStore: SessionOpeningStore {
-    /// A proof of an address ends the registrations that wait for it.
+    /// Opens a session and deletes the pending registrations of the addresses that the sign-in proves.
     ///
-    /// Keeps the decoy: deleting it would reveal that the address has an account whose owner has just signed in.
+    /// It keeps decoys, which are pending registrations of addresses that an account already owns: deleting one would
+    /// reveal that the address has an account and that its owner has just signed in.
     ///
-    /// Locks what the permission depends on, the account first: deletion and a new password lock it too before they
-    /// end sessions, so neither side can miss the other.
+    /// It locks the rows on which the permission depends, starting with the account. Deletion and a change of password
+    /// lock the account too before they end sessions, so neither can miss a session that is being opened.
     ///
-    /// The languages are stored unless another sign-in holds the account: waiting for that one could be a deadlock.
+    /// The locale is not stored if another transaction has locked the account, since waiting for the lock could cause a
+    /// deadlock.
     private static let openSession = Statement(
         .write,
         """
@@ -110,7 +112,7 @@ extension SQLStore: SessionOpeningStore {
 }
 
 extension NewSession {
-    /// `$4` to `$10` of the statements that open a session.
+    /// The binds `$4` to `$10` of the statements that open a session.
     var binds: [Bind] {
         [
             .uuid(id), .texts(evidence.methods), .text(client.device), .text(client.address),

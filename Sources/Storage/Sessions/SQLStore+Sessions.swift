@@ -4,11 +4,11 @@ package import Postgres
 internal import ProviderKit
 
 extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionStore {
-    /// The row of a token's successor shows that, and when, the token was presented; the successor's own successor shows
-    /// whether the successor was presented.
+    /// Rotates a refresh token by inserting its successor, and ends the session if the token is reused.
     ///
-    /// So a rotation is one insert, and repeating it changes nothing. A token made at the moment when its session is
-    /// renewed is of the generation before, and so worth nothing.
+    /// The successor's row shows that the token was presented, and when; the row of the successor's own successor shows
+    /// that the successor was presented. A repeated rotation changes nothing. If the session is renewed at the same
+    /// time, the new token has the earlier generation and is therefore not accepted.
     package static let rotate = Statement(
         .write,
         """
@@ -107,9 +107,10 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         try await run(Self.lockSession, [.application(application), .uuid(session), .uuid(uid)]).first != nil
     }
 
-    /// Ends the tickets that lead into the account too, unless only one session or one identity's sessions end.
+    /// Ends the sessions that match the conditions.
     ///
-    /// The account is locked where several sessions may end.
+    /// Unless only one session or the sessions of one identity end, this also deletes the tickets to merge or sign in
+    /// to the account. If several sessions may end, it locks the account.
     private static let endSessions = Statement(
         .write,
         """
