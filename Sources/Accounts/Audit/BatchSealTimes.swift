@@ -11,7 +11,7 @@ struct BatchSealTimes {
 
     /// Returns the latest time at which the batch can have been sealed, in microseconds since the epoch.
     ///
-    /// - Returns: `nil` if neither the batch nor a later one has a sealing time, since it may have been sealed just now.
+    /// - Returns: `nil` if neither the batch nor a later one has a sealing time; it may have been sealed just now.
     mutating func time(of batch: AuditBatch) async throws -> Int? {
         if let own = batch.sealedAt {
             next = nil

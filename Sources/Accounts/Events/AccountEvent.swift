@@ -1,9 +1,9 @@
 package import Foundation
 package import ProviderKit
 
-/// A change of an account, for external systems.
+/// A change to an account that is reported to external systems.
 ///
-/// It identifies people only by `uid` and other ids, never by an address.
+/// The event identifies people only by `uid` and other ids, never by an address.
 package struct AccountEvent: Sendable {
     /// The kinds that webhooks subscribe to.
     package enum Kind: String, Sendable, CaseIterable {
@@ -19,9 +19,9 @@ package struct AccountEvent: Sendable {
 
     package let kind: Kind
     package let uid: UUID
-    /// The same for every webhook and attempt, so that receivers can drop duplicates.
+    /// The id of the event, the same for every webhook and attempt, so that receivers can discard duplicates.
     package let id: UUID
-    /// Members besides `uid` and `application`, which it cannot replace, such as a receipt.
+    /// Additional members of the event's JSON object, such as a receipt; they cannot replace `uid` and `application`.
     package let details: [String: JSONValue]
 
     package init(_ kind: Kind, of uid: UUID, details: [String: JSONValue] = [:]) {
@@ -33,12 +33,12 @@ package struct AccountEvent: Sendable {
 }
 
 extension AccountEvent {
-    /// An identity was linked or unlinked.
+    /// Returns the event for an identity that was linked or unlinked.
     package static func identity(_ kind: Kind, _ identity: UUID, of uid: UUID, provider: String) -> AccountEvent {
         AccountEvent(kind, of: uid, details: ["identity": .string(identity.text), "provider": .string(provider)])
     }
 
-    /// Two accounts were merged, or a merge was undone.
+    /// Returns the event for a merge that was carried out or undone.
     static func merge(_ kind: Kind, _ merge: Merge) -> AccountEvent {
         AccountEvent(
             kind, of: merge.survivor,

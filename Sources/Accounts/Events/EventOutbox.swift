@@ -1,12 +1,13 @@
 package import Foundation
 
-/// Queues events in the transaction that they report.
+/// Queues events in the transaction that makes the change.
 package protocol EventOutbox: Sendable {
-    /// Writes one delivery for each webhook that subscribes to the event; runs no statement if there is none.
+    /// Writes one delivery for each webhook that subscribes to the event; runs no statement if there is no such
+    /// webhook.
     func announce(_ events: [AccountEvent], application: Application.ID) async throws
 }
 
-/// Deliveries of events that were announced.
+/// Reads and retries the deliveries of events.
 package protocol EventDeliveryStore: Sendable {
     /// The deliveries of one event, one for each webhook.
     func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery]
@@ -16,7 +17,7 @@ package protocol EventDeliveryStore: Sendable {
         ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
     ) async throws -> [EventDelivery]
 
-    /// Makes unacknowledged deliveries due now, including those that were given up, but not those being attempted.
+    /// Makes the unacknowledged deliveries due now, including abandoned ones, but not those being attempted.
     func retryUnacknowledged(of event: UUID, application: Application.ID) async throws
 }
 
@@ -25,14 +26,14 @@ package struct EventDelivery: Sendable, Equatable {
     package enum Status: Sendable, Equatable {
         case pending
         case acknowledged(at: Date)
-        /// Not tried again unless an admin requests it.
+        /// The delivery was abandoned after repeated failures; it is attempted again only after `retryUnacknowledged`.
         case givenUp(at: Date)
     }
 
     package let event: UUID
     /// The webhook's URL, which identifies it.
     package let webhook: String
-    /// The name of the webhook, for people.
+    /// The webhook's name, for display.
     package let name: String
     package let status: Status
     package let attempts: Int

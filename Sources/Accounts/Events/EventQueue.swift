@@ -1,14 +1,14 @@
 package import Foundation
 package import ProviderKit
 
-/// An event for one webhook that a worker has taken.
+/// A delivery of an event to one webhook that a worker has taken from the queue.
 package struct TakenDelivery: QueueEntry {
     package let event: UUID
     /// The webhook's URL.
     package let webhook: String
     package let application: Application.ID
     package let applicationName: String
-    /// Not an `AccountEvent.Kind`: a newer version of the server may have written it.
+    /// The raw kind instead of an `AccountEvent.Kind`, because a newer version of the server may have written it.
     package let kind: String
     package let uid: UUID
     package let details: [String: JSONValue]
@@ -33,11 +33,11 @@ package struct TakenDelivery: QueueEntry {
     package var lane: String { webhook }
 }
 
-/// The workers' side of the events.
+/// The queue of event deliveries, as its workers use it.
 package protocol EventQueue: LeasedQueue<TakenDelivery> {
-    /// Gives up deliveries to webhooks other than these that have been due for `overdue`.
+    /// Abandons the deliveries that have been due for `overdue` and whose webhook is not in `webhooks`.
     ///
-    /// Newer ones stay: another replica may have read of a webhook that this one does not know yet.
-    /// - Returns: how many deliveries were given up.
+    /// Newer deliveries remain, because another replica may have read a newer configuration with more webhooks.
+    /// - Returns: how many deliveries were abandoned.
     func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int
 }

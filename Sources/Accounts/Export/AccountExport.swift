@@ -15,9 +15,9 @@ package struct AccountExport: Sendable {
         self.events = events
     }
 
-    /// Audits the export.
+    /// Records the export in the audit.
     ///
-    /// Call it first.
+    /// Call this method before the export.
     package func begin(of uid: UUID, by principal: Principal? = nil, in application: Application) async throws {
         let entry = AuditEntry(
             .accountExported, of: uid, session: principal?.sessionID,
@@ -25,7 +25,7 @@ package struct AccountExport: Sendable {
         try await store.record(entry, application: application.id)
     }
 
-    /// `uid` may be an alias.
+    /// Reads all rows of a section; `uid` may be an alias.
     package func forEachPage(
         of section: PersonalDataSection, about uid: UUID, in application: Application,
         _ body: ([PersonalDataRow]) async throws -> Void

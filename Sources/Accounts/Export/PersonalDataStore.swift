@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The sections of personal data, one for each table but the audit.
+/// The sections of personal data, one for each table except the audit.
 package enum PersonalDataSection: String, Sendable, CaseIterable {
     case account, aliases, identities, addresses, passwords, providerTokens, tokenRevocations, sessions
     case pendingRegistrations, pendingProofs, redirectFlows, merges, erasures, webhookDeliveries, messages
@@ -8,7 +8,7 @@ package enum PersonalDataSection: String, Sendable, CaseIterable {
 
 /// A row of a section.
 package struct PersonalDataRow: Sendable {
-    /// The position in its section.
+    /// The position of the row in its section.
     package let key: String
     /// The columns as a JSON object, with times in RFC 3339 format.
     package let columns: String
@@ -20,12 +20,13 @@ package struct PersonalDataRow: Sendable {
 }
 
 package protocol PersonalDataStore: Sendable {
-    /// Data about the account and those that it absorbed, without secrets and values derived from them.
+    /// Returns rows about the account and the accounts that it absorbed, without secrets and values derived from
+    /// secrets.
     func personalData(
         _ section: PersonalDataSection, of uid: UUID, application: Application.ID, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow]
 
-    /// The audit pseudonyms of the account and of those that it absorbed.
+    /// The audit pseudonyms of the account and of the accounts that it absorbed.
     func pseudonyms(of uid: UUID, application: Application.ID) async throws -> [[UInt8]]
 }
 
@@ -37,7 +38,7 @@ package struct Recipient: Sendable, Equatable {
 
     package let name: String
     package let kind: Kind
-    /// The hosts that the configuration names.
+    /// The recipient's hosts, as configured.
     package let hosts: [String]
 
     package init(name: String, kind: Kind, hosts: [String]) {

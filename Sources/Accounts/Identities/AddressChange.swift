@@ -1,10 +1,10 @@
 package import Foundation
 internal import ProviderKit
 
-/// Changes the address of an identity that is an address.
+/// Changes the address of an identity that consists of an address.
 ///
-/// The old address stays until the code that was sent to the new one is presented. If two accounts request the same
-/// address, the first proof wins.
+/// The old address remains until the code that was sent to the new one is presented. If two accounts request the same
+/// address, the one that presents its code first gets it.
 package struct AddressChange: Sendable {
     typealias Store = OneTimeCodes.Store & LinkWriter.Store & AddressChangeStore
 
@@ -14,8 +14,9 @@ package struct AddressChange: Sendable {
 
     /// Sends a code to the new address, even if another account owns it.
     ///
-    /// `typed` returns the request's value for the provider's name of the address field.
-    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for an invalid address.
+    /// `typed` returns the value of a request field; the provider defines the name of the field with the address.
+    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for an invalid
+    ///   address.
     package func begin(
         of id: UUID, typed: (_ field: String) -> String?, from client: Client, by principal: Principal
     ) async throws -> SentCode {
@@ -91,7 +92,7 @@ package struct AddressChange: Sendable {
         try await store.changeAddress(
             of: identity.id, uid: principal.uid, to: target, claiming: new.claiming, application: application.id)
         try await store.evictUnprovenClaims(on: [target.address], owner: principal.uid, application: application.id)
-        // Codes and links that were sent to the old address end.
+        // Codes and links that were sent to the old address become invalid.
         try await store.endChallenges(
             provider: provider.name, providerUid: identity.providerUid, application: application.id)
         for kind in [ProofKind.passwordReset, .signInLink] {

@@ -4,7 +4,7 @@ internal import ProviderKit
 /// The result of removing an identity.
 package enum IdentityRemoval: Sendable, Equatable {
     case removed
-    /// It was the last identity. The account keeps it, and its grace period has started.
+    /// The identity was the account's last one: the account keeps it, and its grace period has started.
     case accountDeleted(receipt: UUID)
 }
 
@@ -18,12 +18,12 @@ package struct Identities: Sendable {
         let application = principal.application.id
         let current = try await store.identity(ofSession: principal.sessionID, application: application)
         let identities = try await store.identities(of: principal.uid, application: application)
-        // Only an account that was just absorbed has no identities, and its sessions have ended.
+        // An account has no identities only if it was absorbed just now, which also ended its sessions.
         guard !identities.isEmpty else { throw AccountsError.invalidToken }
         return identities.map { ListedIdentity(identity: $0, isCurrent: $0.id == current) }
     }
 
-    /// Removes an identity, by default the one that opened the principal's session, and ends the sessions it opened.
+    /// Removes an identity, by default that of the principal's session, and ends the sessions that it opened.
     ///
     /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` if no remaining identity can sign
     ///   in.

@@ -14,9 +14,9 @@ package struct Identity: Sendable, Equatable {
     package let displayName: String?
     package let createdAt: Date
     package let lastUsedAt: Date?
-    /// When it joined the account, or got its address.
+    /// When the identity was added to the account, or got its current address.
     package let linkedAt: Date
-    /// Whether a password reset blocked it until another sign-in to the account.
+    /// Whether a password reset blocked the identity until another sign-in to the account confirms it.
     package let isQuarantined: Bool
 
     package init(
@@ -41,7 +41,7 @@ package struct Identity: Sendable, Equatable {
 }
 
 extension Identity {
-    /// Whether the identity is that address, or shows it as verified.
+    /// Whether the address is the identity's `providerUid` or its verified address.
     func rests(on address: Address) -> Bool {
         providerUid == address.value || (phoneVerified && phone == address.phone && phone != nil)
             || (emailVerified && email == address.email && email != nil)

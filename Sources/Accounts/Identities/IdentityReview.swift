@@ -1,16 +1,16 @@
 package import Foundation
 internal import ProviderKit
 
-/// The review that the mail of a password reset links to: the owner keeps or removes recently linked identities.
+/// Lets an owner keep or remove recently linked identities, from a link in the mail about a password reset.
 package struct IdentityReview: Sendable {
     typealias Store = AccountLocks & ProofStore & IdentityStore & QuarantineStore & IdentityUnlinking.Store
 
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
 
-    /// The account's identities except the one whose password was reset.
+    /// Returns the account's identities except guests and the one whose password was reset.
     ///
-    /// The token stays valid.
+    /// Does not consume the token.
     /// - Throws: `AccountsError.invalidToken`.
     package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)
@@ -22,7 +22,8 @@ package struct IdentityReview: Sendable {
     /// Ends the quarantine of the identities in `keep`, and removes those in `remove`.
     ///
     /// - Throws: `AccountsError.invalidToken` for an unknown or used token; `.invalidParameter` for an identity of
-    ///   another account, and `.lastUsableIdentity`, which both change nothing and keep the token valid.
+    ///   another account; `.lastUsableIdentity` if no remaining identity can sign in. After the last two errors nothing
+    ///   is changed and the token remains valid.
     package func review(
         _ text: String, keeping keep: [UUID], removing remove: [UUID], in application: Application
     ) async throws {

@@ -14,16 +14,16 @@ package protocol IdentityStore: Sendable {
     ) async throws -> KnownIdentity?
 }
 
-/// Remembers evidence that may be used only once.
+/// Records evidence that may be used only once.
 package protocol SingleUseStore: Sendable {
-    /// - Returns: `false` when it was presented before.
-    /// - Throws: a transient `StoreConflict` while another transaction presents it.
+    /// - Returns: `false` if the evidence was presented before.
+    /// - Throws: a transient `StoreConflict` while another transaction presents the same evidence.
     func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool
 }
 
 /// Tokens that a provider issued for an identity.
 package protocol ProviderTokenStore: Sendable {
-    /// Stores the tokens sealed; they replace earlier ones.
+    /// Seals and stores the tokens, which replace earlier ones.
     func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws
 
     func dropTokens(of identity: UUID, application: Application.ID) async throws
@@ -32,13 +32,15 @@ package protocol ProviderTokenStore: Sendable {
     func revokeTokens(of identity: UUID, application: Application.ID) async throws
 }
 
-/// Claims on addresses by people who have not proved them.
+/// Removes claims on addresses by people who have not proved them.
 package protocol AddressClaimStore: Sendable {
-    /// Removes every unproven claim on addresses that were just proved: pending registrations and address changes end,
-    /// and identities of other accounts lose the address, their passwords and their sessions.
+    /// Removes every unproven claim on addresses that were just proved.
     ///
-    /// Keeps decoys, which cannot be activated: without one, a sign-in would reveal that the address has an account.
-    /// `owner` is the account of the person who proved the addresses. The other accounts are locked.
+    /// Pending registrations and address changes end, and identities of other accounts lose the address, their
+    /// passwords and their sessions. Decoys remain: registrations of addresses that already had an owner, which cannot
+    /// be activated but whose password gets the response of a pending registration, so that a sign-in does not reveal
+    /// the owner's account. `owner` is the account of the person who proved the addresses. The other accounts are
+    /// locked.
     /// - Throws: a transient `StoreConflict` while another transaction holds one of these rows or accounts.
     func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Application.ID) async throws
 
@@ -48,23 +50,24 @@ package protocol AddressClaimStore: Sendable {
 
 /// Removes identities.
 package protocol IdentityRemovalStore: Sendable {
-    /// Removes an identity of a locked account, and the addresses that only this identity shows.
+    /// Removes an identity of a locked account, and the addresses that no other identity of the account has.
     func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws
 }
 
 /// Changes the address of identities.
 package protocol AddressChangeStore: Sendable {
-    /// Replaces the address of an identity of a locked account. The old address becomes free unless another of the
-    /// account's identities shows it.
+    /// Replaces the address of an identity of a locked account.
     ///
-    /// - Throws: `StoreConflict` when the identity is gone, or the address has an owner by now.
+    /// The account no longer owns the old address, unless another of its identities has the address.
+    ///
+    /// - Throws: `StoreConflict` if the identity no longer exists, or the new address has an owner.
     func changeAddress(
         of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
         application: Application.ID
     ) async throws
 }
 
-/// Whether a provider's relay forwards mail to an address.
+/// Stores whether a provider's relay forwards mail to an address.
 package protocol MailForwardingStore: Sendable {
     /// While forwarding is off, nothing is sent to the address.
     func setForwarding(_ isOn: Bool, of address: EmailAddress, uid: UUID, application: Application.ID) async throws

@@ -1,13 +1,15 @@
 internal import Foundation
 
-/// Removes identities of accounts that the transaction has locked and that keep other identities.
+/// Removes identities of accounts that have other identities and that the transaction has locked.
 struct IdentityUnlinking: Sendable {
     typealias Store = IdentityRemovalStore & ProviderTokenStore & SessionEndStore & EventOutbox & OwnerNotices.Store
 
     let store: any Store
     let application: Application
 
-    /// Notifies the owner, also at the address that goes with the identity, and ends the sessions that it opened.
+    /// Removes the identity, ends the sessions that it opened, and notifies the owner.
+    ///
+    /// The notice is queued first, so that it is also sent to an address that the account loses with the identity.
     func unlink(_ identity: Identity, of uid: UUID) async throws {
         try await OwnerNotices(store: store, application: application.id).send(
             .identityRemoved, toOwnerOf: uid, provider: application.providers.displayName(of: identity.provider))

@@ -1,6 +1,6 @@
-/// Deadlines for a bounded number of keys: when to ask again, or when a limit is fully restored.
+/// Deadlines for a bounded number of keys.
 ///
-/// When there are too many, the latest deadlines stay.
+/// If the capacity is exceeded, the latest deadlines are kept.
 package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Duration>>: Sendable {
     private let capacity: Int
     private var ends: [Key: Instant] = [:]
@@ -26,7 +26,7 @@ package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Dura
         return now.duration(to: end)
     }
 
-    /// Frees at least half of the capacity, so that this runs seldom.
+    /// Frees at least half of the capacity, so that it is rarely called.
     private mutating func makeRoom(_ now: Instant) {
         ends = ends.filter { $0.value > now }
         guard ends.count > capacity / 2 else { return }

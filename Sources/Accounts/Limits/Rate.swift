@@ -1,6 +1,6 @@
 /// A number of calls in a window of time.
 ///
-/// As a limit, it allows that many calls at once and restores them evenly, one after each interval.
+/// A limit with this rate allows `count` calls at once, and restores one call after each `interval`.
 package struct Rate: Sendable, Hashable {
     package let count: Int
     package let window: Duration
@@ -10,7 +10,7 @@ package struct Rate: Sendable, Hashable {
         self.window = window
     }
 
-    /// The time until one call is restored, in whole microseconds, which is the database's precision.
+    /// The time until one call is restored, in whole microseconds, the precision of the database.
     package var interval: Duration {
         .microseconds((window / .microseconds(count)).rounded(.down))
     }

@@ -2,16 +2,16 @@ internal import Synchronization
 
 /// Applies the configured rates.
 ///
-/// Refuses subjects that are known to be over their limit from memory, without a query.
+/// Subjects that exceeded their limit are kept in memory, so that further calls are refused without a query.
 package final class RateLimiter: RateLimiting {
     private struct State {
         var policy: RatePolicy
         var refusals = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 10_000)
-        /// When subjects that are counted at this replica have their full limit again.
+        /// When the limit of each subject that only this replica counts is fully restored.
         var full = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 50_000)
     }
 
-    /// A network block's rate, as a multiple of a client's.
+    /// The rate of a network block, as a multiple of the rate of a client.
     private static let blockFactor = 16
 
     private let counter: any RateCounter
@@ -41,7 +41,7 @@ package final class RateLimiter: RateLimiting {
         }
         if let known { throw AccountsError.rateLimited(retryAfter: known) }
         guard let refusal = try await counter.take(key, in: block) else { return }
-        // Counted from the response on, as the client counts.
+        // The wait begins at the response, since the client's wait begins there too.
         let answered = now()
         state.withLock { $0.refusals.note(refusal.key, until: answered + refusal.wait, now: answered) }
         throw AccountsError.rateLimited(retryAfter: refusal.wait)
@@ -76,7 +76,7 @@ package final class RateLimiter: RateLimiting {
 }
 
 extension OpaqueTokens {
-    /// The pseudonym that a subject is counted under.
+    /// The pseudonym under which a subject is counted.
     func limitKey(of subject: String) -> [UInt8] {
         pseudonym(of: subject, purpose: "rate limit")
     }

@@ -1,7 +1,7 @@
 /// Limits the rate of calls.
 package protocol RateLimiting: Sendable {
-    /// Counts a call of the subject, for all replicas together.
-    /// - Throws: `AccountsError.rateLimited`, or the counter's error; either way the call is not allowed.
+    /// Counts a call of the subject across all replicas.
+    /// - Throws: `AccountsError.rateLimited`, or the counter's error; in both cases the call is not allowed.
     func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) async throws
 
     /// Counts a call of the subject at this replica only, without the database.
@@ -9,19 +9,21 @@ package protocol RateLimiting: Sendable {
     func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
 }
 
-/// Whose calls a limit counts.
+/// The client or address whose calls a limit counts.
 package struct RateSubject: Sendable, Equatable {
     package let name: String
-    /// The wider network that the subject is a part of, if it is a client.
+    /// The wider network that contains the subject; `nil` if the subject is not a client or is itself that network.
     package let block: String?
 
-    /// An address or number in its normalised form.
+    /// Creates the subject for a normalised e-mail address or phone number.
     package init(target: String) {
         name = target
         block = nil
     }
 
-    /// The client's address or IPv6 /64, in its /24 or /48; with a route, only its calls of that route.
+    /// Creates the subject for a client: its IPv4 address or IPv6 /64, with the /24 or /48 as its block.
+    ///
+    /// If there is a route, only the client's calls of that route are counted.
     package init(_ client: Client, route: String? = nil) {
         let prefix = route.map { "\($0) " } ?? ""
         name = prefix + client.network
@@ -29,21 +31,21 @@ package struct RateSubject: Sendable, Equatable {
     }
 }
 
-/// What is counted together.
+/// The key of a counter; calls with equal keys are counted together.
 ///
-/// A changed rate starts a new count.
+/// The key contains the rate, so a changed rate starts a new count.
 package struct RateKey: Sendable, Hashable {
     package let application: Application.ID
     package let limit: RateLimit
     package let rate: Rate
-    /// A pseudonym, so that no address is kept.
+    /// The pseudonym of the subject, so that no address is stored.
     package let subject: [UInt8]
 }
 
-/// A key without calls left.
+/// A key that has no calls left.
 package struct RateRefusal: Sendable, Equatable {
     package let key: RateKey
-    /// The time until the key has a call left.
+    /// The time until a call of the key is allowed.
     package let wait: Duration
 
     package init(key: RateKey, wait: Duration) {
@@ -52,10 +54,10 @@ package struct RateRefusal: Sendable, Equatable {
     }
 }
 
-/// Counts calls for all replicas, by one clock.
+/// Counts calls across all replicas, by one clock.
 package protocol RateCounter: Sendable {
-    /// Counts a call of the key and of its block atomically, or of neither.
+    /// Counts a call of both the key and its block, or of neither, atomically.
     ///
-    /// - Returns: `nil` when both had a call left.
+    /// - Returns: `nil` if both had a call left.
     func take(_ key: RateKey, in block: RateKey?) async throws -> RateRefusal?
 }

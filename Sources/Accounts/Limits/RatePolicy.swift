@@ -1,25 +1,25 @@
-/// The limits, by the names that the configuration uses.
+/// The rate limits; the raw values are their names in the configuration.
 ///
-/// A limit by client also limits the client's network, at sixteen times the rate.
+/// A limit per client also limits the client's network, at sixteen times the rate.
 package enum RateLimit: String, Sendable, CaseIterable {
-    /// Every call that checks a password.
+    /// Calls that check a password.
     case login
     case refresh, apple, logout
     case forgotPassword
     case register, anonymous
-    /// Every call that sends a code, by client.
+    /// Calls that send a code, per client.
     case otpClient
-    /// Codes, by the address or number that they are sent to.
+    /// Sent codes, per recipient.
     case otpSend
-    /// Links that set a password, by the address that they are sent to.
+    /// Sent links that set a password, per recipient.
     case forgotPasswordTarget
-    /// Links that confirm a registration or a new address, by the address that they are sent to.
+    /// Sent links that confirm a registration or a new address, per recipient.
     case registerTarget
-    /// Starting a flow at a provider's pages, which leaves a row behind.
+    /// Calls that start a redirect flow, each of which inserts a row.
     case redirect
-    /// Reading everything that is held about an account.
+    /// Exports of an account's data.
     case export
-    /// Every other call that writes or needs no bearer, each route on its own.
+    /// Other calls that write or need no bearer token, per route.
     case general
 }
 
@@ -34,7 +34,7 @@ package struct RatePolicy: Sendable, Equatable {
     /// No limits.
     package static let off = Self([:])
 
-    /// `nil` for no limit.
+    /// The rate of a limit; `nil` if calls are not limited.
     package subscript(limit: RateLimit) -> Rate? {
         get { rates[limit] }
         set { rates[limit] = newValue }

@@ -22,9 +22,9 @@ package struct IdentityLinking: Sendable {
 
     /// Links the proved identity to the principal's account.
     ///
-    /// Makes a guest's account permanent. If the identity has an account, `onConflict` decides what happens to the
-    /// guest.
-    /// - Throws: `AccountsError.identityInUse`, and what a sign-in throws.
+    /// If the principal is a guest, its account becomes permanent, unless the identity already has an account. In that
+    /// case `onConflict` decides what happens to the guest.
+    /// - Throws: `AccountsError.identityInUse`, and the errors of a sign-in.
     package func link(
         _ proof: PresentedProof, of provider: ConfiguredProvider, onConflict: ConflictChoice, by principal: Principal,
         from client: Client
@@ -39,7 +39,7 @@ package struct IdentityLinking: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Links as a part of the current transaction.
+    /// Links in the current transaction.
     func link(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal, from client: Client, store: any Store
@@ -52,7 +52,7 @@ package struct IdentityLinking: Sendable {
         }
         let facts = LinkingFacts(store: store, application: application)
         guard let state = try await facts.lockedState(for: evidence, of: provider, requestedBy: principal) else {
-            // The same call was sent twice, and the other one has just moved the guest.
+            // If the client sent the call twice, the other call has just switched the guest to its new account.
             guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
             return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
@@ -62,8 +62,8 @@ package struct IdentityLinking: Sendable {
     }
 
     /// Opens a session for a fresh proof of one of the account's own identities.
-    /// - Throws: `AccountsError.foreignProof`; `AccountsError.tokenTooOld` for a token that was issued too long ago; and
-    ///   what a sign-in throws.
+    /// - Throws: `AccountsError.foreignProof`; `AccountsError.tokenTooOld` if the person authenticated too long ago;
+    ///   and the errors of a sign-in.
     package func reauthenticate(
         with proof: PresentedProof, of provider: ConfiguredProvider, by principal: Principal, from client: Client
     ) async throws -> SignedIn {
@@ -72,7 +72,7 @@ package struct IdentityLinking: Sendable {
             var evidence = try await accept(
                 proof, of: provider, for: .reauthentication(principal.sessionID), from: client, in: application,
                 store: store)
-            // A token that signs in repeatedly re-authenticates only once.
+            // A token that may sign in repeatedly may still re-authenticate only once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
             let facts = LinkingFacts(store: store, application: application)
             guard let requester = try await facts.lockedRequester(principal) else { throw AccountsError.invalidToken }
@@ -87,8 +87,9 @@ package struct IdentityLinking: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// When the person authenticated to the provider; `nil` for a proof that was made for this request.
-    /// - Throws: `AccountsError.tokenTooOld`; `AccountsError.invalidToken` for a flow whose provider states no time.
+    /// Returns when the person authenticated to the provider; `nil` for a proof that was made for this request.
+    /// - Throws: `AccountsError.tokenTooOld`; `AccountsError.invalidToken` if the provider of a redirect flow states no
+    ///   time.
     private func authenticationTime(
         of evidence: VerifiedIdentity, by proof: PresentedProof, in application: Application
     ) throws -> Date? {
@@ -105,7 +106,7 @@ package struct IdentityLinking: Sendable {
         }
     }
 
-    /// Repeats the response for a guest that was moved and may not have received it.
+    /// Repeats the response for a guest that was switched to another account and may not have received the response.
     private func repeatLink(
         _ session: NewSession, of provider: ConfiguredProvider, to successor: UUID, for principal: Principal,
         store: any Store
@@ -152,8 +153,9 @@ package struct IdentityLinking: Sendable {
 }
 
 extension NewSession {
-    /// Only re-authentication sets `resumes`, and only a merge sets `continues`: a session opened by linking does not
-    /// replace the principal's session.
+    /// Clears `resumes` after a link, and sets `continues` after a merge.
+    ///
+    /// Only re-authentication resumes the principal's session; a session that a link opens does not replace it.
     fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> NewSession {
         var session = self
         switch verdict.outcome {

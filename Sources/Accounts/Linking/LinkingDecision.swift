@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// Applies the linking rules (`docs/api.md`) to evidence.
 ///
-/// A pure function, so that its cases can be tested in a table and an admin can replay a verdict.
+/// The function is pure, so that a table of cases can test it and an admin can replay a verdict.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
     if let quarantined = state.quarantined(evidence, policy: policy) {
@@ -96,7 +96,7 @@ private func link(
 
 /// The verdict for evidence that belongs to another account.
 ///
-/// Offers a ticket, or moves a guest, only if a sign-in with the same evidence would reach the other account.
+/// A ticket is offered, or a guest replaced, only if a sign-in with the same evidence would reach the other account.
 private func conflict(
     _ rule: LinkingRule, with match: AccountMatch, _ status: AccountStatus, _ evidence: VerifiedIdentity,
     requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy
@@ -119,7 +119,7 @@ private func conflict(
 private func closed(_ status: AccountStatus, uid: UUID) -> LinkingVerdict? {
     switch status {
     case .live: nil
-    // An alias has no identities and owns no address, so that evidence never leads to one.
+    // An absorbed account has no identities and owns no address, so evidence never leads to it.
     case .disabled, .absorbed: LinkingVerdict(.accountDisabled, .disabled)
     case .deleted(let purgeAfter):
         LinkingVerdict(.accountDeleted, .deleted(uid: uid, purgeAfter: purgeAfter, offersRestore: true))
@@ -134,8 +134,9 @@ extension LinkingState {
 
     /// The outcome for evidence that reaches an account only through a quarantined identity.
     ///
-    /// Takes precedence over the verdict on an account in its grace period: such evidence gets neither a restore token
-    /// nor a merge ticket. A disabled account accepts no sign-in, so that another sign-in would not help.
+    /// This outcome precedes the verdict on an account in its grace period, so that such evidence gets neither a
+    /// restore token nor a merge ticket. The result is `nil` for a disabled account, because it accepts no other
+    /// sign-in either.
     fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
         if let identity {
             return identity.needsOtherSignIn && !identity.status.isDisabled
@@ -179,9 +180,9 @@ extension KnownIdentity {
 }
 
 extension VerifiedIdentity {
-    /// The identity to write.
+    /// The identity to write for this evidence.
     ///
-    /// It neither claims nor shows as verified what another account owns.
+    /// It neither claims an address that another account owns, nor shows that address as verified.
     fileprivate func new(for uid: UUID?, in state: LinkingState) -> NewIdentity {
         let owned = state.owners.filter { $0.uid == uid }.map(\.address)
         let claiming = proven.filter { address in !state.owners.contains { $0.address == address } }
@@ -190,7 +191,7 @@ extension VerifiedIdentity {
 }
 
 extension LinkingVerdict {
-    /// The account that a sign-in reaches, including one in its grace period that it does not open.
+    /// The account that a sign-in reaches, even if the account is in its grace period and the sign-in is refused.
     fileprivate var destination: UUID? {
         switch outcome {
         case .signIn(let match): match.uid

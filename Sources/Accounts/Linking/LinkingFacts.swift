@@ -8,11 +8,11 @@ package struct LinkingFacts: Sendable {
     let store: any Store
     let application: Application
 
-    /// The state that the linking rules apply to evidence of the provider.
+    /// Reads the state to which the linking rules are applied together with the evidence.
     func state(
         for evidence: VerifiedIdentity, of provider: ConfiguredProvider, requester: RequestingAccount? = nil
     ) async throws -> LinkingState {
-        // A guest's subject was drawn a moment ago: there is nothing to look up.
+        // The subject of a guest was generated at random for this request, so no stored row can match it.
         guard !evidence.isGuest else { return LinkingState(requester: requester) }
         var state = try await store.linkingState(
             for: evidence, provider: provider.name, idleLimit: application.providers.phoneIdleLimit,
@@ -30,10 +30,10 @@ package struct LinkingFacts: Sendable {
         return state
     }
 
-    /// Locks the accounts that evidence may lead to, together with the principal's account, and reads the state.
+    /// Locks the accounts that the evidence may lead to and the principal's account, and then reads the state.
     ///
-    /// - Returns: `nil` when the principal's session has ended.
-    /// - Throws: `StoreConflict` when the evidence leads to other accounts by then.
+    /// - Returns: `nil` if the principal's session has ended.
+    /// - Throws: `StoreConflict` if the evidence leads to further accounts after the locks were taken.
     func lockedState(
         for evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy principal: Principal
     ) async throws -> LinkingState? {
@@ -45,20 +45,22 @@ package struct LinkingFacts: Sendable {
         return state
     }
 
-    /// Locks the principal's account and session; `nil` when the session has ended.
+    /// Locks the principal's account and session; returns `nil` if the session has ended.
     func lockedRequester(_ principal: Principal) async throws -> RequestingAccount? {
         guard try await store.lock(principal) else { return nil }
         let identities = try await store.identities(of: principal.uid, application: application.id)
         return RequestingAccount(uid: principal.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
-    /// Whether an identity that is not quarantined can sign in: a quarantine must not lock the owner out.
+    /// Whether an identity that is not quarantined can sign in.
+    ///
+    /// If none can, the quarantine is ignored, so that it does not lock the owner out.
     private func hasUsableIdentity(_ uid: UUID) async throws -> Bool {
         try await application.providers.canSignIn(withAnyOf: store.identities(of: uid, application: application.id))
     }
 
-    /// Whether the account can be signed in to by an identity that does not depend on the address, or by a code to an
-    /// e-mail address that the account owns.
+    /// Whether the owner can sign in without the address: with an identity that does not depend on it, or with a code
+    /// that is sent to an e-mail address of the account.
     private func hasOtherWay(than owner: AddressOwner) async throws -> Bool {
         let identities = try await store.identities(of: owner.uid, application: application.id)
         if application.providers.canSignIn(withAnyOf: identities.filter { !$0.rests(on: owner.address) }) {
@@ -71,6 +73,6 @@ package struct LinkingFacts: Sendable {
 }
 
 extension LinkingState {
-    /// The accounts that evidence may lead to.
+    /// The accounts that the evidence may lead to.
     var accounts: Set<UUID> { Set([identity?.uid].compactMap { $0 } + owners.map(\.uid)) }
 }

@@ -4,7 +4,7 @@ internal import ProviderKit
 package struct LinkingPolicy: Sendable, Equatable {
     package var mode: ProviderMode
     package var automatic: ApplicationPolicy.AutomaticLinking
-    /// The provider proves only an address, by a code or token sent to it.
+    /// Whether the provider proves only an address, by a code or token that is sent there.
     package var provesAddress = false
     /// What to do if a guest links an identity that has an account.
     package var onConflict = ConflictChoice.keep

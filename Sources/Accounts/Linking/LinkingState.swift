@@ -24,9 +24,9 @@ package struct KnownIdentity: Sendable, Equatable {
     package var id: UUID
     package var uid: UUID
     package var status: AccountStatus
-    /// Since a password reset it opens no session until another sign-in of the account confirms it.
+    /// Whether a password reset blocked the identity until another sign-in to the account confirms it.
     package var isQuarantined: Bool
-    /// Quarantined, and another identity can sign in to the account.
+    /// Whether the identity is quarantined and another identity can sign in to the account.
     package var needsOtherSignIn = false
 
     package init(id: UUID, uid: UUID, status: AccountStatus, isQuarantined: Bool = false) {
@@ -42,11 +42,11 @@ package struct AddressOwner: Sendable, Equatable {
     package var address: Address
     package var uid: UUID
     package var status: AccountStatus
-    /// A phone number that was not used as a proof for longer than its provider allows.
+    /// Whether the address is a phone number that was not used as a proof for longer than its provider allows.
     package var isIdle: Bool
-    /// The account can be signed in to without this address.
+    /// Whether the owner can sign in to the account without this address.
     package var hasOtherWay: Bool
-    /// Only quarantined identities show the address, and another identity can sign in to the account.
+    /// Whether only quarantined identities have the address, and another identity can sign in to the account.
     package var needsOtherSignIn = false
 
     package init(address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false) {
@@ -61,17 +61,17 @@ package struct AddressOwner: Sendable, Equatable {
 /// The signed-in account that requests a link.
 package struct RequestingAccount: Sendable, Equatable {
     package var uid: UUID
-    /// All of its identities are guest identities.
+    /// Whether all identities of the account are guest identities.
     package var isGuest: Bool
 }
 
 /// The stored facts that the linking rules apply to one piece of evidence.
 package struct LinkingState: Sendable, Equatable {
-    /// The identity that the evidence names, if it exists.
+    /// The stored identity with the evidence's `providerUid`, if it exists.
     package var identity: KnownIdentity?
     /// The owners of the addresses in the evidence.
     package var owners: [AddressOwner]
-    /// `nil` for a sign-in.
+    /// The signed-in account; `nil` for a sign-in.
     package var requester: RequestingAccount?
 
     package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], requester: RequestingAccount? = nil) {

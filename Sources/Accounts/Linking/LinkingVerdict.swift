@@ -1,7 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// What evidence leads to, and the rule that decided.
+/// The outcome for a piece of evidence, and the rule that decided it.
 package struct LinkingVerdict: Sendable, Equatable {
     package let rule: LinkingRule
     package let outcome: LinkingOutcome
@@ -15,7 +15,7 @@ package struct LinkingVerdict: Sendable, Equatable {
 
     /// The refusal for clients.
     ///
-    /// Its remedies name a ticket only if one is offered.
+    /// Its remedies mention a ticket only if one is offered.
     package var refusal: Refusal {
         switch outcome {
         case .conflict(with: _, offersMerge: false), .deleted(uid: _, purgeAfter: _, offersRestore: false):
@@ -76,7 +76,7 @@ package struct NewIdentity: Sendable, Equatable {
     /// The former owner of a recycled phone number.
     package var displacing: AddressOwner?
 
-    /// By default it shows the addresses that it claims.
+    /// Creates an identity that shows the addresses that it claims, unless `showing` is given.
     package init(claiming: [Address] = [], showing: [Address]? = nil, displacing: AddressOwner? = nil) {
         self.claiming = claiming
         self.showing = showing ?? claiming

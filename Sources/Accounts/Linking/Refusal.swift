@@ -1,4 +1,4 @@
-/// Why the linking rules refuse, with remedies for people.
+/// The rule that refuses a request, with the reason and the remedies as texts for people.
 package struct Refusal: Sendable, Equatable {
     /// A stable id such as `provider.off`.
     package let rule: String

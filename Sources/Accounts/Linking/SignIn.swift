@@ -15,7 +15,8 @@ package struct SignIn: Sendable {
         let session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
         let outcome = try await retryingOnConflict {
             let verdict = try await verdict(on: session.evidence, of: provider, in: application, store: store)
-            // Most sign-ins are one statement, which needs no transaction. What a refusal writes is never undone.
+            // Most sign-ins are one statement, which needs no transaction. A refusal needs none, since its writes must
+            // persist.
             guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
                 return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
             }
@@ -24,9 +25,7 @@ package struct SignIn: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Signs in as a part of the current transaction.
-    ///
-    /// A conflict ends the whole transaction.
+    /// Signs in within the current transaction; a `StoreConflict` ends the whole transaction.
     func open(_ session: NewSession, of provider: ConfiguredProvider, store: any Store) async throws -> SignInOutcome {
         let verdict = try await lockedVerdict(on: session.evidence, of: provider, in: session.application, store: store)
         return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
@@ -42,7 +41,7 @@ package struct SignIn: Sendable {
             policy: LinkingPolicy(provider, in: application))
     }
 
-    /// Locks the account that the verdict changes, if any, and decides again.
+    /// Decides, locks the account that the verdict changes, if any, and then decides again.
     private func lockedVerdict(
         on evidence: VerifiedIdentity, of provider: ConfiguredProvider, in application: Application,
         store: any LinkingFacts.Store
@@ -56,9 +55,9 @@ package struct SignIn: Sendable {
     }
 }
 
-/// The result of evidence that the linking rules do not refuse outright.
+/// The result of a sign-in: a session, or a refusal that offers a ticket or token.
 ///
-/// A refusal is returned instead of thrown, so that the transaction keeps the ticket that the refusal offers.
+/// Such a refusal is returned instead of thrown, so that the transaction commits the ticket.
 enum SignInOutcome: Sendable {
     case opened(OpenedSession, refreshToken: OpaqueToken)
     case refused(AccountsError)

@@ -3,15 +3,15 @@ internal import ProviderKit
 
 /// Tickets of sign-ins that were refused with `SECOND_PROOF_REQUIRED`.
 ///
-/// A ticket stands for an idle phone number or a quarantined identity. Presented with another sign-in of the account, it
-/// confirms them.
+/// A ticket is issued for an idle phone number or a quarantined identity. If the client presents it with another
+/// sign-in to the same account, the number or the identity is confirmed and can sign in again.
 struct SignInTickets: Sendable {
     typealias Store = AccountLocks & ProofStore & QuarantineStore
 
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
 
-    /// Runs a sign-in and redeems the ticket if the sign-in is of the ticket's account.
+    /// Runs a sign-in, and redeems the ticket if the sign-in opens the ticket's account.
     /// - Throws: `AccountsError.invalidToken` for an unknown or expired ticket, before the sign-in runs.
     func signingIn(
         with ticket: String?, in application: Application, _ signIn: () async throws -> SignedIn

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Writes what a verdict on a sign-in says, in the transaction that read the state.
+/// Carries out the verdict on a sign-in.
 struct VerdictWriter: Sendable {
     typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
         & ProviderTokenStore & AddressClaimStore
@@ -31,9 +31,9 @@ struct VerdictWriter: Sendable {
         }
     }
 
-    /// Uses up evidence that may be presented only once.
+    /// Consumes evidence that may be presented only once.
     ///
-    /// Refused evidence stays usable.
+    /// Verdicts that refuse do not call this method, so refused evidence can be presented again.
     func spendEvidence() async throws {
         guard let proof = session.evidence.singleUse else { return }
         guard try await store.spend(proof, provider: session.provider, application: application.id) else {
@@ -84,9 +84,9 @@ struct VerdictWriter: Sendable {
     }
 }
 
-/// Writes what a verdict on a link says.
+/// Carries out the verdict on a link.
 ///
-/// The principal's account and every account that the verdict names are locked.
+/// The transaction has locked the principal's account and every account that the verdict concerns.
 struct LinkWriter: Sendable {
     typealias Store = VerdictWriter.Store & GuestUpgradeStore & GuestSuccessorStore & MergeWriter.Store
 
@@ -130,7 +130,7 @@ struct LinkWriter: Sendable {
 
     /// Merges or deletes the guest's account.
     ///
-    /// For a minute its token may repeat this call.
+    /// The guest's access token can repeat the link for a minute, in case the response was lost.
     private func replaceGuest(by uid: UUID, isAbsorbed: Bool) async throws {
         if isAbsorbed {
             _ = try await MergeWriter(store: store, application: application)
@@ -210,7 +210,7 @@ extension LinkingVerdict {
         }
     }
 
-    /// Whether a single statement carries it out, if the evidence needs nothing but a session.
+    /// Whether a single statement carries out the verdict, provided that `writesBesideSession` is false.
     var isOneStatement: Bool {
         switch outcome {
         case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .refuse: true
@@ -219,7 +219,9 @@ extension LinkingVerdict {
         }
     }
 
-    /// The account that a sign-in changes besides opening a session: the one it joins, or that loses its number.
+    /// The account that a sign-in changes, apart from opening a session.
+    ///
+    /// It is the account that the identity joins, or that loses its phone number.
     var changedAccount: UUID? {
         switch outcome {
         case .signIn(.joining(_, let uid)): uid

@@ -5,11 +5,11 @@ extension VerifiedIdentity {
     /// Verified addresses for which the provider is authoritative.
     package var proven: [Address] { addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address) }
 
-    /// Whether success writes more than the session.
+    /// Whether a successful sign-in with this evidence writes more rows than those of the session.
     var writesBesideSession: Bool { singleUse != nil || tokens != nil }
 
-    /// The evidence without text that cannot be stored: a client may have chosen it.
-    /// - Throws: `ProviderError.refused` for a subject that is empty, too long, or holds U+0000.
+    /// Returns the evidence without texts that cannot be stored, which a client may have chosen.
+    /// - Throws: `ProviderError.refused` for a subject that is empty, too long, or contains U+0000.
     func checked() throws -> VerifiedIdentity {
         guard (1...255).contains(providerUid.utf8.count), !providerUid.utf8.contains(0) else {
             throw ProviderError.refused
@@ -25,12 +25,15 @@ extension VerifiedIdentity {
 }
 
 extension JSONValue {
-    /// At most 2 KiB as JSON: access tokens may carry profile claims, and a picture can be a long data URL.
+    /// Whether the value is at most 2 KiB of JSON.
+    ///
+    /// Access tokens may contain profile claims, and a picture can be a long data URL.
     fileprivate var isSmall: Bool {
         ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048
     }
 
-    /// PostgreSQL stores no U+0000 (https://www.postgresql.org/docs/current/datatype-json.html).
+    /// Whether a string in the value contains U+0000, which PostgreSQL cannot store
+    /// (https://www.postgresql.org/docs/current/datatype-json.html).
     fileprivate var holdsNUL: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)

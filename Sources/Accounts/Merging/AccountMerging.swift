@@ -9,9 +9,9 @@ package struct AccountMerging: Sendable {
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
 
-    /// What a merge with this ticket would do.
+    /// Returns the plan of a merge with this ticket, without carrying it out.
     ///
-    /// The ticket stays valid.
+    /// Does not consume the ticket.
     /// - Throws: `AccountsError.invalidToken`.
     package func preview(ticket text: String, survivor: SurvivorChoice?, by principal: Principal) async throws
         -> MergePlan
@@ -25,7 +25,7 @@ package struct AccountMerging: Sendable {
     }
 
     /// Merges the principal's account with the ticket's account.
-    /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired, or another session's.
+    /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired or belongs to another session.
     package func merge(
         ticket text: String, survivor: SurvivorChoice?, by principal: Principal, from client: Client
     ) async throws -> (SignedIn, Merge) {
@@ -51,10 +51,10 @@ package struct AccountMerging: Sendable {
         try await store.merges(of: principal.uid, application: principal.application.id)
     }
 
-    /// Restores both accounts as they were, without what has been removed since.
+    /// Restores both accounts as they were, except for identities and addresses that have been removed since.
     ///
-    /// - Throws: `AccountsError.mergeNotFound` for a merge that is not the principal's, too old, or undone;
-    ///   `AccountsError.lastUsableIdentity` if one of the two accounts would have no way to sign in.
+    /// - Throws: `AccountsError.mergeNotFound` if the merge is not the principal's, too old or already undone;
+    ///   `AccountsError.lastUsableIdentity` if one of the two accounts would have no identity that can sign in.
     package func undo(_ id: UUID, by principal: Principal) async throws {
         let application = principal.application
         try await store.retryingTransaction { store in
@@ -94,7 +94,7 @@ package struct AccountMerging: Sendable {
         guard statuses[other] == .live else { throw AccountsError.invalidToken }
         guard try await store.lock(principal) else { throw AccountsError.invalidToken }
         let theirs = try await store.mergeSide(other, application: application)
-        // The proved identity may have left that account since, and then proves nothing about it.
+        // If the other account no longer has the proved identity, the ticket does not prove the account.
         guard theirs.has(proof) else { throw AccountsError.invalidToken }
         let preferred: UUID? =
             switch survivor {
@@ -106,7 +106,9 @@ package struct AccountMerging: Sendable {
             try await store.mergeSide(principal.uid, application: application), theirs, survivor: preferred)
     }
 
-    /// Opens a session of the survivor by an identity that it had before, so that undoing the merge does not end it.
+    /// Opens a session of the survivor by an identity that it had before the merge.
+    ///
+    /// Undoing the merge ends only the sessions of identities that moved, so this session would remain.
     private func open(
         _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any Store
     ) async throws -> SignInOutcome {
@@ -125,7 +127,9 @@ package struct AccountMerging: Sendable {
         }
     }
 
-    /// Runs after the accounts are separated, since identities may have been removed or added since the merge.
+    /// Checks that both accounts have an identity that can sign in.
+    ///
+    /// Runs after the accounts are separated, because identities may have been added or removed since the merge.
     private func refuseStranding(_ merge: Merge, in application: Application, store: any Store) async throws {
         for uid in [merge.survivor, merge.absorbed] {
             let identities = try await store.identities(of: uid, application: application.id)
@@ -138,7 +142,7 @@ package struct AccountMerging: Sendable {
 }
 
 extension MergeSide {
-    /// Whether the proof is for one of its identities or addresses.
+    /// Whether the proof concerns one of the account's identities or addresses.
     fileprivate func has(_ proof: Proof) -> Bool {
         identities.contains { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
             || addresses.contains { $0.value == proof.providerUid }

@@ -28,32 +28,36 @@ package struct MergeSide: Sendable, Equatable {
     var isGuest: Bool { identities.allSatisfy(\.isGuest) }
 }
 
-/// What a merge does to two accounts of one person.
+/// The changes that a merge makes to two accounts of one person.
 ///
-/// Nothing is lost while the merge can be undone: the survivor's own values stay, and the absorbed account keeps its
-/// values as well.
+/// Nothing is lost while the merge can be undone: the survivor's own values remain, and the absorbed account keeps its
+/// values too.
 package struct MergePlan: Sendable, Equatable {
     package let survivor: UUID
     package let absorbed: UUID
     /// The absorbed account's identities, which move to the survivor.
     package let identities: [Identity]
     package let addresses: [Address]
-    /// Values that the survivor lacks and takes over.
+    /// The absorbed account's display name, if the survivor has none.
     package let displayName: String?
     package let metadata: [String: JSONValue]
-    /// Names of values that differ, such as `metadata.theme`; the survivor's values stay.
+    /// Names of the values that differ, such as `metadata.theme`; the survivor keeps its own.
     package let collisions: [String]
-    /// Guest identities, which are removed.
+    /// The guest identities that the merge removes.
     package let guests: [Identity]
     package let endedSessions: Int
     /// Identities that are new to the principal's account.
     ///
-    /// A later password reset through one of that account's own addresses quarantines them, whichever account survives.
+    /// A later password reset through one of that account's own addresses quarantines these identities, regardless of
+    /// which account survives.
     package private(set) var newlyLinked: [UUID]
-    /// The survivor was a guest.
+    /// Whether the survivor is a guest that the merge makes permanent.
     let upgradesSurvivor: Bool
 
-    /// The older permanent account survives unless `preferred` names the survivor.
+    /// Plans the merge.
+    ///
+    /// `preferred` is the uid of the survivor. By default it is a permanent account rather than a guest, then the older
+    /// account.
     package init(_ own: MergeSide, _ other: MergeSide, survivor preferred: UUID? = nil) {
         let byAge = [own, other].sorted {
             ($0.isGuest ? 1 : 0, $0.createdAt, $0.uid.text) < ($1.isGuest ? 1 : 0, $1.createdAt, $1.uid.text)
@@ -79,7 +83,7 @@ package struct MergePlan: Sendable, Equatable {
             + absorbed.metadata.keys.sorted()
             .filter { key in survivor.metadata[key].map { $0 != absorbed.metadata[key] } ?? false }
             .map { "metadata.\($0)" }
-        // An account with another identity is not a guest any more.
+        // The survivor's guest identities are removed if it gets another identity, since it is then no longer a guest.
         guests =
             (identities.isEmpty ? [] : survivor.identities.filter(\.isGuest)) + absorbed.identities.filter(\.isGuest)
         upgradesSurvivor = survivor.isGuest && !identities.isEmpty
@@ -87,7 +91,7 @@ package struct MergePlan: Sendable, Equatable {
     }
 }
 
-/// Whose `uid` survives, as the person chooses.
+/// The account that the person chose as the survivor: the current session's or the ticket's.
 package enum SurvivorChoice: String, Sendable, SentChoice {
     case current, other
 }

@@ -10,7 +10,7 @@ package struct Merge: Sendable, Equatable {
     package let undoneAt: Date?
     /// The ids of the identities that moved.
     package let identities: [UUID]
-    /// Guest identities that the survivor gave up.
+    /// The survivor's guest identities that the merge removed, and that an undo restores.
     package let parked: [UUID]
 
     package init(
@@ -28,42 +28,46 @@ package struct Merge: Sendable, Equatable {
     }
 }
 
-/// Merges accounts that the transaction has locked, in the order of their uids.
+/// Merges accounts that the transaction has locked.
 package protocol MergeStore: Sendable {
-    /// - Throws: `StoreConflict` for an account that is not live.
+    /// - Throws: `StoreConflict` if the account is not live.
     func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide
 
-    /// Makes the absorbed account an alias of the survivor, and records for `undoWindow` what moved.
-    /// - Throws: `StoreConflict` when the rows are no longer those of the plan.
+    /// Makes the absorbed account an alias of the survivor, and records what moved, so that `undo` works for
+    /// `undoWindow`.
+    /// - Throws: `StoreConflict` if the rows have changed since the plan was made.
     func carryOut(_ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID) async throws -> Merge
 }
 
-/// Merge tickets, bound to a session.
+/// Reads merge tickets, each of which is bound to a session.
 package protocol MergeTicketStore: Sendable {
-    /// The proof of the account that a ticket of the session, or of one that the session resumes, merges with.
+    /// Returns the proof of the other account that a ticket contains.
     ///
-    /// Of concurrent callers that use it up, one gets the proof.
+    /// The ticket must be bound to the session, or to one that the session resumes. If concurrent callers consume the
+    /// ticket, only one gets the proof.
     func mergeTicket(
         _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
     ) async throws -> Proof?
 }
 
-/// Merges that were carried out, and undoing them.
+/// Reads and undoes merges.
 package protocol MergeUndoStore: Sendable {
-    /// Merges of the account and of the accounts that it absorbed, the newest first.
+    /// The merges of the account and of the accounts that it absorbed, the newest first.
     func merges(of uid: UUID, application: Application.ID) async throws -> [Merge]
 
-    /// Gives the absorbed account back what moved and still exists. Lock both accounts first.
+    /// Moves everything that the merge moved, and that still exists, back to the absorbed account.
     ///
-    /// - Returns: `false` when the merge was undone before, or it is too late and `evenIfLate` is not set.
+    /// Lock both accounts first.
+    ///
+    /// - Returns: `false` if the merge was undone before, or if the undo window has passed and `evenIfLate` is false.
     func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool
 
-    /// Revives the sessions of an absorbed guest that the merge ended; a guest has nothing else.
+    /// Revives the sessions of an absorbed guest that the merge ended, since a guest cannot sign in again.
     func reviveSessions(of merge: Merge, application: Application.ID) async throws
 }
 
 /// Resolves uids of absorbed accounts.
 package protocol AliasStore: Sendable {
-    /// The account itself, or the account that finally absorbed it.
+    /// Returns the account that absorbed `uid`, directly or through other accounts; `uid` itself if it is not an alias.
     func resolve(_ uid: UUID, application: Application.ID) async throws -> UUID
 }

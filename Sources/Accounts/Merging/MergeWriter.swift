@@ -20,7 +20,7 @@ struct MergeWriter: Sendable {
             plan, id: .v7(), undoWindow: application.policy.undoWindow, application: application.id)
         try await store.endSessions(.all, of: plan.absorbed, because: .merged, application: application.id)
         try await store.announce([.merge(.accountMerged, merge)], application: application.id)
-        // The survivor owns the addresses of both accounts by now.
+        // At this point the survivor owns the addresses of both accounts.
         try await OwnerNotices(store: store, application: application.id)
             .send(.accountsMerged, toOwnerOf: plan.survivor, until: merge.undoUntil)
         return merge

@@ -34,6 +34,6 @@ package struct DeliveredMessage: Sendable, Codable, Equatable {
 
 /// Messages that `gatehouse dev` keeps instead of sending them.
 package protocol Inbox: Sendable {
-    /// The newest first.
+    /// The kept messages, the newest first.
     func messages() -> [DeliveredMessage]
 }

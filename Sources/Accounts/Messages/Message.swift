@@ -1,18 +1,20 @@
 package import Foundation
 package import ProviderKit
 
-/// What a message is about.
+/// The topic of a message.
 ///
 /// Each topic has a template in `Delivery`.
 package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case confirmRegistration
-    /// Tells the owner of an account that somebody registered with its address. The registrant does not learn of it.
+    /// Notifies the owner of an account that somebody tried to register with its address.
+    ///
+    /// The response to the registrant does not reveal that the address has an owner.
     case registrationOfTakenAddress
     case resetPassword
     case passwordChanged
-    /// A password reset is complete: lists identities that were linked before, with a link to review them.
+    /// Notifies the owner of a completed password reset; lists recently linked identities, with a link to review them.
     case passwordReset
-    /// A one-time code; in a mail optionally with a link that does the same.
+    /// A one-time code; a mail may also contain a link that signs in.
     case signInCode
     case accountDeleted
     case accountRestored
@@ -20,7 +22,7 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case identityLinked
     case accountsMerged
     case mergeUndone
-    /// An identity has a new address. Goes to the old and the new one.
+    /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.
     case confirmAddress
@@ -42,16 +44,16 @@ package struct Message: Sendable, Codable, Equatable {
     package let id: UUID
     package let topic: MessageTopic
     package let channel: MessageChannel
-    /// The stored address or number, never one that was typed; empty for a message that is not sent.
+    /// The normalised address or number, never the text that a person typed; empty for a message that is not sent.
     package private(set) var to: String
     /// A one-time code.
     package let code: String?
     package let link: String?
     /// When the code or the link expires, or the deletion becomes final.
     package let until: Date?
-    /// The display name of the provider that it is about.
+    /// The display name of the provider that the message is about.
     package let provider: String?
-    /// Names of identities, for their owner.
+    /// Names of the identities that the message lists.
     package let identities: [String]?
     /// The reader's languages in the form of `Accept-Language` (RFC 9110, 12.5.4), truncated.
     package let locale: String?
@@ -67,7 +69,7 @@ package struct Message: Sendable, Codable, Equatable {
 
     /// A message with a code.
     ///
-    /// A text message carries nothing else.
+    /// A text message contains only the code.
     package init(
         _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil,
         locale: String? = nil
@@ -103,9 +105,9 @@ package struct Message: Sendable, Codable, Equatable {
         self.locale = locale.map { String($0.prefix(200)) }
     }
 
-    /// The same message without a recipient.
+    /// The same message without a recipient, which is queued but not sent.
     ///
-    /// Queuing it takes as long, so that timing does not reveal whether it is sent.
+    /// Queuing takes equally long, so that timing does not reveal whether a message is sent.
     package var withoutRecipient: Message {
         var message = self
         message.to = ""
@@ -114,7 +116,7 @@ package struct Message: Sendable, Codable, Equatable {
 
     package var hasNoRecipient: Bool { to.isEmpty }
 
-    /// Earlier versions stored messages without a channel; they are all mails.
+    /// Decodes a message; messages of earlier versions have no channel and are all mails.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(UUID.self, forKey: .id)
@@ -130,9 +132,9 @@ package struct Message: Sendable, Codable, Equatable {
     }
 }
 
-/// Queues messages in the transaction that they report.
+/// Queues messages in the transaction that makes the change.
 package protocol MessageOutbox: Sendable {
-    /// `uid` is the account that the messages are about; without it, it is the owner of the address.
+    /// Queues the messages; `uid` is the account that they are about, by default the account that owns the address.
     func enqueue(_ messages: [Message], about uid: UUID?, application: Application.ID) async throws
 }
 

@@ -16,7 +16,7 @@ package struct TakenMessage: QueueEntry {
 
     package var lane: MessageChannel { message.channel }
 
-    /// The milliseconds at the front of the id, a version 7 UUID (RFC 9562, 5.7).
+    /// When the message was created, from the milliseconds in its id, which is a version 7 UUID (RFC 9562, 5.7).
     package var createdAt: Date {
         let milliseconds = withUnsafeBytes(of: message.id.uuid) { bytes in
             bytes.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
@@ -25,11 +25,13 @@ package struct TakenMessage: QueueEntry {
     }
 }
 
-/// The workers' side of the outbox.
+/// The queue of messages, as its workers use it.
 package protocol OutboxQueue: LeasedQueue<TakenMessage> {
-    /// Counts a text message toward the budget, once for all its attempts; `range` is that of its number.
+    /// Counts a text message toward the budget, once for all its attempts.
     ///
-    /// - Returns: whether it is within the budget. A refused message may use up a place of its range, never one of the
-    ///   total.
+    /// `range` is the number range of its recipient, to which `TextBudget.perRange` applies.
+    ///
+    /// - Returns: whether the message is within the budget. A refused message may be counted in its range, but is never
+    ///   counted in the total.
     func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool
 }

@@ -1,7 +1,7 @@
 /// Limits on the number of text messages, against toll fraud.
 ///
-/// Shared by all replicas and applications. Windows begin at multiples of their length since 1970, so that up to twice
-/// as many may be sent around a window's end.
+/// All replicas and applications share the budget. Windows begin at multiples of their length since 1970, so that up
+/// to twice the count may be sent within one window's length that spans two windows.
 package struct TextBudget: Sendable, Equatable {
     package struct Limit: Sendable, Equatable {
         package let count: Int
@@ -13,9 +13,9 @@ package struct TextBudget: Sendable, Equatable {
         }
     }
 
-    /// All messages together.
+    /// The limit for all messages together.
     package let total: Limit?
-    /// Messages to numbers with the same country code and next three digits.
+    /// The limit for messages to numbers with the same country code and next three digits.
     package let perRange: Limit?
 
     package init(total: Limit?, perRange: Limit?) {

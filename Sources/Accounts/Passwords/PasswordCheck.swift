@@ -42,8 +42,8 @@ struct PasswordCheck: Sendable {
 
     /// Runs one hash and counts a failure.
     ///
-    /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked since: the
-    ///   right password would be refused too, and a wrong one must look the same.
+    /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked since:
+    ///   the right password would be refused too, and a wrong one must look the same.
     @discardableResult
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
         if let match = try await hasher.match(password, against: hashes, for: requester) { return match }

@@ -43,8 +43,8 @@ package protocol PasswordHashing: Sendable {
         _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
     ) async throws -> PasswordHash
 
-    /// Compares a password with hashes in exactly one run of the function. Without hashes, it runs under parameters that
-    /// are chosen for the subject among those of the application's stored passwords.
+    /// Compares a password with hashes in exactly one run of the function. Without hashes, it runs under parameters
+    /// that are chosen for the subject among those of the application's stored passwords.
     ///
     /// Ignores hashes that do not share the salt and parameters of the first.
     func match(

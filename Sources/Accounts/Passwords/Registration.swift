@@ -30,8 +30,8 @@ package struct Registration: Sendable {
 
     /// Creates the account of a mailed token.
     ///
-    /// The token works once, for the password that was registered with it, and only while the address has no owner. Also
-    /// accepts the link of a mailed code, which signs in, and the token of a password that joins the principal's
+    /// The token works once, for the password that was registered with it, and only while the address has no owner.
+    /// Also accepts the link of a mailed code, which signs in, and the token of a password that joins the principal's
     /// account.
     ///
     /// The registration's `password` is required if the provider is configured so, and must be right if given.
@@ -83,7 +83,8 @@ package struct Registration: Sendable {
         ).require(password, matching: registered.hash)
     }
 
-    /// Creates an account only: if the address has an owner by now, the registrant's password must not reach that account.
+    /// Creates an account only: if the address has an owner by now, the registrant's password must not reach that
+    /// account.
     private func open(
         _ session: NewSession, password: PasswordHash, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {

@@ -14,8 +14,8 @@ package struct RedirectFlows: Sendable {
     let store: any RedirectFlowStore
     let opaque: any OpaqueTokens
 
-    /// Begins a flow at the provider of that name: one that signs in, with a principal one that re-authenticates, or with
-    /// `linking` one that links.
+    /// Begins a flow at the provider of that name: one that signs in, with a principal one that re-authenticates, or
+    /// with `linking` one that links.
     ///
     /// For re-authentication the provider must authenticate the person again. Only the principal's session may complete
     /// a flow that links.
@@ -45,7 +45,8 @@ package struct RedirectFlows: Sendable {
 
     /// Completes the provider's callback.
     ///
-    /// `callback` reads what the browser brought, once the provider is known; `cookie` returns a cookie's value by name.
+    /// `callback` reads what the browser brought, once the provider is known; `cookie` returns a cookie's value by
+    /// name.
     /// - Returns: the app's redirect URI with a code or an error in its query.
     /// - Throws: `AccountsError.unsupportedProvider` for a provider without pages; `AccountsError.invalidState` for an
     ///   unknown flow, which has no redirect URI.

@@ -52,8 +52,8 @@ package protocol SigningKeyStore: Sendable {
     /// Makes this the signing key of its purpose and retires the current one, which stays published for `overlap`; keys
     /// of certificates stay published permanently.
     ///
-    /// `expected` is the `kid` of the current key, or `nil` for none. If another replica was faster, nothing changes, and
-    /// `signingKeys` returns its key.
+    /// `expected` is the `kid` of the current key, or `nil` for none. If another replica was faster, nothing changes,
+    /// and `signingKeys` returns its key.
     func installSigningKey(
         _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID)
         async throws

@@ -1,6 +1,6 @@
-/// The linking rules by name.
+/// The names and texts of the linking rules; `decide` in LinkingDecision.swift implements the rules themselves.
 ///
-/// The raw values are stable: clients read them in refusals, and `gatehouse explain` prints them.
+/// The raw values are stable: clients receive them in refusals, and `gatehouse explain` prints them.
 package enum LinkingRule: String, Sendable, CaseIterable {
     case providerOff = "provider.off"
     case providerLinkOnly = "provider.link-only"
@@ -33,7 +33,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     case lastUsableIdentity = "identity.last-usable"
     case undoStrands = "merge.undo-strands"
 
-    /// The reason, for people.
+    /// The reason for the verdict, as a text for people.
     package var reason: String {
         switch self {
         case .providerOff: "This provider is not enabled for this application"
@@ -66,7 +66,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the person can do instead; empty if the rule refuses nothing.
+    /// What the person can do instead; empty if the rule does not refuse.
     package var remedies: [String] {
         switch self {
         case .providerOff:
@@ -108,7 +108,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
 
     package var refusal: Refusal { Refusal(rule: rawValue, reason: reason, remedies: remedies) }
 
-    /// The refusal if this proof gets no ticket because a sign-in with it would not reach the account.
+    /// The refusal for a proof that gets no ticket, because a sign-in with it would not reach the account.
     package var refusalWithoutTicket: Refusal {
         let remedies =
             self == .accountDeleted
