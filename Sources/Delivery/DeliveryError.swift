@@ -1,6 +1,6 @@
 package import ProviderKit
 
-/// Why something was not delivered, or cannot be.
+/// The reason why something was not delivered, or cannot be delivered.
 ///
 /// It never contains an address, the text of a reply or a secret.
 package enum DeliveryError: Error, Sendable, Equatable {
@@ -8,13 +8,13 @@ package enum DeliveryError: Error, Sendable, Equatable {
     case invalidSetting(field: String, reason: String)
     /// The relay refused this message permanently: 5yz to its sender, recipient or content (RFC 5321, 4.2.1).
     case refused(code: Int)
-    /// The relay refused temporarily: 4yz, or any refusal that is not about this message, such as that of the login.
+    /// The relay refused temporarily: 4yz, or any refusal that is not about this message, such as a failed login.
     case deferred(code: Int)
     /// The gateway refused this message permanently: any 4xx except 408 and 429.
     case gatewayRefused(status: Int)
     /// The gateway refused temporarily, or responded with an unexpected status.
     case gatewayDeferred(status: Int)
-    /// The connection failed; after the message's last byte it is unknown whether it arrived.
+    /// The connection failed; if all bytes of the message were sent, it may have arrived.
     case unreachable(Obstacle)
     /// No transport is configured.
     case notConfigured
@@ -30,7 +30,7 @@ package enum DeliveryError: Error, Sendable, Equatable {
     case overBudget
     case unusableTemplate(language: String, name: String)
 
-    /// Whether a retry cannot succeed.
+    /// Whether every retry would fail too.
     package var isPermanent: Bool {
         switch self {
         case .refused, .gatewayRefused, .malformedAddress, .expired, .overBudget, .unusableTemplate, .invalidSetting:

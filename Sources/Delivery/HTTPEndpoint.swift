@@ -1,14 +1,14 @@
 internal import Foundation
 internal import ProviderKit
 
-/// A URL that messages or events are posted to, with its login.
+/// The URL of a webhook or a gateway, with its login.
 struct HTTPEndpoint: Sendable, Equatable {
-    /// Without user and password.
+    /// The URL without user and password.
     let url: String
-    /// `Authorization` (RFC 7617) if the URL has a user.
+    /// The `Authorization` header (RFC 7617) if the URL has a user; otherwise empty.
     private let headers: [String: String]
 
-    /// Reads a URL, whose user and password are percent-encoded.
+    /// Parses a URL, whose user and password are percent-encoded.
     ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     init(_ text: String, field: String) throws(DeliveryError) {
@@ -27,7 +27,7 @@ struct HTTPEndpoint: Sendable, Equatable {
         headers = login.map { ["Authorization": "Basic \(Data($0.utf8).base64EncodedString())"] } ?? [:]
     }
 
-    /// The same value always gives the same bytes.
+    /// Creates a POST request with a JSON body; equal values give equal bytes.
     func post(json body: some Encodable) throws -> FetchRequest {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -44,7 +44,7 @@ struct HTTPEndpoint: Sendable, Equatable {
 }
 
 extension HTTPPosting {
-    /// Returns once the response's status accepts the request.
+    /// Sends the request and returns if the response's status reports success.
     ///
     /// - Throws: `DeliveryError`, `CancellationError`.
     func deliver(_ request: FetchRequest, within deadline: Duration) async throws {

@@ -7,9 +7,9 @@ internal import MobileNetworkProvider
 internal import OpenIDConnectProvider
 internal import PhoneProvider
 
-/// The server, with every provider of this package.
+/// The server with every provider of this package.
 ///
-/// Adding one is one line here; `ReadyProviders` lists the services that need an id and a secret alone.
+/// To add a provider, add one line here; `ReadyProviders` lists the services that need only an id and a secret.
 @main
 enum Main {
     static func main() async {

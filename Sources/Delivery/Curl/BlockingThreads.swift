@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs blocking work on its own threads, at most `limit` at once; further work waits in order.
+/// Runs blocking work on its own threads, at most `limit` at once; other work waits in a first-in, first-out queue.
 ///
-/// A thread starts when there is work for it and ends when there is none, so that nothing has to be shut down.
+/// A thread starts when there is work for it and ends when there is none, so that no shutdown is needed.
 package final class BlockingThreads: Sendable {
     private struct State {
         var waiting: [Job] = []
@@ -19,7 +19,8 @@ package final class BlockingThreads: Sendable {
 
     /// Runs `work` on a thread and returns when it is done.
     ///
-    /// On cancellation the caller returns at once; the work keeps its thread until it checks `isAbandoned`.
+    /// If the task is cancelled, the call returns at once; `work` occupies its thread until it checks `isAbandoned` and
+    /// ends.
     func run(_ work: @escaping @Sendable (_ isAbandoned: () -> Bool) throws -> Void) async throws {
         let job = Job(work)
         try await withTaskCancellationHandler {
@@ -59,7 +60,8 @@ package final class BlockingThreads: Sendable {
 }
 
 extension BlockingThreads {
-    /// Resumes its caller exactly once, with the result or the cancellation, whichever comes first.
+    /// A piece of work that resumes its caller exactly once, with the result or with the cancellation, whichever comes
+    /// first.
     private final class Job: Sendable {
         private struct State {
             var principal: CheckedContinuation<Void, any Error>?
@@ -79,7 +81,7 @@ extension BlockingThreads {
             takeCaller()?.resume(with: result)
         }
 
-        /// Stores the continuation; a cancellation may have come before it.
+        /// Stores the continuation, or resumes it if the job was cancelled before.
         func report(to principal: CheckedContinuation<Void, any Error>) {
             let isTooLate = state.withLock { state in
                 state.principal = state.isAbandoned ? nil : principal

@@ -3,10 +3,10 @@ internal import ProviderKit
 
 /// libcurl's global state, settings and errors.
 enum Curl {
-    /// Whether libcurl is initialized; the first use does that.
+    /// Whether libcurl is initialized; reading it for the first time initializes libcurl.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
 
-    /// The error for a result code that does not depend on the other side's reply.
+    /// The error for a result code; `nil` for success, and for errors that depend on the server's reply.
     static func error(_ code: CURLcode) -> (any Error)? {
         switch code {
         case CURLE_ABORTED_BY_CALLBACK: CancellationError()
@@ -19,7 +19,7 @@ enum Curl {
         }
     }
 
-    /// Applies settings up to the first that fails, so that a libcurl built without a protection is not used silently.
+    /// Applies settings until one fails, so that a libcurl built without a protection is not used silently.
     static func apply(_ settings: [() -> CURLcode]) -> CURLcode {
         for setting in settings {
             let code = setting()

@@ -15,7 +15,7 @@ package struct EmailDelivery: Sendable {
 /// The transport of text messages, and their budget.
 package struct SMSDelivery: Sendable {
     package let transport: any TextTransport
-    /// Without one, text messages are not counted.
+    /// The limits on text messages; if `nil`, text messages are not counted.
     package let budget: TextBudget?
 
     package init(transport: any TextTransport, budget: TextBudget? = nil) {
@@ -34,7 +34,7 @@ package final class CurrentDelivery: Sendable {
 
     private let current: Mutex<State>
 
-    /// `nil` means that the channel is not configured; its messages wait in the outbox until it is, or until they
+    /// If a transport is `nil`, messages for its channel wait in the outbox until one is configured, or until they
     /// expire.
     package init(email: EmailDelivery?, sms: SMSDelivery? = nil, composer: MessageComposer) {
         current = Mutex(State(email: email, sms: sms, composer: composer))

@@ -3,7 +3,10 @@ package import Foundation
 package import Logging
 package import ProviderKit
 
-/// Posts account events to the configured webhooks, each in its own lane: one that hangs does not delay the others.
+/// Posts account events to the configured webhooks.
+///
+/// Each webhook is a lane of the queue, with its own limit of concurrent requests, so that one that hangs does not
+/// delay the others.
 package struct EventHandler: QueueHandler {
     package static let settings = QueueSettings(
         concurrency: 4, attempt: .seconds(30), lease: .seconds(60), grace: .seconds(20), sweep: .seconds(10),
@@ -19,7 +22,7 @@ package struct EventHandler: QueueHandler {
 
     /// The deadline for one request.
     private static let deadline: Duration = .seconds(15)
-    /// How long deliveries to a webhook that is not configured are kept after they were due.
+    /// How long deliveries to a webhook that is no longer configured are kept after they were due.
     private static let overdue: Duration = .seconds(300)
 
     package let queue: any LeasedQueue<TakenDelivery>
@@ -44,7 +47,8 @@ package struct EventHandler: QueueHandler {
             try await http.deliver(try webhook.request(entry, at: now), within: Self.deadline)
             return true
         } catch DeliveryError.gatewayRefused(let status) {
-            // No response is final: receivers are misconfigured and repaired, and an erasure waits for them.
+            // No response counts as a permanent failure: receivers may be misconfigured for a while, and an erasure
+            // waits for them.
             throw DeliveryError.gatewayDeferred(status: status)
         }
     }

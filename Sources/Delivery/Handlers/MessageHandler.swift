@@ -3,7 +3,10 @@ package import Foundation
 package import Logging
 internal import ProviderKit
 
-/// Sends the messages of the outbox, each channel in its own lane: a text gateway that stalls delays no mail.
+/// Sends the messages of the outbox.
+///
+/// Each channel is a lane of the queue, with its own limit of concurrent attempts, so that a text gateway that hangs
+/// delays no mail.
 package struct MessageHandler: QueueHandler {
     package static let settings = QueueSettings(
         concurrency: 8, attempt: .seconds(60), lease: .seconds(120), grace: .seconds(25), retry: RetryPolicy())
@@ -30,7 +33,7 @@ package struct MessageHandler: QueueHandler {
     package func deliver(_ entry: TakenMessage, at now: Date) async throws -> Bool {
         let message = entry.message
         guard !message.hasNoRecipient else { return false }
-        // A code or a link that no longer works is not sent. Without either, `until` is only part of the text.
+        // A message with an expired code or link is not sent. In other messages, `until` is only part of the text.
         let isTimed = message.link != nil || message.code != nil
         if isTimed, let until = message.until, until <= now { throw DeliveryError.expired }
         switch message.channel {

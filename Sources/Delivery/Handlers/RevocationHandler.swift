@@ -5,7 +5,7 @@ internal import ProviderKit
 
 /// Revokes tokens at the upstream services that issued them.
 ///
-/// Revoking a token twice does no harm.
+/// Revoking a token twice is harmless.
 package struct RevocationHandler: QueueHandler {
     package static let settings = QueueSettings(
         concurrency: 4, attempt: .seconds(50), lease: .seconds(60), grace: .seconds(20), retry: .webhooks)
@@ -37,7 +37,8 @@ package struct RevocationHandler: QueueHandler {
         } catch let error as CancellationError {
             throw error
         } catch {
-            // No refusal is final: settings are wrong and repaired, and an erasure waits for this.
+            // No refusal counts as a permanent failure: settings may be wrong for a while, and an erasure waits for the
+            // revocation.
             throw DeliveryError.notRevoked
         }
     }

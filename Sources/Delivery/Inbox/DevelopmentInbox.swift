@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Keeps the newest 200 messages in memory instead of sending them.
 ///
-/// Only for development: the messages contain one-time secrets.
+/// Use it only for development, because the messages contain one-time secrets.
 package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
     private let capacity: Int
     private let time: any TimeSource
@@ -16,7 +16,7 @@ package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
         self.time = time
     }
 
-    /// Keeps a mail; a repetition replaces the former copy.
+    /// Keeps a mail; a repetition replaces the earlier copy.
     package func send(_ mail: Mail) async {
         keep(
             DeliveredMessage(
@@ -25,7 +25,7 @@ package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
                 sentAt: time.now()))
     }
 
-    /// Keeps a text message; a repetition replaces the former copy.
+    /// Keeps a text message; a repetition replaces the earlier copy.
     package func send(_ message: TextMessage) async {
         keep(
             DeliveredMessage(

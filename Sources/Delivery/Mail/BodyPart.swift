@@ -1,8 +1,9 @@
 /// One body of a mail with the transfer encoding it needs (RFC 2045, 6).
 struct BodyPart {
-    /// The header field's value: `7bit` if no encoding is needed, which keeps links readable in the raw mail.
+    /// The value of `Content-Transfer-Encoding`: `7bit` if no encoding is needed, which keeps links readable in the raw
+    /// mail.
     let encoding: String
-    /// Each line ends in CRLF, including the last.
+    /// The encoded body; each line ends in CRLF, including the last.
     let content: String
 
     init(_ text: String) {
@@ -13,7 +14,7 @@ struct BodyPart {
         content = encoded.map { $0 + "\r\n" }.joined()
     }
 
-    /// Splits at LF, CRLF or CR.
+    /// Splits a text into lines at LF, CRLF and CR.
     private static func lines(of text: String) -> [ArraySlice<UInt8>] {
         var normalised: [UInt8] = []
         var previous: UInt8 = 0
@@ -35,7 +36,7 @@ struct BodyPart {
         (0x20...0x7E).contains(byte) || byte == 0x09
     }
 
-    /// RFC 2045, 6.7: at most 76 characters a line, no blank at its end.
+    /// Encodes a line as quoted-printable (RFC 2045, 6.7): at most 76 characters, and no blank at the end.
     private static func quotedPrintable(_ line: ArraySlice<UInt8>) -> String {
         var output = ""
         var column = 0
@@ -44,7 +45,7 @@ struct BodyPart {
             let isBlank = byte == 0x20 || byte == 0x09
             let isLiteral = isPlain(byte) && byte != UInt8(ascii: "=") && !(isBlank && isLast)
             let token = isLiteral ? String(Unicode.Scalar(byte)) : escape(byte)
-            // One column is kept for the soft break, except for the last character.
+            // Each line keeps one column free for the soft line break, except before the last character.
             if column + token.utf8.count > (isLast ? 76 : 75) {
                 output += "=\r\n"
                 column = 0

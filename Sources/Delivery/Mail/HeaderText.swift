@@ -17,7 +17,7 @@ enum HeaderText {
         return "\"\(line.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
-    /// Whether some parser could take the scalar for a line end: C0 and C1 controls, and Unicode's separators.
+    /// Whether some parser could take the scalar for a line end: C0 and C1 controls, and Unicode's line separators.
     static func breaksLines(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -36,7 +36,7 @@ enum HeaderText {
         line.utf8.count <= 66 && line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")
     }
 
-    /// RFC 5322, 3.2.3.
+    /// Whether the byte may appear in an atom (RFC 5322, 3.2.3).
     private static func isAtomText(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -47,9 +47,10 @@ enum HeaderText {
         }
     }
 
-    /// Encoded words of at most 64 characters, which fit the 76 of a line after `Subject: `.
+    /// Encodes a line as encoded words of at most 64 characters, which fit into the 76 characters of a line after
+    /// `Subject: `.
     ///
-    /// No word splits a character.
+    /// No character is split between two words.
     private static func encodedWords(_ line: String) -> String {
         var chunks: [[UInt8]] = [[]]
         for scalar in line.unicodeScalars {

@@ -2,10 +2,10 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// A mail in wire format (RFC 5322, RFC 2045): text and HTML as alternatives, CRLF line ends.
+/// A mail in wire format (RFC 5322, RFC 2045), with text and HTML as alternatives and CRLF as line end.
 ///
-/// The same mail always gives the same bytes. Addresses beyond ASCII are written to `To` unencoded (RFC 6532), which
-/// needs a relay with SMTPUTF8; libcurl requests that extension. libcurl also doubles dots at line starts.
+/// Equal mails give equal bytes. Addresses beyond ASCII are written to `To` unencoded (RFC 6532), which requires a
+/// relay with SMTPUTF8; libcurl requests that extension. libcurl also doubles dots at line starts.
 struct MIMEMessage {
     let bytes: [UInt8]
 
@@ -44,7 +44,7 @@ struct MIMEMessage {
         return "\(HeaderText.phrase(mailbox.displayName))\r\n <\(mailbox.address.value)>"
     }
 
-    /// RFC 5322, 3.3, in UTC.
+    /// The format of `Date` (RFC 5322, 3.3), in UTC.
     private static let dateFormat = Date.VerbatimFormatStyle(
         format: """
             \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \

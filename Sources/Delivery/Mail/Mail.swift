@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// A message's content in one language.
 package struct MessageContent: Sendable, Equatable {
-    /// A BCP 47 tag.
+    /// The language as a BCP 47 tag.
     package let language: String
     package let subject: String
     package let text: String
@@ -12,21 +12,21 @@ package struct MessageContent: Sendable, Equatable {
 
 /// One mail to one recipient.
 package struct Mail: Sendable, Equatable {
-    /// The same for every attempt to send the mail.
+    /// The id, which stays the same for every attempt to send the mail.
     package let id: UUID
     package let application: String
     package let from: Mailbox
     package let to: EmailAddress
-    /// When the message was written, not when it is sent.
+    /// The time at which the message was queued, not the time of sending.
     package let date: Date
     package let content: MessageContent
 }
 
-/// Sends mails.
+/// Sends mails over one kind of connection.
 package protocol MessageTransport: Sendable {
-    /// Returns once the next hop has taken responsibility for the mail.
+    /// Sends the mail, and returns once the next hop has taken responsibility for it.
     ///
-    /// Returns early on cancellation. The same mail may be sent again, with the same `id`.
+    /// On cancellation it returns without waiting. The same mail may be sent again, with the same `id`.
     ///
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as transient.
     func send(_ mail: Mail) async throws

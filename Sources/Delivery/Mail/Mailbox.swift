@@ -1,7 +1,7 @@
 internal import Foundation
 package import ProviderKit
 
-/// A sender: `Demo <no-reply@demo.example>` or a plain address.
+/// The sender of mails: `Demo <no-reply@demo.example>` or a plain address.
 package struct Mailbox: Sendable, Equatable, CustomStringConvertible {
     /// The name without quotation marks; empty if there is none.
     package let displayName: String

@@ -2,7 +2,9 @@ package import Accounts
 package import Foundation
 package import Logging
 
-/// What `QueueWorker` needs to know about one queue: how an entry is delivered, and how often that is tried.
+/// How the entries of one queue are delivered, and how often an attempt is repeated.
+///
+/// A queue is divided into lanes, such as one for each webhook. Each lane has its own limit of concurrent attempts.
 package protocol QueueHandler: Sendable {
     associatedtype Entry: QueueEntry
 
@@ -10,17 +12,17 @@ package protocol QueueHandler: Sendable {
     static var log: QueueLog { get }
 
     var queue: any LeasedQueue<Entry> { get }
-    /// The lanes to take entries from, by the current configuration.
+    /// The lanes to take entries from, according to the current configuration.
     var lanes: [Entry.Lane] { get }
 
     /// Makes one attempt to deliver an entry.
     ///
-    /// - Returns: `false` for an entry that is complete without being sent, which is not counted.
+    /// - Returns: `false` if the entry is complete without being sent; it is then not counted as sent.
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as a lost connection.
     func deliver(_ entry: Entry, at now: Date) async throws -> Bool
-    /// Gives up entries that no lane will take any more, and returns their number.
+    /// Gives up entries whose lane no longer exists, and returns their number.
     func sweep() async throws -> Int
-    /// Describes an entry in the log, without secrets and addresses.
+    /// The metadata that describes an entry in the log, without secrets and addresses.
     func metadata(of entry: Entry) -> Logger.Metadata
 }
 
@@ -29,12 +31,13 @@ extension QueueHandler {
 }
 
 package struct QueueSettings: Sendable {
-    /// Entries of each lane under way at once.
+    /// The largest number of entries of each lane that are delivered at the same time.
     package var concurrency: Int
     package var tick: Duration = .seconds(1)
-    /// The limit for one attempt, whatever the handler's own deadlines.
+    /// The time limit for one attempt, regardless of the handler's own deadlines.
     package var attempt: Duration
-    /// Must be longer than an attempt; otherwise another worker would deliver the same entry meanwhile.
+    /// How long an entry is reserved for this worker; longer than an attempt, so that no other worker delivers the
+    /// entry meanwhile.
     package var lease: Duration
     package var grace: Duration
     /// The interval between sweeps; `nil` if the queue needs none.
@@ -56,7 +59,7 @@ package struct QueueLog: Sendable {
     package var swept: Logger.Message = "Entries of a queue were given up"
 }
 
-/// What a worker has done since the process started.
+/// The counters of a worker since the process started.
 package struct DeliveryStatistics: Sendable, Equatable {
     package var sent = 0
     /// Failed attempts that will be repeated.

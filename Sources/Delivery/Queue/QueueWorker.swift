@@ -7,17 +7,17 @@ internal import Synchronization
 
 /// Delivers the entries of one leased queue until the process shuts down.
 ///
-/// It takes entries when some arrive, when a place becomes free, and once per tick in any case. On shutdown it takes no
-/// more and finishes the entries under way. Those still not done after `grace` are cancelled: it is unknown whether they
-/// were delivered, so they come back when their leases end.
+/// It takes entries when new ones arrive, when an attempt ends, and once per tick in any case. On shutdown it takes no
+/// more entries and finishes the current attempts. Attempts that are not done after `grace` are cancelled. Their
+/// entries may have been delivered, and become due again when their leases end.
 package final class QueueWorker<Handler: QueueHandler>: Service {
     package typealias Entry = Handler.Entry
 
     private struct State {
         var statistics = DeliveryStatistics()
-        /// Each lane's share of `statistics.inFlight`.
+        /// The number of entries of each lane in `statistics.inFlight`.
         var inFlight: [Entry.Lane: Int] = [:]
-        /// Lanes without configuration, each of which is logged once.
+        /// Lanes for which a missing configuration was already logged, so that it is logged only once.
         var unconfigured: Set<Entry.Lane> = []
         var isQueueDown = false
     }
@@ -31,7 +31,10 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
     private let random: @Sendable () -> Double
     private let state = Mutex(State())
 
-    /// `clock` measures ticks and deadlines, `time` the age of entries; `random`, in 0..<1, is the jitter of retries.
+    /// Creates a worker.
+    ///
+    /// `clock` measures ticks and deadlines. `time` is used for the age of entries. `random` returns the jitter of
+    /// retries, in 0..<1.
     package init(
         _ handler: Handler, settings: QueueSettings = Handler.settings, logger: Logger,
         time: any TimeSource = SystemTime(), clock: any Clock<Duration> = ContinuousClock(),
@@ -49,7 +52,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
     package var statistics: DeliveryStatistics { state.withLock { $0.statistics } }
 
     package func run() async throws {
-        // One pending wake-up is as good as many.
+        // Further wake-ups are dropped while one is pending, because each takes all due entries.
         let (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         waker.yield()
         async let _ = forwardArrivals(to: waker)
@@ -86,22 +89,22 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         }
     }
 
-    /// Returns if the work is not done when the grace ends.
+    /// Returns if attempts are still under way when the grace period ends.
     private func graceAfterShutdown() async {
         do {
             try await gracefulShutdown()
             try await clock.sleep(for: settings.grace)
             logger.warning(log.cancelled, metadata: ["inFlight": "\(statistics.inFlight)"])
         } catch {
-            // Cancelled, because everything was done in time.
+            // The sleep was cancelled, because all attempts ended in time.
         }
     }
 
-    /// Returns when no more wake-ups come and everything taken has been processed.
+    /// Processes entries until the wake-ups end and all taken entries have been processed.
     private func work(_ wakeUps: AsyncStream<Void>, _ waker: AsyncStream<Void>.Continuation) async {
         await withDiscardingTaskGroup { group in
             for await _ in wakeUps {
-                // A wake-up may still be buffered when the stream is finished.
+                // The stream may still deliver a buffered wake-up after it was finished.
                 guard !Task.isShuttingDownGracefully else { break }
                 for entry in await take() {
                     group.addTask {
@@ -114,7 +117,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         }
     }
 
-    /// Takes as many due entries as their lanes have free places.
+    /// Takes due entries, in each lane at most as many as there are free places.
     private func take() async -> [Entry] {
         let inFlight = state.withLock { $0.inFlight }
         var places: [Entry.Lane: Int] = [:]
@@ -142,7 +145,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         }
     }
 
-    /// Logs when the queue stops or starts to answer, and not at every tick.
+    /// Logs when the queue becomes unavailable or available again, instead of at every tick.
     private func note(isQueueDown: Bool) {
         let wasDown = state.withLock { state in
             defer { state.isQueueDown = isQueueDown }
@@ -158,7 +161,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
 }
 
 extension QueueWorker {
-    /// Makes one attempt and records its outcome; a cancelled attempt is not recorded, as it may have succeeded.
+    /// Makes one attempt and records its outcome; a cancelled attempt is not recorded, because it may have succeeded.
     private func process(_ entry: Entry) async {
         do {
             let isDelivered = try await withinAnAttempt {
@@ -197,7 +200,7 @@ extension QueueWorker {
             if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }
             switch error {
             case .notConfigured: return state.unconfigured.insert(entry.lane).inserted
-            // Found before the configuration is looked at.
+            // Expiry is checked before the configuration is read, so it says nothing about the lane.
             case .expired: return false
             default:
                 state.unconfigured.remove(entry.lane)
@@ -209,7 +212,7 @@ extension QueueWorker {
         metadata["reason"] = "\(error.reason)"
         if let delay {
             metadata["retryAfter"] = "\(Int(delay / .seconds(1)))s"
-            // The whole queue may be waiting for configuration, which has been logged once.
+            // Logged as `debug`, because a whole lane may wait for configuration, which has been logged once.
             logger.log(level: error == .notConfigured ? .debug : .warning, log.retried, metadata: metadata)
         } else {
             logger.error(log.givenUp, metadata: metadata)
@@ -219,7 +222,7 @@ extension QueueWorker {
         }
     }
 
-    /// Tries for a few seconds to record an outcome; without the record the entry is delivered again.
+    /// Tries for a few seconds to record an outcome; if that fails, the entry is delivered again.
     private func record(_ entry: Entry, _ write: () async throws -> Void) async {
         for attempt in 1...4 {
             do {

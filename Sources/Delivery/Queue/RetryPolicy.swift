@@ -1,21 +1,22 @@
-/// When to repeat a failed attempt: exponential back-off with full jitter, so that entries that failed together do not
-/// come back together.
+/// Computes when to repeat a failed attempt: exponential back-off with full jitter, so that entries that failed
+/// together are not retried together.
 package struct RetryPolicy: Sendable {
-    /// The delay after the first failure is random up to this; each further failure doubles the limit.
+    /// The limit of the random delay after the first failure; each further failure doubles the limit.
     package var firstLimit: Duration = .seconds(30)
     package var lastLimit: Duration = .seconds(3600)
-    /// The last limit while nothing is configured: short, so that entries do not wait long once something is.
+    /// The largest limit for entries that lack configuration; it is short, so that they are sent soon after it is
+    /// added.
     package var lastLimitUnconfigured: Duration = .seconds(300)
-    /// The shortest delay, whatever the jitter.
+    /// The minimum delay.
     package var shortest: Duration = .seconds(1)
     /// An entry that fails at this age or later is given up.
     package var giveUpAge: Duration = .seconds(24 * 3600)
-    /// The same for an unknown provider, which another replica may have read of already.
+    /// The same for an unknown provider, which may be one that only another replica has loaded so far.
     package var giveUpAgeOfUnknownProvider: Duration = .seconds(300)
 
     package init() {}
 
-    /// For queues that an erasure waits for: it waits 72 hours, so that retries go on for longer.
+    /// The policy for webhooks, which retries for longer than the 72 hours that an erasure waits for acknowledgements.
     package static var webhooks: RetryPolicy {
         var policy = RetryPolicy()
         policy.firstLimit = .seconds(5)
@@ -23,10 +24,11 @@ package struct RetryPolicy: Sendable {
         return policy
     }
 
-    /// Returns when to try again, or `nil` to give up.
+    /// Returns the delay before the next attempt, or `nil` to give up.
     ///
-    /// Permanent errors are given up at once, others at `giveUpAge`; an entry that only lacks configuration never is.
-    /// `attempts` came before this failure, `age` is that of the entry, and `fraction` is random, in 0..<1.
+    /// Entries with permanent errors are given up at once, others at `giveUpAge`; an entry that only lacks
+    /// configuration is never given up. `attempts` is the number of attempts before this failure, `age` is the entry's
+    /// age, and `fraction` is random, in 0..<1.
     package func delay(after error: DeliveryError, attempts: Int, age: Duration, fraction: Double) -> Duration? {
         guard !error.isPermanent else { return nil }
         let (limit, giveUpAge): (Duration, Duration?) =

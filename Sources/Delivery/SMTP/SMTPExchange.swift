@@ -1,7 +1,7 @@
 internal import CCurl
 internal import ProviderKit
 
-/// One mail over one connection by libcurl, which also doubles the dots at line starts (RFC 5321, 4.5.2).
+/// Sends one mail over its own connection with libcurl, which also doubles the dots at line starts (RFC 5321, 4.5.2).
 struct SMTPExchange: Sendable {
     let server: SMTPServer
     let authorities: String?
@@ -10,7 +10,7 @@ struct SMTPExchange: Sendable {
     let recipient: String
     let content: [UInt8]
 
-    /// Blocks the calling thread.
+    /// Sends the mail, and blocks the calling thread until the transfer ends.
     ///
     /// - Parameter isAbandoned: called about once a second.
     /// - Throws: `DeliveryError` or `CancellationError`.
@@ -64,9 +64,9 @@ extension SMTPExchange {
         let settings: [() -> CURLcode] = [
             { curl_set_string(handle, CURLOPT_URL, "\(scheme)://\(host):\(server.port)") },
             { curl_set_string(handle, CURLOPT_PROTOCOLS_STR, scheme) },
-            // Proxies in the environment are meant for HTTP clients.
+            // Proxies in environment variables are intended for HTTP clients only.
             { curl_set_string(handle, CURLOPT_PROXY, "") },
-            // Time-outs by signal could hit any thread of the process.
+            // libcurl must not use signals for time-outs, because they could interrupt any thread of the process.
             { curl_set_long(handle, CURLOPT_NOSIGNAL, 1) },
             { curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, deadlines.connect.milliseconds) },
             { curl_set_long(handle, CURLOPT_TIMEOUT_MS, deadlines.total.milliseconds) },
@@ -112,8 +112,8 @@ extension SMTPExchange {
 extension SMTPExchange {
     /// Throws the error for the end of a transfer.
     ///
-    /// `reply` is the relay's last code, or 0 without a reply. If `wasRead`, the relay had asked for the content, so that
-    /// a refusal is about the content.
+    /// `reply` is the last reply code of the relay, or 0 if there was none. If `wasRead`, the relay had accepted the
+    /// recipient, so a refusal is about the content.
     static func check(_ code: CURLcode, reply: Int, wasRead: Bool) throws {
         if let error = Curl.error(code) { throw error }
         guard code != CURLE_OK else { return }
@@ -122,7 +122,8 @@ extension SMTPExchange {
         throw isAboutThisMail ? refusal(reply) : .deferred(code: reply)
     }
 
-    /// The refusal of a sender, a recipient or a content; codes that require a login are due to the configuration.
+    /// The error for a refused sender, recipient or content; codes that require a login are temporary, because the
+    /// cause is the configuration.
     private static func refusal(_ code: Int) -> DeliveryError {
         let asksForLogin = [530, 534, 535, 538].contains(code)
         return code >= 500 && !asksForLogin ? .refused(code: code) : .deferred(code: code)

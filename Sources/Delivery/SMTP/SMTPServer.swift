@@ -3,11 +3,11 @@ internal import Foundation
 /// The relay that all mail is sent to: `smtp://host:port`, `smtps://user:password@host:465`, `?starttls=required`.
 package struct SMTPServer: Sendable, Equatable {
     package enum Security: String, Sendable {
-        /// TLS from the first byte, `smtps`.
+        /// The connection starts with TLS (`smtps`).
         case implicit
         case required
-        /// TLS if the relay offers it. Without a login the certificate is not checked (RFC 7435), because an attacker
-        /// could also hide the offer.
+        /// TLS is used if the relay offers it. Without a login the certificate is not checked (RFC 7435), because an
+        /// active attacker could also remove the offer.
         case optional
         case off
     }
@@ -18,9 +18,9 @@ package struct SMTPServer: Sendable, Equatable {
     package let user: String?
     package let password: String?
 
-    /// Reads the URL, whose user and password are percent-encoded.
+    /// Parses the URL, whose user and password are percent-encoded.
     ///
-    /// `starttls` is `required` by default if there is a login, else `optional`.
+    /// `starttls` defaults to `required` if there is a login, and to `optional` otherwise.
     ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     package init(url text: String, field: String = "delivery.email.smtp") throws(DeliveryError) {
@@ -70,7 +70,7 @@ package struct SMTPServer: Sendable, Equatable {
 }
 
 extension SMTPServer: CustomStringConvertible, CustomReflectable {
-    /// Without the login.
+    /// The host and port, without the login.
     package var description: String { "\(host):\(port)" }
 
     package var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }

@@ -2,13 +2,13 @@ internal import ProviderKit
 
 /// Sends mails to a relay, each on its own connection.
 ///
-/// A connection occupies a thread, so that the number of threads limits that of connections: a relay that hangs on some
-/// mails delays the others only if it hangs on as many as there are threads.
+/// A connection occupies a thread, so the number of threads limits the number of connections. A relay that hangs on
+/// some mails delays other mails only if those connections occupy all threads.
 package struct SMTPTransport: MessageTransport {
     package struct Deadlines: Sendable {
-        /// For everything up to the login: libcurl counts the greeting and the login as part of connecting.
+        /// The limit up to the end of the login: libcurl counts the greeting and the login as part of connecting.
         package var connect: Duration
-        /// For everything up to the reply to the last byte; `QUIT` may take as long again.
+        /// The limit up to the relay's reply to the whole content; `QUIT` may take the same time again.
         package var total: Duration
 
         package init(connect: Duration = .seconds(10), total: Duration = .seconds(20)) {
@@ -22,9 +22,9 @@ package struct SMTPTransport: MessageTransport {
     private let deadlines: Deadlines
     private let threads: BlockingThreads
 
-    /// `authorities` is a PEM file with certificate authorities that replace the system's.
+    /// `authorities` is the path of a PEM file with certificate authorities that replace the system's.
     ///
-    /// The threads may be shared with the transport that this one replaces.
+    /// `threads` may be shared with a previous transport that this one replaces.
     package init(
         _ server: SMTPServer, authorities: String? = nil, deadlines: Deadlines = Deadlines(),
         threads: BlockingThreads = BlockingThreads(limit: 8)

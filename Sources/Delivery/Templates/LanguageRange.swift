@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The languages that a reader accepts, from `Accept-Language` (RFC 9110, 12.5.4) or one language tag.
 enum LanguageRange {
-    /// The tags in order of preference, in lower case, each followed by its shorter forms (RFC 4647, 3.4).
+    /// The accepted tags in order of preference, in lower case, each followed by its shorter forms (RFC 4647, 3.4).
     static func tags(_ header: String) -> [String] {
         let ranges = header.split(separator: ",").prefix(20).compactMap(range)
         let sorted = ranges.enumerated().sorted { left, right in
@@ -27,7 +27,7 @@ enum LanguageRange {
         var subtags = tag.split(separator: "-").prefix(8)
         var tags: [String] = []
         while !subtags.isEmpty {
-            // A single letter begins an extension and means nothing at the end.
+            // A single letter begins an extension, so a tag that ends in one is not valid.
             if subtags.last?.count != 1 { tags.append(subtags.joined(separator: "-")) }
             subtags = subtags.dropLast()
         }

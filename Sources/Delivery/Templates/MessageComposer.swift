@@ -1,7 +1,7 @@
 package import Accounts
 internal import Foundation
 
-/// Renders messages in the language of their reader, from templates that are parsed, and so checked, once.
+/// Renders messages in the recipient's language, from templates that are parsed and checked once.
 package struct MessageComposer: Sendable {
     private struct Values {
         let application: String?
@@ -24,12 +24,12 @@ package struct MessageComposer: Sendable {
         }
     }
 
-    /// The language of readers who accept none of the others.
+    /// The language for recipients who accept none of the available languages.
     private static let fallback = "en"
 
-    /// By application and language tag, for the applications with templates of their own.
+    /// The templates by application and language tag, for applications with their own templates.
     private let applications: [String: [String: TemplateSet]]
-    /// For all other applications.
+    /// The templates of all other applications, by language tag.
     private let common: [String: TemplateSet]
 
     /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if overrides are incomplete.
@@ -43,7 +43,7 @@ package struct MessageComposer: Sendable {
         self.applications = applications
     }
 
-    /// Composes a mail; `application` is the name that people read.
+    /// Renders a mail; `application` is the display name.
     package func compose(_ message: Message, application: String) throws(DeliveryError) -> MessageContent {
         let set = try templates(for: message, application: application)
         var values = Values(message, application: application, language: set.language)
@@ -54,7 +54,7 @@ package struct MessageComposer: Sendable {
             html: try set.render(.html, of: message.topic, with: values))
     }
 
-    /// Composes a text message, in which the code is the only run of digits.
+    /// Renders a text message, in which the code is the only sequence of digits.
     package func text(_ message: Message, application: String) throws(DeliveryError) -> String {
         let set = try templates(for: message, application: application)
         let name = application.contains(where: \.isNumber) ? nil : application
@@ -62,7 +62,7 @@ package struct MessageComposer: Sendable {
             .sms, of: message.topic, with: Values(message, application: name, language: set.language))
     }
 
-    /// The templates of the first accepted language that has the topic.
+    /// The templates of the first accepted language that includes the topic.
     private func templates(for message: Message, application: String) throws(DeliveryError) -> TemplateSet {
         let sets = applications[application] ?? common
         for tag in LanguageRange.tags(message.locale ?? "") + [Self.fallback] {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Points in time as messages show them, in UTC.
+/// Formats points in time for messages, in UTC.
 ///
-/// Seconds are left out, so that the time shown is never later than the real one.
+/// Seconds are truncated, so that the time shown is never later than the actual time.
 enum MessageTime {
     static func text(_ date: Date, language: String) -> String {
         let time = format(

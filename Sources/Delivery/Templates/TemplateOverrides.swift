@@ -1,34 +1,35 @@
 internal import Accounts
 internal import Foundation
 
-/// Message templates (Mustache) of one origin, not yet parsed: the built-in ones, an operator's, or one application's.
+/// Message templates (Mustache) from one source, not yet parsed: the built-in templates, an operator's, or those of one
+/// application.
 ///
-/// A template knows `application`, `code`, `link`, `until`, `provider` and the list `identities`. All but `application`
-/// may be missing; in a text message `application` may be missing too.
+/// A template can use the variables `application`, `code`, `link`, `until`, `provider` and the list `identities`. All
+/// except `application` may be absent; in a text message `application` may be absent too.
 struct TemplateLayer: Sendable, Equatable {
     enum Part: String, CaseIterable {
         case subject
-        /// Plain text, in which `{{link}}` and `{{code}}` have a line of their own.
+        /// Plain text, in which `{{link}}` and `{{code}}` are on their own lines.
         case text
-        /// The content of the layout's body; values are escaped.
+        /// The HTML that the layout's body contains; values are escaped.
         case html
-        /// The text message, of topics that can be sent to a phone number. Its only digits are those of `{{code}}`, so
-        /// that phones recognise the code; an application whose name has a digit is not named in it.
+        /// The text message, for topics that can be sent to a phone number. Its only digits are those of `{{code}}`, so
+        /// that phones recognise the code; the name of an application is left out if it contains a digit.
         case sms
     }
 
     /// The HTML page around each mail: `{{$content}}{{/content}}` is the mail's HTML, `{{subject}}` its title.
     var layout: String?
-    /// By language tag in lower case.
+    /// The templates by language tag in lower case.
     var languages: [String: [MessageTopic: [Part: String]]] = [:]
 }
 
 /// An operator's templates, which replace built-in ones.
 ///
-/// The directory holds `{language}/{topic}.{subject,text,html,sms}`, as in `fr/signInCode.text`, and `layout.html`, as
-/// does the directory of the built-in templates. The same below `applications/{application}/` is for that application
-/// alone and takes precedence. Each file replaces one part of one template; a language that is not built in needs all
-/// parts of each topic that it has any part of. Other files in the directory are ignored.
+/// The directory has the structure of the built-in templates: `{language}/{topic}.{subject,text,html,sms}`, such as
+/// `fr/signInCode.text`, and `layout.html`. Files below `applications/{application}/` apply to that application only
+/// and take precedence. Each file replaces one part of one template. For a language that is not built in, each topic
+/// needs either all its parts or none. Other files in the directory are ignored.
 package struct TemplateOverrides: Sendable, Equatable {
     package static let none = TemplateOverrides()
 
@@ -37,7 +38,7 @@ package struct TemplateOverrides: Sendable, Equatable {
 
     private init() {}
 
-    /// Takes the files' contents by their paths in the directory.
+    /// Reads the contents of files, by their paths in the directory.
     ///
     /// - Throws: `DeliveryError.invalidSetting` for a file in a language's folder that is not part of a template, or
     ///   for a template that lacks its code or link.
@@ -66,7 +67,7 @@ package struct TemplateOverrides: Sendable, Equatable {
     private static let applicationsFolder = "applications"
     private static let layoutFile = "layout.html"
 
-    /// Whether the path is the place of a template or a layout.
+    /// Whether a file at the path is a template or a layout.
     package static func concerns(_ path: String) -> Bool {
         var components = path.split(separator: "/")[...]
         if components.first == applicationsFolder[...] { components = components.dropFirst(2) }
@@ -74,7 +75,7 @@ package struct TemplateOverrides: Sendable, Equatable {
         return components.count == 1 ? last == layoutFile : components.count == 2 && isLanguage(first)
     }
 
-    /// Whether the path is a template's, or that of a directory that may hold templates.
+    /// Whether the path is that of a template, or of a directory that may contain templates.
     package static func leads(_ path: String) -> Bool {
         guard !concerns(path) else { return true }
         let components = path.split(separator: "/")
@@ -116,7 +117,7 @@ extension TemplateLayer {
 }
 
 extension TemplateLayer.Part {
-    /// What the template lacks, if a message made from it would be useless.
+    /// A description of what the template lacks, if a message made from it would be useless; otherwise `nil`.
     fileprivate func flaw(in template: String, of topic: MessageTopic) -> String? {
         if self == .sms, template.replacing(/\{\{.*?\}\}/, with: "").contains(where: \.isNumber) {
             return "has a digit that is not the code's"

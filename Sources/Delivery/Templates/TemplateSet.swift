@@ -2,15 +2,15 @@ internal import Accounts
 internal import Foundation
 internal import Mustache
 
-/// One language's templates for one application, or for all others, parsed.
+/// The parsed templates of one language, for one application or for all others.
 struct TemplateSet: Sendable {
-    /// A BCP 47 tag.
+    /// The language as a BCP 47 tag.
     let language: String
     private var templates: [MessageTopic: [TemplateLayer.Part: MustacheTemplate]] = [:]
-    /// Holds the layout.
+    /// The Mustache library with the layout.
     private let library: MustacheLibrary
 
-    /// Parses the templates of every language in the layers, of which later ones replace parts of earlier ones.
+    /// Parses the templates of every language in the layers; later layers replace parts of earlier ones.
     ///
     /// - Returns: the sets by language tag in lower case.
     /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if parts of a message are missing.
@@ -58,7 +58,7 @@ struct TemplateSet: Sendable {
     }
 
     private static let layout = "layout"
-    /// Switches escaping off: `&` in a link is `&` in plain text.
+    /// A prefix for templates of plain text that turns HTML escaping off.
     private static let unescaped = "{{% CONTENT_TYPE:TEXT}}"
 
     private static func inLayout(_ html: String) -> String {

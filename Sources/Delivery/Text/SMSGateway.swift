@@ -2,12 +2,13 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// The HTTP service that takes all text messages.
+/// The HTTP service that sends all text messages.
 package struct SMSGateway: Sendable, Equatable {
     package enum Form: Sendable, Equatable {
         /// A POST of `{"id","to","text"}`; `id` is the same on every retry, so that the gateway can drop repetitions.
         case json
-        /// Twilio's `To`, `From` and `Body`. It has no field for the id: a message in doubt may be sent twice.
+        /// Twilio's `To`, `From` and `Body`, without an id: if it is unknown whether a message was accepted, it may be
+        /// sent twice.
         case twilio(from: String)
     }
 
@@ -20,7 +21,7 @@ package struct SMSGateway: Sendable, Equatable {
     private let endpoint: HTTPEndpoint
     private let form: Form
 
-    /// Reads the URL, whose user and password are percent-encoded.
+    /// Parses the URL, whose user and password are percent-encoded.
     ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     package init(url: String, form: Form, field: String = "delivery.sms.url") throws(DeliveryError) {
@@ -40,7 +41,7 @@ package struct SMSGateway: Sendable, Equatable {
 }
 
 extension SMSGateway: CustomStringConvertible, CustomReflectable {
-    /// The host alone, because login, path and query may contain secrets.
+    /// The host only, because login, path and query may contain secrets.
     package var description: String { URLComponents(string: endpoint.url)?.host ?? "" }
 
     package var customMirror: Mirror { Mirror(self, children: ["host": description]) }

@@ -1,20 +1,20 @@
 package import Foundation
 package import ProviderKit
 
-/// One text message to one phone.
+/// One text message to one phone number.
 package struct TextMessage: Sendable, Equatable {
-    /// The same for every attempt to send the message.
+    /// The id, which stays the same for every attempt to send the message.
     package let id: UUID
     package let application: String
     package let to: PhoneNumber
     package let text: String
 }
 
-/// Sends text messages.
+/// Sends text messages to a service or a store.
 package protocol TextTransport: Sendable {
-    /// Returns once the gateway has taken responsibility for the message.
+    /// Sends the message, and returns once the gateway has taken responsibility for it.
     ///
-    /// Returns early on cancellation. The same message may be sent again, with the same `id`.
+    /// On cancellation it returns without waiting. The same message may be sent again, with the same `id`.
     ///
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as transient.
     func send(_ message: TextMessage) async throws
@@ -26,7 +26,7 @@ package struct GatewayTransport: TextTransport {
     private let http: any HTTPPosting
     private let deadline: Duration
 
-    /// `deadline` is for the whole exchange.
+    /// `deadline` is the limit for the whole exchange.
     package init(_ gateway: SMSGateway, by http: any HTTPPosting, deadline: Duration = .seconds(10)) {
         self.gateway = gateway
         self.http = http

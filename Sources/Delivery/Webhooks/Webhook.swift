@@ -4,12 +4,12 @@ internal import Foundation
 internal import ProviderKit
 internal import Synchronization
 
-/// A system that receives account events by the Standard Webhooks specification
+/// A receiver of account events according to the Standard Webhooks specification
 /// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
 package struct Webhook: Sendable {
     /// Identifies the webhook in the queue.
     package let url: String
-    /// The name that people read.
+    /// The name that is shown to people.
     package let name: String
     package let events: Set<AccountEvent.Kind>
     private let endpoint: HTTPEndpoint
@@ -34,7 +34,7 @@ package struct Webhook: Sendable {
 extension Webhook: CustomStringConvertible, CustomReflectable {
     package var description: String { name }
 
-    /// Shows neither the secret nor the URL, which may contain a login.
+    /// Contains only the name, because the URL may contain a login.
     package var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
@@ -45,7 +45,7 @@ extension Webhook {
         let data: [String: JSONValue]
     }
 
-    /// The request for one attempt: every attempt has the same body and id, and its own time and signature.
+    /// Creates the request for one attempt: each attempt has the same body and id, but its own time and signature.
     func request(_ delivery: TakenDelivery, at now: Date) throws -> FetchRequest {
         let data: [String: JSONValue] = [
             "uid": .string(delivery.uid.text), "application": .string(delivery.applicationName),

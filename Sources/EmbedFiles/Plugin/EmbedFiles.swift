@@ -1,9 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds the files of a target that no other build rule takes, such as message templates, as `EmbeddedFiles.all`.
+/// Embeds the files of a target that no other build rule handles, such as message templates, as `EmbeddedFiles.all`.
 ///
-/// SwiftPM's own `.embedInCode` names a file by its base name alone, so that the same name in two folders collides.
+/// SwiftPM's own `.embedInCode` identifies a file by its name without its folder, so that files with equal names in two
+/// folders collide.
 @main
 struct EmbedFiles: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -2,10 +2,10 @@ import Foundation
 
 /// An IP address.
 struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
-    /// 4 or 16 bytes in network order.
+    /// The address as 4 or 16 bytes in network order.
     private let bytes: [UInt8]
 
-    /// Reads an address in the spelling of `inet_pton`.
+    /// Parses an address in the formats of `inet_pton`.
     init?(_ text: String) {
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -34,9 +34,9 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether the address is one of the public internet by IANA's special-purpose registries (RFC 6890).
+    /// Whether the address is globally reachable according to IANA's special-purpose registries (RFC 6890).
     ///
-    /// An IPv6 address that contains an IPv4 address is judged by that.
+    /// An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
     var isPublic: Bool {
         let value = bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         return isIPv4 ? Self.isPublic(v4: UInt32(truncatingIfNeeded: value)) : Self.isPublic(v6: value)
@@ -55,7 +55,7 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         if value >> 112 == 0x2002 {
             return isPublic(v4: UInt32(truncatingIfNeeded: value >> 80))
         }
-        // Only 2000::/3 is assigned; loopback, local, multicast and IPv4-compatible addresses lie outside of it.
+        // Only 2000::/3 is assigned; loopback, local, multicast and IPv4-compatible addresses are outside it.
         return value >> 125 == 1
             && !specialIPv6.contains { network, length in (value >> 64 ^ UInt128(network)) >> (64 - length) == 0 }
     }
@@ -79,7 +79,7 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         (0xF000_0000, 4),  // reserved, and broadcast
     ]
 
-    /// Inside of 2000::/3, by the first 64 bits.
+    /// Networks inside 2000::/3 that are not public, by the first 64 bits.
     private static let specialIPv6: [(network: UInt64, length: Int)] = [
         (0x2001_0000_0000_0000, 23),  // IETF protocols: Teredo, benchmarks, ORCHID
         (0x2001_0DB8_0000_0000, 32),  // documentation

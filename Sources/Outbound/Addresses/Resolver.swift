@@ -3,12 +3,12 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Finds the addresses of hosts and caches them.
+/// Resolves the addresses of hosts and caches them.
 ///
-/// A lookup blocks a thread of the resolver's own pool. Each host has one lookup at a time, so that a name server that
-/// does not answer for a domain blocks one thread.
+/// A lookup blocks a thread of the resolver's own pool. Each host has at most one lookup at a time, so that a name
+/// server that does not respond blocks only one thread for each host.
 final class Resolver: Sendable {
-    /// Blocks the thread; throws if there is no address.
+    /// Resolves a host on the calling thread, which it blocks; throws if there is no address.
     typealias LookUp = @Sendable (_ host: String) throws -> [NetworkAddress]
 
     private struct State {
@@ -36,7 +36,7 @@ final class Resolver: Sendable {
         close()
     }
 
-    /// In the system's order of preference (RFC 6724).
+    /// Returns the addresses of a host in the system's order of preference (RFC 6724).
     /// - Throws: `OutboundFailure.unresolvable`, also if there is no answer within the limit.
     func addresses(of host: String, within limit: Duration) async throws -> [NetworkAddress] {
         let loop = loops.any()
@@ -51,10 +51,11 @@ final class Resolver: Sendable {
             return lookup
         }
         guard let answer else { throw OutboundFailure.unresolvable }
-        // Outside the lock, because a callback may run at once. Each caller adds one; the first to run does the work.
+        // Added outside the lock, because the callback may run at once. Each caller adds one; only the first to run has
+        // an effect.
         answer.whenComplete { [weak self] result in self?.finish(host, with: result) }
         let promise = loop.makePromise(of: [NetworkAddress].self)
-        // The promise ignores the second of timer and answer.
+        // The answer and the timer both complete the promise, which ignores the second.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(OutboundFailure.unresolvable) }
         answer.cascade(to: promise)
         defer { timer.cancel() }
@@ -92,7 +93,8 @@ final class Resolver: Sendable {
         return threads
     }
 
-    /// Asks the system, which also reads numbers in all the spellings that `inet_aton` knows: `127.1`, `0x7f000001`.
+    /// Resolves with the system's resolver, which also parses all formats of `inet_aton`, such as `127.1` and
+    /// `0x7f000001`.
     private static let systemLookUp: LookUp = { host in
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

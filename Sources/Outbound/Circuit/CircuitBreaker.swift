@@ -1,31 +1,31 @@
-/// Stops requests to an upstream that keeps failing, and then probes it with one exchange at a time.
+/// Stops requests to an upstream that keeps failing, and after a delay sends one request at a time as a probe.
 struct CircuitBreaker: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     struct Rules: Sendable {
-        /// Consecutive failures that open the circuit.
+        /// The number of consecutive failures that open the circuit.
         var threshold = 5
         var firstDelay: Duration = .seconds(2)
-        /// Each probe that fails doubles the delay up to here.
+        /// The longest delay before a probe; each failed probe doubles the delay up to this limit.
         var longestDelay: Duration = .seconds(30)
     }
 
     enum Phase: Sendable, Equatable {
         case closed(failures: Int)
         case open(until: Instant)
-        /// One exchange is under way to find out whether the upstream works again.
+        /// One exchange is under way to test whether the upstream works again.
         case probing
     }
 
-    /// What an exchange says about the upstream.
+    /// The result of an exchange, as evidence about the upstream.
     enum Outcome: Sendable {
         case answered
         case failed
-        /// The request was not sent, or was cancelled.
+        /// The request was not sent or was cancelled, so the exchange is no evidence.
         case unknown
     }
 
-    /// Permission for one exchange, which reports its outcome with it.
+    /// Permission for one exchange, to be passed to `record` with the outcome.
     struct Admission: Sendable {
         fileprivate let era: Int
     }
@@ -70,7 +70,7 @@ struct CircuitBreaker: Sendable {
             delay = min(delay * 2, rules.longestDelay)
             enter(.open(until: now + delay))
         case (.probing, .unknown):
-            // The next exchange probes.
+            // The next exchange becomes the probe.
             enter(.open(until: now))
         case (.closed, .unknown), (.open, _):
             break

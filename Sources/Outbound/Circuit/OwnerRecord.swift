@@ -1,7 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// The state of one owner's exchanges: how many are under way, and whether its upstreams work.
+/// The state of one owner's exchanges (requests with their redirects): how many are under way, and which upstreams
+/// work.
+///
+/// An owner is a provider of an application.
 final class OwnerRecord: Sendable {
     struct Owner: Sendable, Hashable {
         let application: String
@@ -34,7 +37,7 @@ final class OwnerRecord: Sendable {
         var lastSucceeded = true
     }
 
-    /// Upstreams that were not used for this long are forgotten.
+    /// Records of upstreams are removed after this time without use.
     private static let memory: Duration = .seconds(900)
 
     let owner: Owner
@@ -55,7 +58,7 @@ final class OwnerRecord: Sendable {
         self.now = now
     }
 
-    /// Admits an exchange; every permit must be returned with `leave`.
+    /// Admits an exchange; the caller must return every permit with `leave`.
     /// - Throws: `OutboundFailure.crowded`, `OutboundFailure.circuitOpen`.
     func enter(_ name: String) throws(OutboundFailure) -> Permit {
         let instant = clock()
@@ -73,9 +76,9 @@ final class OwnerRecord: Sendable {
         return try result.get()
     }
 
-    /// Ends an exchange.
+    /// Ends an exchange and returns a change of the upstream's state, if there is one.
     ///
-    /// `isSuccess` is for the statistics; `nil` counts nothing.
+    /// `isSuccess` counts in the statistics; `nil` counts neither as success nor as failure.
     func leave(_ permit: Permit, outcome: CircuitBreaker.Outcome, isSuccess: Bool?) -> Change? {
         let instant = clock()
         let change: Change? = state.withLock { state in

@@ -6,14 +6,14 @@ internal import NIOSSL
 internal import ProviderKit
 internal import Synchronization
 
-/// Sends one request: resolution, connection, redirects, and the response up to its limit.
+/// Sends one request: resolves the host, connects, follows redirects, and reads the response up to its limit.
 struct Exchange: Sendable {
     let resolver: Resolver
     let clients: PinnedClients
     let limits: OutboundLimits
     let allowsPrivateHosts: Bool
 
-    /// How many addresses are tried if no connection can be made.
+    /// The largest number of addresses to try until a connection succeeds.
     private static let attempts = 3
     private static let redirects: Set<UInt> = [301, 302, 303, 307, 308]
 
@@ -28,10 +28,10 @@ struct Exchange: Sendable {
         try await within(limits.deadline) { try await follow(request, to: url) }
     }
 
-    /// Sends the request once, on a connection of its own, and returns the status of the response.
+    /// Sends the request once, on its own connection, and returns the status of the response.
     ///
-    /// Once the status has arrived, failures in the rest of the response are ignored: it is read only so that the server
-    /// can finish in order.
+    /// After the status has arrived, failures in the rest of the response are ignored: it is read only so that the
+    /// server can finish normally.
     /// - Throws: as `run` does.
     func status(of request: FetchRequest, to url: UpstreamURL, within deadline: Duration) async throws -> Int {
         let received = ReceivedStatus()
@@ -93,7 +93,8 @@ struct Exchange: Sendable {
             } else {
                 try await resolver.addresses(of: url.host, within: limits.connect)
             }
-        // A private address among public ones is a rebinding attempt, or a split horizon that is not supported.
+        // A private address among public ones is a sign of DNS rebinding, or of split-horizon DNS, which is not
+        // supported.
         guard allowsPrivateHosts || addresses.allSatisfy(\.isPublic) else { throw OutboundFailure.privateAddress }
         return addresses
     }
@@ -112,7 +113,8 @@ struct Exchange: Sendable {
         throw OutboundFailure.notConnected
     }
 
-    /// The system's first choice, then one of the other family, because usually a whole family fails.
+    /// The addresses to try: first the system's first choice, then one of the other IP version, because often all
+    /// addresses of one version fail.
     private static func candidates(_ addresses: [NetworkAddress]) -> [NetworkAddress] {
         guard let first = addresses.first else { return [] }
         let others = addresses.dropFirst()
@@ -125,7 +127,7 @@ struct Exchange: Sendable {
         _ request: HTTPClientRequest, to url: UpstreamURL, by client: HTTPClient,
         _ read: (HTTPClientResponse) async throws -> Result
     ) async throws -> Result {
-        // The client must find the same host in the URL; otherwise it would resolve that host itself.
+        // The client must parse the same host from the URL; otherwise it would resolve another host itself.
         guard let parsed = URL(string: url.text), parsed.user == nil, parsed.host.map(bare) == url.host else {
             throw OutboundFailure.invalidURL
         }
@@ -162,12 +164,12 @@ struct Exchange: Sendable {
         return outgoing
     }
 
-    /// Headers that frame and route a message, which callers cannot set.
+    /// Headers for framing and routing, which callers cannot set.
     private static let ownHeaders: Set<String> = [
         "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect",
     ]
 
-    /// Reads the body; stopping before its end closes the connection.
+    /// Reads the body up to the limit; if reading stops early, the connection is closed.
     private func read(_ response: HTTPClientResponse) async throws -> FetchResponse {
         if let length = response.headers.first(name: "content-length").flatMap(Int.init), length > limits.responseSize {
             throw OutboundFailure.tooLarge

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// Why an exchange failed; the raw value is for the log.
+/// The reason why an exchange failed; the raw value is logged.
 enum OutboundFailure: String, Error, Equatable {
     case invalidURL = "invalid URL"
     case plainHTTP = "not https"
@@ -17,7 +17,7 @@ enum OutboundFailure: String, Error, Equatable {
     case shutDown = "shutting down"
     case abandoned = "cancelled by the caller"
 
-    /// What the failure says about the upstream.
+    /// The failure as evidence about the upstream.
     var outcome: CircuitBreaker.Outcome {
         switch self {
         case .unresolvable, .notConnected, .untrusted, .interrupted, .timedOut, .tooLarge: .failed
@@ -26,7 +26,7 @@ enum OutboundFailure: String, Error, Equatable {
         }
     }
 
-    /// The failure as deliveries report it.
+    /// The failure in the terms of a delivery.
     var obstacle: Obstacle {
         switch self {
         case .invalidURL, .unresolvable: .name

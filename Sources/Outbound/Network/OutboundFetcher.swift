@@ -1,7 +1,7 @@
 internal import Logging
 internal import ProviderKit
 
-/// One owner's access to the network.
+/// The network access of one owner, which is a provider of an application.
 struct OutboundFetcher: HTTPFetching {
     let record: OwnerRecord
     let exchange: Exchange
@@ -31,7 +31,7 @@ struct OutboundFetcher: HTTPFetching {
         }
     }
 
-    /// After a cancellation, an error says nothing about the upstream.
+    /// Converts an error; after a cancellation, an error is no evidence about the upstream.
     private func failure(of error: any Error) -> OutboundFailure {
         Task.isCancelled ? .abandoned : error as? OutboundFailure ?? .interrupted
     }

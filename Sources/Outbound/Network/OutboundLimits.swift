@@ -1,12 +1,12 @@
-/// Limits of one exchange, and of one owner.
+/// The limits of each exchange and of each owner.
 struct OutboundLimits: Sendable {
-    /// For the whole exchange, including resolution and redirects.
+    /// The limit for the whole exchange, including resolution and redirects.
     var deadline: Duration = .seconds(10)
-    /// For resolution, and for each attempt to connect.
+    /// The limit for resolution, and for each attempt to connect.
     var connect: Duration = .seconds(3)
-    /// The largest body in bytes.
+    /// The largest size of a response's body in bytes.
     var responseSize = 1 << 20
-    /// Concurrent exchanges of one owner; more are refused, not queued.
+    /// The largest number of concurrent exchanges of one owner; further requests are refused, not queued.
     var concurrency = 128
     var redirects = 3
     /// How long addresses are cached.

@@ -1,9 +1,9 @@
 internal import Logging
 internal import Synchronization
 
-/// Logs each failed exchange at debug level, and upstreams that go down or come up at higher levels.
+/// Logs each failed exchange at debug level, and changes of an upstream's state at higher levels.
 ///
-/// Of a URL only host and port are logged.
+/// Only the host and the port of a URL are logged.
 final class OutboundLog: Sendable {
     private let logger: Mutex<Logger>
 

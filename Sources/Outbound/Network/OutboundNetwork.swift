@@ -6,10 +6,10 @@ internal import NIOSSL
 package import ProviderKit
 internal import Synchronization
 
-/// The network for providers and deliveries, for the life of the process.
+/// The network for providers and deliveries, with one instance for the whole process.
 ///
-/// An owner's record (its exchanges under way, which upstreams are down) outlives changes of the configuration. Nothing
-/// is opened before the first exchange.
+/// The record of an owner (a provider of an application) has its exchanges under way and the state of its upstreams,
+/// and is kept when the configuration is reloaded. No connection is opened before the first exchange.
 package final class OutboundNetwork: Sendable {
     private let limits: OutboundLimits
     private let rules: CircuitBreaker.Rules
@@ -20,7 +20,7 @@ package final class OutboundNetwork: Sendable {
     private let now: @Sendable () -> Date
     private let records = Mutex<[OwnerRecord.Owner: OwnerRecord]>([:])
 
-    /// Logs nothing until `report(to:)`.
+    /// Creates a network that logs nothing until `report(to:)` is called.
     package convenience init() {
         self.init(limits: OutboundLimits(), tls: nil)
     }

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The network for deliveries.
+/// The network access of deliveries.
 ///
 /// It has no circuit breaker, because the queues have a retry schedule.
 struct OutboundPoster: HTTPPosting {

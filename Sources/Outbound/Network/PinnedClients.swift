@@ -3,13 +3,13 @@ internal import NIOCore
 internal import NIOSSL
 internal import Synchronization
 
-/// HTTP clients that can each reach one host at one address only.
+/// A pool of HTTP clients, each of which can reach only one host at one address.
 ///
-/// The address that was checked overrides the client's own resolution; SNI, the certificate's name and `Host` are still
-/// those of the host.
+/// The client connects to the address that was checked instead of resolving the host. SNI, the certificate's name and
+/// `Host` still use the host's name.
 final class PinnedClients: Sendable {
     struct Key: Hashable {
-        /// As the client spells it: IPv6 addresses have brackets.
+        /// The host in the client's format: IPv6 addresses have brackets.
         let host: String
         let address: String
     }
@@ -26,7 +26,7 @@ final class PinnedClients: Sendable {
     }
 
     private static let capacity = 64
-    /// Clients of hosts that have moved are closed after this time.
+    /// Clients are closed after this time without use, for example after their host has moved.
     private static let idleLimit: Duration = .seconds(300)
 
     private let loops: any EventLoopGroup
@@ -34,7 +34,7 @@ final class PinnedClients: Sendable {
     private let tls: TLSConfiguration
     private let state = Mutex(State())
 
-    /// Without a TLS configuration, the system's certificate authorities are trusted.
+    /// If `tls` is `nil`, the system's certificate authorities are trusted.
     init(loops: any EventLoopGroup, limits: OutboundLimits, tls: TLSConfiguration?) {
         self.loops = loops
         self.limits = limits
@@ -64,7 +64,9 @@ final class PinnedClients: Sendable {
         for client in clients { try? await client.shutdown() }
     }
 
-    /// Clients in use are never closed; the number of exchanges under way limits theirs.
+    /// Returns the client for a key, and idle clients to close.
+    ///
+    /// Clients in use are never closed; their number is limited by the number of exchanges under way.
     private func acquire(_ key: Key) throws -> (HTTPClient, superfluous: [HTTPClient]) {
         let now = ContinuousClock.now
         return try state.withLock { state in

@@ -4,11 +4,12 @@ package import Foundation
 package struct UpstreamStatistics: Sendable, Equatable {
     package let application: String
     package let provider: String
-    /// Whether no circuit breaker is open and the last exchange, if any, got a response.
+    /// Whether all circuit breakers are closed and the last exchange, if any, got a response.
     package let isUp: Bool
     package let lastSuccess: Date?
     package let successes: Int
-    /// Includes statuses of 500 and above, and requests that were refused before they were sent.
+    /// The number of failed requests, including those with a status of 500 or above and those refused before they were
+    /// sent.
     package let failures: Int
 
     package init(

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// An absolute `http` or `https` URL (RFC 3986), parsed so strictly that every parser finds the same host in it.
+/// An absolute `http` or `https` URL (RFC 3986), parsed so strictly that all parsers agree on its host.
 struct UpstreamURL: Sendable, Equatable {
     let isSecure: Bool
-    /// Lower-case, without brackets and without the dot of the root.
+    /// The host in lower case, without brackets and without a trailing dot.
     let host: String
     let port: Int
-    /// Path and query; begins with a slash.
+    /// Path and query; it begins with a slash.
     let target: String
 
     /// - Returns: `nil` for other schemes, credentials, names that are not ASCII, and everything that parsers treat in
@@ -35,10 +35,10 @@ struct UpstreamURL: Sendable, Equatable {
         "\(isSecure ? "https" : "http")://\(hostInURL):\(port)"
     }
 
-    /// For the log and as a key.
+    /// Host and port, which identify the upstream in the log and as a key.
     var upstream: String { "\(hostInURL):\(port)" }
 
-    /// The host as the HTTP client spells it.
+    /// The host in the HTTP client's format, with brackets around an IPv6 address.
     var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
 
     /// The target of a redirect, or `nil` if it has another origin.
