@@ -5,7 +5,7 @@ internal import ProviderKit
 
 extension JSONSchema {
     static let email = JSONSchema(.string, format: "email")
-    /// An international number that receives text messages.
+    /// A phone number in international form that can receive text messages.
     static let phone = JSONSchema(.string, pattern: PhoneNumber.pattern)
     /// A text that is not empty.
     static let filledText = JSONSchema(.string, pattern: noNUL, length: 1...Int.max)
@@ -15,15 +15,15 @@ extension JSONSchema {
     static let metadata = JSONSchema.dictionary(of: .anything)
     static let bearerType = JSONSchema.enumeration(["Bearer"])
 
-    /// States the length and the variety; a schema can't express the zxcvbn score.
+    /// A new password: its length and its number of different characters; a schema can't express the zxcvbn score.
     static let newPassword = JSONSchema(
         .string, pattern: variety(of: PasswordRules.differentCharacters), length: PasswordRules.lengths,
         description: "Refused where zxcvbn scores it below 2.")
 
-    /// U+0000, which PostgreSQL can't store, is refused in every text and name.
+    /// Matches texts without U+0000, which PostgreSQL can't store; the server refuses it in every text and name.
     static let noNUL = #"^[^\u0000]*$"#
 
-    /// Any JSON value that a request may hold.
+    /// Any JSON value that a request may contain.
     static let anything: JSONSchema = {
         let nested = JSONSchema.reference(to: "JSON")
         var object = JSONSchema.dictionary(of: nested)
@@ -39,7 +39,8 @@ extension JSONSchema {
 
     /// Matches texts with at least `count` different characters.
     ///
-    /// Each step skips the characters seen so far and takes a new one, so that no engine needs to backtrack.
+    /// Each step skips the characters already matched and consumes a new one, so that no regular expression engine
+    /// needs to backtrack.
     static func variety(of count: Int) -> String {
         let character = #"[^\u0000]"#
         let steps = (1..<count).map { seen in
@@ -53,8 +54,8 @@ extension JSONSchema {
 // MARK: - Requests
 
 extension JSONSchema {
-    /// The schema of the same value in a request: an absent field may be `null`, unknown fields are ignored, and U+0000
-    /// is refused everywhere.
+    /// This schema adapted to requests: an optional field may be `null`, unknown fields are ignored, and U+0000 is
+    /// refused in every text and name.
     var sent: JSONSchema {
         guard self != .any else { return .anything }
         guard name != JSONSchema.anything.name else { return self }

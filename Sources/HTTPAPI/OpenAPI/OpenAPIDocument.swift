@@ -1,9 +1,9 @@
 internal import Foundation
 internal import ProviderKit
 
-/// The document at `/openapi.json` (OpenAPI 3.1), made from the declarations that serve requests.
+/// The document at `/openapi.json` (OpenAPI 3.1), generated from the declarations that serve requests.
 ///
-/// Its bytes depend on the operations alone, so that two builds of one source can be compared.
+/// The same operations always produce the same bytes, so that two builds of one source can be compared.
 struct OpenAPIDocument: Sendable {
     private let title: String
     private let version: String
@@ -11,9 +11,10 @@ struct OpenAPIDocument: Sendable {
     private let errorEnvelope: JSONSchema
     private let operations: [OperationDescription]
 
-    /// A document about these operations, whose paths are below `server`: a URL, or relative to the document's own.
+    /// Creates a document about these operations; `server` is the base URL of their paths, absolute or relative to the
+    /// document's URL.
     ///
-    /// `errorEnvelope` is the schema of every error's body; its code must be at `error.code`.
+    /// `errorEnvelope` is the schema of every error's body, which must contain the error code at `error.code`.
     init(
         title: String, version: String, server: String, errorEnvelope: JSONSchema,
         operations: [OperationDescription]
@@ -45,7 +46,7 @@ struct OpenAPIDocument: Sendable {
         return Array(try encoder.encode(JSONValue.object(document)))
     }
 
-    /// In the order in which the operations first name them.
+    /// The tags of all operations, in the order of their first use.
     private var tags: [String] {
         var seen: Set<String> = []
         return operations.map(\.tag).filter { seen.insert($0).inserted }
@@ -70,13 +71,13 @@ struct OpenAPIDocument: Sendable {
     }
 }
 
-/// Why the document can't be written: a mistake in the declarations.
+/// A mistake in the declarations, because of which the document can't be written.
 enum OpenAPIError: Error, Equatable {
     /// Two operations have the same `operationId`.
     case sameIdentifier(String)
 }
 
-/// Gathers the named schemas while the operations are written.
+/// Collects the named schemas while the operations are written.
 final class ComponentSchemas {
     private(set) var written: [String: JSONValue] = [:]
 

@@ -1,10 +1,10 @@
 internal import ProviderKit
 
-/// What the document says about one method of one path.
+/// The description of one method of one path for the OpenAPI document.
 struct OperationDescription: Sendable {
-    /// An upper-case method of HTTP.
+    /// The HTTP method in upper case.
     let method: String
-    /// With its parameters in braces: `/auth/sessions/{id}`.
+    /// The path with its parameters in braces: `/auth/sessions/{id}`.
     let path: String
     let summary: String
     let tag: String
@@ -13,7 +13,7 @@ struct OperationDescription: Sendable {
     let responses: [ReturnedResponse]
     var errors: [ErrorCode] = []
 
-    /// A parameter of the query or a field of the form; those of the path need no declaration.
+    /// A parameter of the query or a field of the form; path parameters are derived from `path`.
     struct Parameter: Sendable {
         let name: String
         let isRequired: Bool
@@ -30,7 +30,7 @@ struct OperationDescription: Sendable {
 }
 
 extension OperationDescription {
-    /// `postAuthEmailOtpVerify`: the method and the words of the path below the API's base.
+    /// The method and the words of the path below the API's base, as in `postAuthEmailOtpVerify`.
     var operationID: String {
         let words = path.split(separator: "/").drop { $0 == "api" || $0 == "v1" }.flatMap { segment in
             (segment.hasPrefix("{") ? "by-" + segment : segment).split { !$0.isLetter && !$0.isNumber }
@@ -38,7 +38,7 @@ extension OperationDescription {
         return words.reduce(into: method.lowercased()) { $0 += $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 
-    /// The names in braces, in the path's order.
+    /// The names of the path's parameters, in the order of the path.
     var pathParameters: [String] {
         path.matches(of: /\{([^}]*)\}/).map { String($0.output.1) }
     }

@@ -29,7 +29,7 @@ struct OperationWriter {
         return .object(json)
     }
 
-    /// An empty requirement in the list makes the bearer optional (OpenAPI 3.1, 4.8.2).
+    /// The security requirements; an empty one in the list makes the access token optional (OpenAPI 3.1, 4.8.2).
     private func security(of access: Access) -> JSONValue {
         let bearer: JSONValue = .object(["bearer": .array([])])
         return switch access {
@@ -39,7 +39,7 @@ struct OperationWriter {
         }
     }
 
-    /// An empty body is read as `{}`, so that a body is required only if a field is.
+    /// The body, which is required only if one of its fields is, because the server reads an empty body as `{}`.
     private func requestBody(_ schema: JSONSchema, as form: RequestBody.Form) -> JSONValue {
         .object([
             "required": .bool(!schema.required.isEmpty),
@@ -78,7 +78,7 @@ extension OperationWriter {
         }
     }
 
-    /// All responses and errors of one status.
+    /// The description of all responses and errors with one status.
     private func response(
         status: Int, responses: [ReturnedResponse], errors: [ErrorCode], of operation: OperationDescription
     ) -> JSONValue {
@@ -112,7 +112,7 @@ extension OperationWriter {
         return .object(["schema": schemas.count == 1 ? first : .object(["anyOf": .array(schemas)])])
     }
 
-    /// The error envelope, with the codes of this operation.
+    /// The schema of an error's body, restricted to the codes of this operation.
     private func envelope(of errors: [ErrorCode], codes: [String]) -> JSONValue {
         var code = JSONSchema.object(["code": .enumeration(codes)], required: [])
         code.properties["details"] = details(of: errors)
@@ -124,7 +124,7 @@ extension OperationWriter {
         ])
     }
 
-    /// `nil` if no error has details.
+    /// The schema of the errors' `details`; `nil` if none of the errors has any.
     private func details(of errors: [ErrorCode]) -> JSONSchema? {
         let names = Set(errors.flatMap(\.details))
         guard !names.isEmpty else { return nil }

@@ -1,7 +1,7 @@
 internal import Accounts
 internal import Foundation
 
-/// What people see and change of their account, how they leave, and how two accounts become one.
+/// Showing, changing, exporting, deleting, restoring and merging accounts.
 struct AccountOperations: Sendable {
     let useCases: UseCases
 
@@ -18,7 +18,7 @@ struct AccountOperations: Sendable {
         }
     }
 
-    /// - Returns: the receipt under which the erasure can be followed.
+    /// - Returns: the receipt with which the client can request the status of the deletion.
     var delete: Operation<Void, UUID> {
         Operation("account.delete", access: .recent, limits: .general) { context, _ in
             try await useCases.deletion.request(by: context.principal)
@@ -41,7 +41,7 @@ struct AccountOperations: Sendable {
         }
     }
 
-    /// - Returns: whose data to write; it is read while the response is sent.
+    /// - Returns: the export and the principal whose data it reads while the response is sent.
     var export: Operation<Void, (export: AccountExport, principal: Principal)> {
         Operation("account.export", access: .recent, limits: .client(.export)) { context, _ in
             let principal = try context.principal

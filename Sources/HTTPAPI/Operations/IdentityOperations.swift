@@ -2,7 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// The identities of an account: listing, linking, changing, reviewing and removing them, and authenticating again.
+/// Listing, linking, changing, reviewing and removing the identities of an account, and re-authenticating.
 struct IdentityOperations: Sendable {
     let useCases: UseCases
 
@@ -14,7 +14,8 @@ struct IdentityOperations: Sendable {
 
     typealias Link = (proof: SubmittedProof, onConflict: ConflictChoice?)
 
-    /// Passwords count as registrations, other proofs toward the limit of their provider's route.
+    /// Attempts with a password count toward the limit of registrations, other proofs toward that of their provider's
+    /// route.
     var link: Operation<ProviderInput<Link>, LinkOutcome> {
         Operation(
             "identity.link", access: .recent,
@@ -34,7 +35,7 @@ struct IdentityOperations: Sendable {
         }
     }
 
-    /// Passwords count as sign-ins, other proofs toward the limit of their provider's route.
+    /// Attempts with a password count toward the limit of sign-ins, other proofs toward that of their provider's route.
     var reauthenticate: Operation<(provider: String?, proof: SubmittedProof), SignedIn> {
         Operation(
             "identity.reauthenticate", access: .bearer,
@@ -75,7 +76,7 @@ struct IdentityOperations: Sendable {
         }
     }
 
-    /// Without an id it removes the identity that opened the session.
+    /// Removes the identity with the given id, or without an id the identity that opened the session.
     var remove: Operation<UUID?, IdentityRemoval> {
         Operation(
             "identity.remove", access: .recent, limits: .general, errors: [.identityNotFound, .lastUsableIdentity]
@@ -84,7 +85,7 @@ struct IdentityOperations: Sendable {
         }
     }
 
-    /// The identities to decide on after a password reset, for the holder of the mailed token.
+    /// Lists the identities to keep or remove after a password reset; the input is the mailed token.
     var listForReview: Operation<String, (token: String, identities: [Identity])> {
         Operation("identity.listForReview", limits: .local) { context, token in
             (token, try await useCases.identityReview.identities(for: token, in: context.application))

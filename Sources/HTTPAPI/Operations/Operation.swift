@@ -3,29 +3,32 @@ internal import Accounts
 /// Who may call an operation.
 enum Access: Sendable {
     case open
-    /// Anyone; but an access token that is sent must be valid.
+    /// Anyone, but if an access token is sent, it must be valid.
     case optionalBearer
     case bearer
-    /// With an access token whose session was authenticated recently.
+    /// Callers with an access token whose session was authenticated recently.
     case recent
 }
 
-/// What a request does, independent of path and wire format: its guards, and one call of a use case.
+/// The guards of a request and one call of a use case, independent of path and wire format.
 ///
-/// `Endpoint` serves an operation at a method and path. As it can only be made from an operation, every route has an
-/// access rule and limits, and all routes of one operation share them.
+/// `Endpoint` serves an operation at a method and path. An endpoint can only be created from an operation, so every
+/// route has an access rule and limits, and all routes of one operation share them.
 struct Operation<Input: Sendable, Output: Sendable>: Sendable {
     typealias Run = @Sendable (OperationContext, Input) async throws -> Output
 
     let guards: OperationGuards
     let limits: OperationLimits<Input>
-    /// Such calls are refused at once if the hashing queue is full, and given up if the client hangs up.
+    /// Whether the call computes a password hash.
+    ///
+    /// Such a call is refused at once if the hashing queue is full, and cancelled if the client disconnects.
     let hashesPassword: @Sendable (_ input: () -> Input?) -> Bool
     let run: Run
 
-    /// `name` is subject and verb, as in `password.signIn`; `errors` are those besides the ones of the guards.
+    /// Creates an operation; `name` is subject and verb, as in `password.signIn`, and `errors` excludes those of the
+    /// guards.
     ///
-    /// Guards that depend on the input read it before the limits are counted; `nil` is an input that can't be read.
+    /// `limits` and `hashesPassword` may read the input before the limits are counted; it is `nil` if it can't be read.
     init(
         _ name: String, access: Access = .open, limits: OperationLimits<Input>,
         hashesPassword: @escaping @Sendable (_ input: () -> Input?) -> Bool = { _ in false },
@@ -40,36 +43,36 @@ struct Operation<Input: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// The guards of an operation that are the same for every input.
+/// The guards of an operation that do not depend on its input.
 struct OperationGuards: Sendable {
     let name: String
     let access: Access
-    /// A guest whose session has just moved to another account may repeat the call.
+    /// Whether a guest whose session has just moved to another account may repeat the call.
     let admitsFormerGuests: Bool
-    /// A client can be refused for calling too often.
+    /// Whether a client can be refused for calling too often.
     let isLimited: Bool
     let errors: [ErrorCode]
 }
 
-/// The limit by client that a call counts toward, before the access token is checked.
+/// The rate limit per client that a call counts toward before the access token is checked.
 enum ClientLimit: Sendable {
     /// Shared by all operations that name it.
     case named(RateLimit)
-    /// `general`, each route on its own, counted for all replicas together.
+    /// The limit `general`, counted for each route separately and for all replicas together.
     case general
-    /// `general`, each route on its own, counted by this replica: for what must work without the database.
+    /// The limit `general`, counted for each route separately and by each replica alone, so that it needs no database.
     case local
     case none
 }
 
-/// How often one client may call an operation, and how often calls may concern one target.
+/// The rate limits of an operation per client and per target, such as an e-mail address.
 struct OperationLimits<Input: Sendable>: Sendable {
     typealias Choice = @Sendable (_ input: () -> Input?, ProviderRegistry) -> RateLimit?
 
     private let client: ClientLimit
-    /// Counted for the address or number that something is sent to.
+    /// The limit for the address or phone number to which the operation sends a message.
     ///
-    /// The use case spends it, since only the provider knows the normalised target.
+    /// The use case counts the call toward it, because only the provider can normalise the target.
     let target: RateLimit?
     private let choice: Choice
 
@@ -81,14 +84,15 @@ struct OperationLimits<Input: Sendable>: Sendable {
 
     static var general: Self { Self(.general) }
     static var local: Self { Self(.local) }
-    /// For reads with an access token, and for pages of the development server.
+    /// No limit: for reads with an access token, and for pages of the development server.
     static var none: Self { Self(.none) }
 
     static func client(_ limit: RateLimit?, target: RateLimit? = nil) -> Self {
         Self(limit.map { .named($0) } ?? .general, target: target)
     }
 
-    /// A limit that depends on the input and the configured providers; without one, calls count toward `general`.
+    /// A limit that `choice` selects by the input and the configured providers; if it returns `nil`, calls count toward
+    /// `general`.
     static func chosen(target: RateLimit? = nil, _ choice: @escaping Choice) -> Self {
         Self(.general, target: target, choice: choice)
     }
@@ -104,13 +108,13 @@ struct OperationLimits<Input: Sendable>: Sendable {
 }
 
 extension ProviderRegistry {
-    /// The limit of the route that the provider's kind has for itself.
+    /// The limit named like the provider's direct route; `nil` if there is no such provider, route or limit.
     func limit(ofProvider name: String?) -> RateLimit? {
         name.flatMap { try? named($0) }?.directRoute.flatMap { RateLimit(rawValue: $0) }
     }
 }
 
 extension [ErrorCode] {
-    /// How a sign-in with valid evidence can be refused.
+    /// The errors with which a sign-in with valid evidence can be refused.
     static let signIn: Self = [.accountDisabled, .accountDeleted, .providerDisabled, .secondProofRequired]
 }

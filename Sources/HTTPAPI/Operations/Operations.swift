@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import Logging
 internal import ProviderKit
 
-/// Every operation, by subject.
+/// All operations, grouped by subject.
 struct Operations: Sendable {
     let providers: ProviderOperations
     let passwords: PasswordOperations
@@ -20,18 +20,18 @@ struct Operations: Sendable {
     }
 }
 
-/// What an operation knows of the request besides its input.
+/// The data of the request that an operation can use besides its input.
 struct OperationContext: Sendable {
     let scope: RequestScope
     let client: Client
-    /// `nil` if no access token was sent, or the operation is open.
+    /// The caller; `nil` if no access token was sent, or the operation is open.
     let optionalPrincipal: Principal?
     let request: IncomingRequest
 
     var application: Accounts.Application { scope.application.application }
     var log: Logger { request.context.log }
 
-    /// - Throws: `AccountsError.invalidToken` if there is none.
+    /// - Throws: `AccountsError.invalidToken` if `optionalPrincipal` is `nil`.
     var principal: Principal {
         get throws {
             guard let optionalPrincipal else { throw AccountsError.invalidToken }
@@ -40,7 +40,7 @@ struct OperationContext: Sendable {
     }
 }
 
-/// An input whose provider is known even if the rest of the request could not be read: it picks the limit.
+/// An input whose provider, which selects the rate limit, is known even if the body could not be read.
 struct ProviderInput<Body: Sendable>: Sendable {
     let provider: String
     let body: Result<Body, any Error>

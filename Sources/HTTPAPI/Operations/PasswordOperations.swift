@@ -1,11 +1,11 @@
 internal import Accounts
 internal import ProviderKit
 
-/// Registration, sign-in and everything else about passwords.
+/// Registration, sign-in, reset and the other operations with passwords.
 struct PasswordOperations: Sendable {
     let useCases: UseCases
 
-    /// - Returns: the address as it is stored.
+    /// - Returns: the normalised address.
     var register: Operation<RegistrationBody, EmailAddress> {
         Operation(
             "password.register", limits: .client(.register, target: .registerTarget), hashesPassword: { _ in true },
@@ -65,7 +65,7 @@ struct PasswordOperations: Sendable {
         }
     }
 
-    /// Only a call that gives the current password can be used to guess it.
+    /// Changes the password; calls with the current password count as sign-ins, because they can be used to guess it.
     var change: Operation<PasswordChangeBody, Void> {
         Operation(
             "password.change", access: .recent,

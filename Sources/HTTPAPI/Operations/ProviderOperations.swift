@@ -2,11 +2,11 @@ internal import Accounts
 internal import Logging
 internal import ProviderKit
 
-/// Sign-in with what installed kinds of provider take, and the events that providers send.
+/// Sign-in with the credentials of the installed kinds of provider, and the events that providers send.
 struct ProviderOperations: Sendable {
     let useCases: UseCases
 
-    /// Limited by the limit that has the name of the provider's route, if there is one.
+    /// Counts toward the limit named like the provider's route, if there is one, else toward `general`.
     func signIn<P: DirectProvider>(with type: P.Type) -> Operation<DirectBody<P.Credential>, SignedIn> {
         Operation(
             "\(P.kind).signIn", limits: .client(RateLimit(rawValue: P.route)),
@@ -18,7 +18,7 @@ struct ProviderOperations: Sendable {
         }
     }
 
-    /// Shares the limit of the provider's own route.
+    /// Shares the limit of the provider's direct route.
     var signInWithNativeToken: Operation<ProviderInput<Ticketed<NativeToken>>, SignedIn> {
         Operation(
             "nativeToken.signIn",
@@ -46,7 +46,7 @@ struct ProviderOperations: Sendable {
 // MARK: - One-time codes
 
 extension ProviderOperations {
-    /// Sends a code to an address, known or not.
+    /// Sends a code to an address, whether an account has it or not.
     func sendCode<P: ChallengeProvider>(with type: P.Type) -> Operation<CodeTargetBody<P>, SentCode> {
         Operation(
             "\(P.kind).sendCode", access: .optionalBearer, limits: .client(.otpClient, target: .otpSend),
@@ -74,12 +74,12 @@ extension ProviderOperations {
 
 extension ProviderOperations {
     typealias Start = (provider: String, request: AuthorizationRequest)
-    /// `cookie` gives the value of a cookie by name.
+    /// `cookie` returns the value of a cookie by name.
     typealias Return = (
         provider: String, callback: Result<RedirectCallback, any Error>, cookie: @Sendable (String) -> String?
     )
 
-    /// Begins a flow that signs in; or with an access token, one that authenticates the account again.
+    /// Begins a flow that signs in or, with an access token, re-authenticates its account.
     var beginRedirect: Operation<Start, AuthorizationRedirect> {
         Operation(
             "redirect.begin", access: .optionalBearer, limits: .client(.redirect),
@@ -104,7 +104,7 @@ extension ProviderOperations {
         }
     }
 
-    /// Guarded by the flow's state alone: providers send browsers here.
+    /// Requires only the flow's `state`, because browsers come here from the provider without an access token.
     var completeRedirect: Operation<Return, AuthorizationCallback> {
         Operation("redirect.complete", limits: .general, errors: [.unsupportedProvider, .invalidState]) {
             context, input in

@@ -18,7 +18,7 @@ struct SessionOperations: Sendable {
         }
     }
 
-    /// - Returns: the sessions, and the id of the one that asks.
+    /// - Returns: the sessions, and the id of the caller's session.
     var list: Operation<Void, (sessions: [ListedSession], current: UUID)> {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal

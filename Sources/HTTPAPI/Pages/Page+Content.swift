@@ -2,10 +2,11 @@ internal import Accounts
 internal import Foundation
 
 extension Page {
-    /// The page of a registration's mailed link; `pathPrefix` is `/apps/photos` or the like, or empty.
+    /// The page of a registration's mailed link; `pathPrefix` is empty or an application's prefix, such as
+    /// `/apps/photos`.
     ///
-    /// Only its button uses the token, since mail scanners open links too. `asksPassword` is for applications whose
-    /// links work only together with the registered password.
+    /// The token is used only when the button is pressed, because mail scanners also open links. `asksPassword` is for
+    /// applications whose links work only together with the registered password.
     static func verifyEmail(pathPrefix: String, asksPassword: Bool = false) -> Page {
         Page("verify-email", ["pathPrefix": pathPrefix, "asksPassword": asksPassword], allowing: .script)
     }
@@ -15,9 +16,9 @@ extension Page {
         Page("reset-password", ["pathPrefix": pathPrefix], allowing: .script)
     }
 
-    /// Shows identities, by the names that their owner knows; nothing changes before the button is pressed.
+    /// The page for reviewing identities after a password reset; nothing changes until the button is pressed.
     ///
-    /// The page needs no script: its form is posted to its own address.
+    /// The page needs no script, because its form is posted to the page's own URL.
     static func review(
         _ identities: [(id: String, name: String, linked: Date, isQuarantined: Bool)], token: String,
         pathPrefix: String
@@ -42,12 +43,13 @@ extension Page {
         }
     }
 
-    /// For a browser whose redirect flow is unknown, so that it can't be sent back to its app.
+    /// The page for a browser whose redirect flow is unknown, so that the browser can't be sent back to the app.
     static var strandedFlow: Page { Page("sign-in-stranded") }
 
     /// The messages that `gatehouse dev` keeps; `server` is the address for the example call.
     ///
-    /// The page's script requests the JSON every two seconds, and takes new messages out of the page's HTML.
+    /// The page's script requests the list as JSON every two seconds. For new messages it requests the page again and
+    /// copies their elements from its HTML.
     static func inbox(_ inbox: InboxPayload, server: String) -> Page {
         let messages = inbox.messages.map { payload -> [String: Any] in
             let message = payload.message

@@ -1,6 +1,6 @@
 internal import Mustache
 
-/// A page for a browser, complete in itself: it loads nothing from any host.
+/// A self-contained HTML page, which loads no other files.
 struct Page: Sendable {
     let html: String
     let contentSecurityPolicy: String
@@ -40,26 +40,27 @@ struct PageNonce: Sendable {
 // MARK: - Rendering
 
 extension Page {
-    /// What a page may do beside showing itself.
+    /// The permissions of a page, from which its content security policy is built.
     struct Permissions: OptionSet {
         let rawValue: Int
 
-        /// Run its own script, which may call the server that the page came from.
+        /// The page may run its own script, which may call the server that the page came from.
         static let script = Permissions(rawValue: 1)
-        /// Send its form to that server.
+        /// The page may post its form to that server.
         static let form = Permissions(rawValue: 2)
-        /// Show mails: a frame that is made from text inherits the policy of its page, and mails have inline styles.
+        /// The page may show mails with inline styles and images: a frame with `srcdoc` inherits the policy of its
+        /// page.
         static let mails = Permissions(rawValue: 4)
     }
 
-    /// Renders a template of the folder `Templates`; all values are escaped.
+    /// Creates a page from a template in the folder `Templates`; all values are escaped.
     init(_ template: String, _ values: [String: Any] = [:], allowing permissions: Permissions = []) {
         let nonce = PageNonce()
         html = PageTemplates.library.render(values.merging(["nonce": nonce.text]) { $1 }, withTemplate: template) ?? ""
         contentSecurityPolicy = Self.policy(permissions, nonce: nonce)
     }
 
-    /// Allows nothing from anywhere, except the page's own style and what `permissions` name.
+    /// The content security policy, which allows only the page's own style and what `permissions` contain.
     private static func policy(_ permissions: Permissions, nonce: PageNonce) -> String {
         [
             "default-src 'none'",
@@ -75,7 +76,7 @@ extension Page {
     }
 }
 
-/// The files of the folder `Templates`: a page is `verify-email`, a part of pages `page.css`.
+/// The templates in the folder `Templates`: pages such as `verify-email`, and parts of pages such as `page.css`.
 private enum PageTemplates {
     static let library: MustacheLibrary = {
         MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
@@ -92,7 +93,8 @@ private enum PageTemplates {
 
 /// Escapes text for elements and for attributes in double quotes.
 ///
-/// The engine's own type for HTML compares characters, so that a quote with a combining mark would remain a quote.
+/// The template engine's own type for HTML compares characters instead of Unicode scalars, so it would not escape a
+/// quote that is followed by a combining mark.
 struct EscapedHTML: MustacheContentType {
     func escapeText(_ text: String) -> String {
         var escaped = ""

@@ -1,4 +1,4 @@
-/// A part of a text: a web address to click, or the text between two of them.
+/// A part of a text: a web address to show as a link, or the text between two addresses.
 struct TextSegment: Equatable {
     let text: String
     let isLink: Bool
@@ -41,7 +41,7 @@ extension Substring {
         }
     }
 
-    /// Without a full stop that ends the sentence, or a bracket that surrounds the address.
+    /// The address without punctuation that ends the sentence and without a bracket that encloses the address.
     fileprivate var withoutTrailingPunctuation: Substring {
         var address = self
         while let last = address.last, ".,;:!?)]}'*".contains(last) {

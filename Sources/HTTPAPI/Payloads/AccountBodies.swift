@@ -2,9 +2,9 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// Evidence for an identity: the fields of the core's own providers.
+/// Evidence for an identity, with the fields of all proofs that the server itself defines.
 struct ProofBody: RequestPayload {
-    /// Only `reauthenticate` reads it; other paths name the provider.
+    /// The provider's name, read only by `reauthenticate`; the paths of other routes contain it.
     let provider: String?
     /// What happens to a guest's account if the identity belongs to another account.
     let onConflict: ConflictChoice?
@@ -32,7 +32,7 @@ struct NamedProofBody: RequestPayload {
     static let fields = RequestFields(Self.init, .init(flattening: ProofBody.self, required: ["provider"]))
 }
 
-/// The new address, under the name that the identity's provider gives it.
+/// The new address, in the field for the kind of address that the identity's provider uses.
 struct AddressBody: RequestPayload {
     let email: String?
     let phone: String?
@@ -43,7 +43,7 @@ struct AddressBody: RequestPayload {
 struct AuthorizationBody: RequestPayload {
     let redirectURI: String?
     let codeChallenge: String?
-    /// `S256`, which is the default.
+    /// `S256`, the default if there is a code challenge.
     let codeChallengeMethod: String?
     let state: String?
 
@@ -59,7 +59,7 @@ struct AuthorizationBody: RequestPayload {
     }
 }
 
-/// Changes of an account by its owner; absent fields stay as they are.
+/// Changes of an account by its owner; absent fields are not changed.
 struct UserChanges: RequestPayload {
     let displayName: String?
     /// Replaces the whole metadata.
@@ -82,9 +82,9 @@ struct MergeBody: RequestPayload {
 
 struct ReviewBody: RequestPayload {
     let token: String
-    /// Ids of identities that leave quarantine.
+    /// The ids of identities to keep, which may open sessions again.
     let keep: [UUID]?
-    /// Ids of identities to remove.
+    /// The ids of identities to remove.
     let remove: [UUID]?
 
     static let fields = RequestFields(Self.init, .init("token"), .init("keep"), .init("remove"))

@@ -2,7 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// What a merge would do.
+/// The effects that a merge would have.
 struct MergePlanPayload: ResponsePayload {
     struct Identity: ResponsePayload {
         let identity: Accounts.Identity
@@ -14,7 +14,7 @@ struct MergePlanPayload: ResponsePayload {
         }
     }
 
-    /// What the survivor takes over from the absorbed account.
+    /// The data that moves from the absorbed account to the surviving account.
     struct Moves: ResponsePayload {
         let plan: MergePlan
 
@@ -26,7 +26,7 @@ struct MergePlanPayload: ResponsePayload {
         }
     }
 
-    /// Something that the merge removes: the identity of a guest, or sessions.
+    /// A guest's identity or the sessions that the merge removes.
     struct Drop: ResponsePayload {
         let kind: String
         var id: String?
@@ -52,13 +52,13 @@ struct MergePlanPayload: ResponsePayload {
         Field("survivor", \.plan.survivor)
         Field("absorbed", \.plan.absorbed)
         Field("moves") { Moves(plan: $0.plan) }
-        // Names of values that differ, such as `metadata.theme`; the survivor keeps its own.
+        // The names of values that differ, such as `metadata.theme`; the surviving account keeps its own values.
         Field("collisions", \.plan.collisions)
         Field("drops", \.drops)
     }
 }
 
-/// A merge as the survivor's owner sees it.
+/// A completed merge, as shown to the owner of the surviving account.
 struct MergePayload: ResponsePayload {
     let merge: Merge
 
@@ -82,7 +82,7 @@ struct MergeList: ResponsePayload {
     }
 }
 
-/// A session of the survivor, and the merge.
+/// A session of the surviving account, and the merge.
 struct MergeResponse: ResponsePayload {
     let session: SessionResponse
     let merge: MergePayload
@@ -93,7 +93,7 @@ struct MergeResponse: ResponsePayload {
     }
 }
 
-/// How far a deletion is.
+/// The progress of a deletion.
 struct ErasureResponse: ResponsePayload {
     struct Processor: ResponsePayload {
         let processor: Accounts.Processor
@@ -127,7 +127,7 @@ struct ErasureResponse: ResponsePayload {
         Field("purgeAfter", \.erasure.purgeAfter)
         Field("erasedAt", ifAny: \.erasure.erasedAt)
         Field("processors") { $0.erasure.processors.map(Processor.init) }
-        // A JWS of `typ: erasure+jwt`.
+        // A JWS with the header `typ: erasure+jwt`.
         Field("certificate", ifAny: \.erasure.certificate)
     }
 }

@@ -2,9 +2,9 @@ internal import Accounts
 internal import Foundation
 package import ProviderKit
 
-/// Everything held about a person.
+/// All data that the server stores about a person.
 ///
-/// `ExportWriter` writes it section by section, so that it is never whole in memory.
+/// `ExportWriter` writes the data section by section, so that the whole document is never in memory.
 package enum ExportPayload: DocumentedValue {
     package static var schema: JSONSchema {
         var members = ["exportedAt": Date.schema, "application": .string]
@@ -18,7 +18,7 @@ package enum ExportPayload: DocumentedValue {
     }
 }
 
-/// The columns that the export shows of one kind of row.
+/// The columns of one kind of row that the export contains.
 struct ExportedRow: Sendable {
     private let name: String
     private let columns: [ExportedColumn]
@@ -34,7 +34,7 @@ struct ExportedRow: Sendable {
             named: name)
     }
 
-    /// The row as the export shows it; `values` are by the columns' names in the database.
+    /// The exported row; the keys of `values` are the names of database columns.
     ///
     /// - Throws: `UnexpectedColumn`.
     func json(of values: [String: JSONValue]) throws -> JSONValue {
@@ -51,7 +51,7 @@ extension ExportedRow {
             self.init(
                 "Account", .text("uid"), .text("displayName").orNull, .json("metadata"), .time("createdAt"),
                 .time("updatedAt"),
-                // Languages, as in `Accept-Language`.
+                // The preferred languages, in the syntax of `Accept-Language`.
                 .text("locale").orNull,
                 .time("disabledAt").orNull, .time("deletedAt").orNull, .time("purgeAfter").orNull)
         case .identities:
@@ -59,20 +59,20 @@ extension ExportedRow {
                 "Identity", .text("id"), .text("provider"), .text("providerUid"), .flag("isGuest"),
                 .text("email").orNull, .flag("emailVerified"), .text("phone").orNull, .flag("phoneVerified"),
                 .text("displayName").orNull, .json("profile"), .time("createdAt"), .time("lastUsedAt").orNull,
-                // When a merge or a new address brought it to the account, if that was later than its creation.
+                // When a merge or a new address added the identity to the account, if that was after its creation.
                 .time("joinedAt").orNull,
-                // Since when a password reset blocks it.
+                // When a password reset put the identity into quarantine, in which it opens no session.
                 .time("quarantinedAt").orNull)
         case .addresses:
             self.init(
                 "Address", .text("kind"), .text("address"), .time("verifiedAt"),
-                // The person has switched off mail to it.
+                // Whether the person has switched off mail to this address.
                 .flag("isSilent"))
         case .passwords:
-            // Shows that there is a password; nothing derived from it is exported.
+            // The row shows only that a password exists; its hash is not exported.
             self.init("Password", .text("identityId"), .flag("mustChange"), .time("changedAt"))
         case .providerTokens:
-            // Shows that tokens of a provider are kept for revocation.
+            // The row shows only that tokens of a provider are stored, for revocation.
             self.init("ProviderToken", .text("identityId"), .text("provider"), .time("updatedAt"))
         case .tokenRevocations:
             self.init(
@@ -83,15 +83,15 @@ extension ExportedRow {
             self.init(
                 "Session", .text("id"), .text("identityId"), .texts("methods"), .text("device").orNull,
                 .text("address").orNull,
-                // The session that authenticated again and was replaced by this one.
+                // The session that this one replaced when the person re-authenticated.
                 .text("resumes").orNull,
-                // The session that this one replaced after a merge or a restored deletion.
+                // The session that this one replaced after a merge or after a deletion was cancelled.
                 .text("continues").orNull,
-                // The session's name in `auditEvents`.
+                // The id of the session in `auditEvents`.
                 .text("auditSession"),
                 .time("authenticatedAt"), .time("createdAt"), .time("lastSeenAt").orNull, .time("expiresAt"),
                 .time("endedAt").orNull, .text("endReason").orNull,
-                // The account that a guest switched to.
+                // The account to which a guest's session moved.
                 .text("successorUid").orNull)
         case .pendingRegistrations:
             self.init(
@@ -104,8 +104,8 @@ extension ExportedRow {
                 .text("addressKind"),
                 .texts("methods"), .count("attempts"), .time("createdAt"), .time("expiresAt"))
         case .redirectFlows:
-            // Sign-ins and links by redirect, until a day after they end.
-            // The provider's evidence is sealed until the app redeems its code, and belongs to the identity afterwards.
+            // Sign-ins and links by redirect, stored until a day after they end. The provider's evidence is encrypted
+            // until the app redeems its code, and is stored with the identity afterwards.
             self.init(
                 "Flow", .text("provider"), .text("redirectUri"),
                 // The session whose account the flow links an identity to.
@@ -113,16 +113,16 @@ extension ExportedRow {
                 // The session that the flow opened.
                 .text("sessionId").orNull,
                 .flag("holdsEvidence"),
-                // The provider was asked to authenticate the person again.
+                // Whether the provider was requested to authenticate the person again.
                 .flag("isFresh"),
                 .time("createdAt"), .time("answeredAt").orNull, .time("redeemedAt").orNull, .time("expiresAt"))
         case .merges:
             self.init(
                 "Merge", .text("id"), .text("survivor"), .text("absorbed"), .texts("identities"),
-                // Identities of guests that the survivor gave up.
+                // Identities of guests that the merge removed from the surviving account.
                 .texts("parked"),
                 .texts("addressKinds"), .texts("addresses"),
-                // Values that the survivor took over.
+                // Values that the surviving account took from the absorbed account.
                 .json("filled"),
                 .time("mergedAt"), .time("undoUntil"), .time("undoneAt").orNull)
         case .erasures:
@@ -144,10 +144,10 @@ extension ExportedRow {
 
     static let event = ExportedRow(
         "Event", .text("id"), .time("at"), .text("event"), .json("details"),
-        // `auditSession` of a session; in events of early versions the session's id.
+        // The `auditSession` of a session; in events of early versions the session's own id.
         .text("session").orNull)
 
-    /// Other systems that receive data of people, by the current configuration.
+    /// Another system that receives personal data according to the current configuration.
     static let recipient = ExportedRow("Recipient", .text("name"), .text("kind"), .texts("hosts"))
 }
 
@@ -199,7 +199,7 @@ struct ExportedColumn: Sendable {
     }
 }
 
-/// A column that is missing or of another type than the export declares.
+/// A column is missing or has a type other than the export declares.
 struct UnexpectedColumn: Error {
     let name: String
 }

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import ProviderKit
 
-/// Writes an `ExportPayload` as it is read, a page at a time.
+/// Writes an `ExportPayload` while reading it from the database, one page of rows at a time.
 package struct ExportWriter: Sendable {
     private let export: AccountExport
     private let recipients: [Recipient]
@@ -12,7 +12,7 @@ package struct ExportWriter: Sendable {
         self.recipients = recipients
     }
 
-    /// `sink` takes the bytes of the document in order.
+    /// Passes the bytes of the document to `sink` in order.
     package func write(
         _ uid: UUID, in application: Application, at time: Date, to sink: ([UInt8]) async throws -> Void
     ) async throws {
@@ -53,7 +53,7 @@ package struct ExportWriter: Sendable {
     }
 }
 
-/// A JSON array that grows page by page.
+/// Writes a JSON array page by page.
 private struct ListWriter {
     private var isEmpty = true
 

@@ -2,7 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// An identity as its owner sees it.
+/// An identity, as shown to its owner.
 struct IdentityPayload: ResponsePayload {
     let listed: ListedIdentity
 
@@ -21,9 +21,10 @@ struct IdentityPayload: ResponsePayload {
         Field("displayName", orNull: \.identity.displayName)
         Field("createdAt", \.identity.createdAt)
         Field("lastUsedAt", orNull: \.identity.lastUsedAt)
-        // Whether it opened the session of this request.
+        // Whether this identity opened the session of this request.
         Field("current", \.listed.isCurrent)
-        // Linked shortly before a password reset: it opens no session until another sign-in of the account.
+        // Whether the identity was linked shortly before a password reset; it then opens no session until another
+        // sign-in of the account.
         Field("quarantined", \.identity.isQuarantined)
     }
 }
@@ -62,7 +63,7 @@ struct MessageResponse: ResponsePayload {
     }
 }
 
-/// A code that is on its way; times are whole seconds, rounded up.
+/// A code that was sent; times are whole seconds, rounded up.
 struct SentCodeResponse: ResponsePayload {
     let sent: SentCode
 
@@ -75,7 +76,7 @@ struct SentCodeResponse: ResponsePayload {
     }
 }
 
-/// The provider's page, for an app that opens the browser itself.
+/// The URL of the provider's page, for an app that opens the browser itself.
 struct AuthorizationRedirectResponse: ResponsePayload {
     let url: String
     let state: String

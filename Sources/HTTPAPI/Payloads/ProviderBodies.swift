@@ -11,7 +11,7 @@ struct DirectBody<Credential: RequestPayload>: RequestPayload {
     }
 }
 
-/// The address, under the name that its provider gives it.
+/// The address, in the field that the provider's `targetField` names.
 struct CodeTargetBody<P: ChallengeProvider>: RequestPayload {
     let target: String
     let provider: String?

@@ -2,8 +2,8 @@ internal import Accounts
 package import Foundation
 package import ProviderKit
 
-/// A JSON object that a response carries, declared by its list of fields: it is written by the list, and the OpenAPI
-/// document describes it by the list.
+/// A JSON object in a response, declared by a list of fields, from which both the JSON and the OpenAPI schema are
+/// generated.
 package protocol ResponsePayload: ResponseValue {
     static var fields: ResponseFields<Self> { get }
 }
@@ -15,7 +15,7 @@ extension ResponsePayload {
         json.writeObject { Self.fields.write(self, to: &$0) }
     }
 
-    /// The object's bytes.
+    /// The object as JSON.
     package var json: [UInt8] {
         var writer = JSONObjectWriter()
         Self.fields.write(self, to: &writer)
@@ -31,9 +31,10 @@ package struct ResponseFields<Payload: Sendable>: Sendable {
     fileprivate let fields: [Field<Payload>]
     private let furtherMembers: FurtherMembers?
 
-    /// Fields of an object that the document lists among its components under `name`.
+    /// Creates the fields of an object whose schema is the component `name` of the OpenAPI document.
     ///
-    /// `furtherMembers` are named by the data and not documented; none of them replaces a field.
+    /// `furtherMembers` returns members whose names depend on the data. They are not documented, and none of them
+    /// replaces a field.
     init(
         _ name: String, furtherMembers: FurtherMembers? = nil, @FieldList<Payload> fields: () -> [Field<Payload>]
     ) {
@@ -67,7 +68,7 @@ package struct Field<Payload: Sendable>: Sendable {
     fileprivate let members: [(name: String, schema: JSONSchema, isRequired: Bool)]
     fileprivate let write: Write
 
-    /// A field that is always there.
+    /// A field that is always present.
     init<Value: ResponseValue>(
         _ name: String, as schema: JSONSchema = Value.schema, _ value: @escaping @Sendable (Payload) -> Value
     ) {
@@ -96,7 +97,7 @@ package struct Field<Payload: Sendable>: Sendable {
         write = { Part.fields.write(part($0), to: &$1) }
     }
 
-    /// A field whose name is quoted once, beforehand; names are literals that need no escapes.
+    /// A field whose name is quoted once, at creation; names are literals that need no escaping.
     private init(
         _ name: String, _ schema: JSONSchema, isRequired: Bool,
         write: @escaping @Sendable (Payload, inout JSONObjectWriter, [UInt8]) -> Void
@@ -107,7 +108,7 @@ package struct Field<Payload: Sendable>: Sendable {
     }
 }
 
-/// Lets a payload list its fields one a line.
+/// Lets a payload list its fields one per line.
 @resultBuilder
 enum FieldList<Payload: Sendable> {
     static func buildExpression(_ field: Field<Payload>) -> Field<Payload> { field }

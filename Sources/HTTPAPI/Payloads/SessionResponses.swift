@@ -13,7 +13,7 @@ struct SessionResponse: ResponsePayload {
         Field("isNewAccount", \.signedIn.session.isNewAccount)
         Field("user") { UserPayload($0.signedIn.session.user) }
         Field("auth") { AuthPayload(signedIn: $0.signedIn) }
-        // Only if an admin requires a new password.
+        // Present only if an administrator requires a new password.
         Field("shouldChangePassword", ifAny: { $0.signedIn.session.shouldChangePassword ? true : nil })
     }
 }
@@ -32,7 +32,7 @@ struct TokenResponse: ResponsePayload {
     }
 }
 
-/// An account as its owner sees it.
+/// An account, as shown to its owner.
 struct UserPayload: ResponsePayload {
     let user: User
 
@@ -55,7 +55,7 @@ struct UserPayload: ResponsePayload {
 
 /// The identity that signed in; its times are whole seconds since the epoch.
 ///
-/// Claims of the provider's profile that the application exposes are further members, each under its own name.
+/// The claims of the provider's profile that the application exposes are further members under their own names.
 struct AuthPayload: ResponsePayload {
     let signedIn: SignedIn
 
@@ -65,7 +65,7 @@ struct AuthPayload: ResponsePayload {
         Field("uid", \.session.grant.uid)
         Field("provider", \.session.grant.provider)
         Field("providerUid", \.session.grant.providerUid)
-        // When the identity was created, not the account.
+        // When the identity, not the account, was created.
         Field("createdAt") { Int($0.session.identityCreatedAt.timeIntervalSince1970) }
         Field("expires", \.signedIn.tokens.expiresAt)
         Field("displayName", orNull: { $0.session.identityDisplayName ?? $0.session.user.displayName })

@@ -1,11 +1,11 @@
 internal import Accounts
 internal import ProviderKit
 
-/// The absence of `email` or `password` is an error of its own.
+/// The body of a sign-in by password; if `email` or `password` is absent, the error is `MISSING_EMAIL_OR_PASSWORD`.
 struct LoginBody: RequestPayload {
     let email: String?
     let password: String?
-    /// The ticket of a refusal with `SECOND_PROOF_REQUIRED`.
+    /// The ticket from an error `SECOND_PROOF_REQUIRED`, if this sign-in is the second proof.
     let ticket: String?
 
     static let fields = RequestFields(
@@ -54,7 +54,7 @@ struct PasswordChangeBody: RequestPayload {
 struct OneTimeCodeBody: RequestPayload {
     let challengeId: String
     let code: String
-    /// The provider's name, needed if several providers of the kind are configured.
+    /// The provider's name; required if several providers of the kind are configured.
     let provider: String?
     let ticket: String?
 
@@ -80,7 +80,7 @@ struct CodeBody: RequestPayload {
     }
 }
 
-/// A provider's own body, with the optional ticket of a refused sign-in.
+/// A proof with the optional ticket from an error `SECOND_PROOF_REQUIRED`.
 struct Ticketed<Proof: RequestPayload>: RequestPayload {
     let proof: Proof
     let ticket: String?
@@ -93,7 +93,7 @@ struct Ticketed<Proof: RequestPayload>: RequestPayload {
 /// An event that a provider has signed.
 struct NotificationBody: RequestPayload {
     let payload: String
-    /// The provider's name; without it, the event's audience selects one of the kind.
+    /// The provider's name; if absent, the event's audience selects a provider of the kind.
     let provider: String?
 
     static let fields = RequestFields(Self.init, .init("payload"), .init("provider"))

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// An instant as the API writes it: RFC 3339, UTC, milliseconds, as in `2024-01-30T08:00:00.000Z`.
+/// An instant in the API's format: RFC 3339 in UTC with milliseconds, as in `2024-01-30T08:00:00.000Z`.
 ///
-/// It is written by integer arithmetic, because a formatter takes longer than the rest of a response. RFC 3339 has only
-/// the years 0000 to 9999; dates outside, infinities included, are written as the nearer end of that range.
+/// The text is computed by integer arithmetic, because a formatter takes longer than the rest of a response. RFC 3339
+/// has only the years 0000 to 9999; other dates, including infinities, are written as the nearest date in that range.
 package struct Timestamp: Sendable, Hashable, Encodable {
     package let date: Date
 
@@ -47,7 +47,7 @@ extension Timestamp {
         }
     }
 
-    /// Rounded to the nearest, so that a text is written as it was read.
+    /// Milliseconds since the epoch, rounded to the nearest, so that a parsed text is written unchanged.
     private var clampedMilliseconds: Int64 {
         let exact = (date.timeIntervalSince1970 * 1000).rounded()
         guard exact > Double(Self.range.lowerBound) else { return Self.range.lowerBound }
@@ -55,9 +55,10 @@ extension Timestamp {
         return Int64(exact)
     }
 
-    /// Days since the epoch as a date of the proleptic Gregorian calendar, which RFC 3339 uses for every year.
+    /// Converts days since the epoch to a date of the proleptic Gregorian calendar, which RFC 3339 uses for every year.
     ///
-    /// Years are counted from March here, so that the leap day is the last of its year, and in eras of 400 years.
+    /// The calculation uses eras of 400 years, and years that begin in March, so that the leap day is the last day of a
+    /// year.
     private static func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = shifted.flooredDivision(by: 146_097)
@@ -118,7 +119,7 @@ extension Timestamp {
         return value
     }
 
-    /// Milliseconds of `.123`, cut after the third digit; nothing at all is 0.
+    /// The milliseconds of a fraction such as `.123`, truncated after the third digit; 0 for an empty text.
     private static func fraction(_ text: ArraySlice<UInt8>) -> Int64? {
         guard let point = text.first else { return 0 }
         let digits = text.dropFirst()
@@ -145,7 +146,7 @@ extension Timestamp {
 }
 
 extension Int64 {
-    /// Towards minus infinity, where `/` goes towards zero.
+    /// The quotient rounded toward negative infinity, while `/` rounds toward zero.
     fileprivate func flooredDivision(by divisor: Int64) -> Int64 {
         self / divisor - (self % divisor < 0 ? 1 : 0)
     }

@@ -153,7 +153,7 @@ extension RegistrationResponse {
 }
 
 extension ResponseShape<(export: AccountExport, principal: Principal)> {
-    /// A file that is read from the database while it is sent.
+    /// Responds with the export as a file, which is read from the database while it is sent.
     fileprivate static var export: Self {
         let returned = ReturnedResponse(
             body: ExportPayload.self, headers: ["Content-Disposition": "Names the file that a browser saves it as."])
@@ -177,6 +177,6 @@ extension ResponseShape<(export: AccountExport, principal: Principal)> {
 }
 
 extension OperationContext {
-    /// Where the deletion with that receipt can be followed.
+    /// The path for requesting the status of the deletion with that receipt.
     func erasurePath(_ receipt: UUID) -> String { "\(scope.pathPrefix)\(base)/erasures/\(receipt.text)" }
 }

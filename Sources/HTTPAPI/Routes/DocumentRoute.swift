@@ -1,7 +1,7 @@
 internal import Accounts
 internal import Hummingbird
 
-/// `/openapi.json`, from the declarations that serve.
+/// Serves `/openapi.json`, generated from the declared endpoints.
 struct DocumentRoute {
     private let document: Document
 
@@ -16,7 +16,8 @@ struct DocumentRoute {
     }
 }
 
-/// The document, written at the first request: that takes longer than the rest of the start.
+/// The document, generated at the first request, because generating it takes longer than the rest of the server's
+/// start.
 private actor Document {
     private let endpoints: [Endpoint]
     private var written: [UInt8]?
@@ -28,7 +29,7 @@ private actor Document {
     /// - Throws: `OpenAPIError` if two declarations have the same identifier.
     func json() throws -> [UInt8] {
         if let written { return written }
-        // Relative to where the client found the document, with or without an application's prefix.
+        // The server's URL is relative to the document's, so that it is right with and without an application's prefix.
         let document = OpenAPIDocument(
             title: "Gatehouse", version: "1", server: ".", errorEnvelope: ErrorPayload.schema,
             operations: endpoints.map(\.operation))
@@ -47,7 +48,7 @@ extension Endpoint {
 
     private var isOfAPI: Bool { path.hasPrefix(base) }
 
-    /// The operation's own errors, and those of the checks that come before it.
+    /// The operation's own errors, and those of the checks that run before it.
     private var documentedErrors: [ErrorCode] {
         var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
         if isOfAPI { all.append(.unauthorizedRequestOrigin) }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Hummingbird
 internal import ProviderKit
 
-/// `{identity}` is the name of a provider to link, or the id of an identity that exists.
+/// Routes for identities; `{identity}` in a path is the name of a provider to link, or the id of an existing identity.
 extension APIRoutes {
     var identities: [Endpoint] {
         let path = "/auth/identities"

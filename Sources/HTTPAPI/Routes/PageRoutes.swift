@@ -31,10 +31,10 @@ struct PageRoutes {
         }
     }
 
-    /// Unlimited, because tests poll it; only `gatehouse dev` has an inbox, and listens on loopback.
+    /// The inbox, which has no rate limit, because tests poll it and only `gatehouse dev` serves it, on loopback.
     private func page(of inbox: any Inbox) -> Endpoint {
         .open("/dev/inbox", "Messages that would have been sent", limits: .none) { context in
-            // A page of another host must not read it by resolving its own name to loopback (DNS rebinding).
+            // Prevents DNS rebinding: a page of another host could resolve its own name to loopback and read the inbox.
             guard context.request.request.hostName.isLoopbackHost else {
                 throw APIError(.unauthorizedRequestOrigin, "The inbox is available only on localhost")
             }
@@ -58,7 +58,8 @@ struct PageRoutes {
             })
     }
 
-    /// The form of that page: a token and, by its id, `keep` or `remove` for each identity that was decided on.
+    /// Handles the form of the review page: a token, and `keep` or `remove` under the id of each identity that the
+    /// person has decided on.
     private var reviewForm: Endpoint {
         identities.review.at(
             .post, below: "", "/review", "Keeps and removes identities when its button is pressed",
@@ -74,7 +75,7 @@ struct PageRoutes {
 }
 
 extension ResponseShape {
-    /// A page; errors become pages too.
+    /// Responds with a page, also for errors.
     fileprivate static func reviewPage(_ make: @escaping @Sendable (Output, OperationContext) -> Page) -> Self {
         Self(
             responses: [.init(description: "A page")], errorPage: { .errorPage($0, in: $1) { .reviewError($0) } }

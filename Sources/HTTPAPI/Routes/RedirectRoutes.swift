@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Logging
 internal import ProviderKit
 
-/// Sign-in through a provider's pages, and with what a provider's own SDK gives an app.
+/// Routes for sign-in on a provider's pages, or with a token from a provider's SDK.
 extension APIRoutes {
     var redirects: [Endpoint] {
         let path = "/auth/oauth/{provider}"
@@ -26,7 +26,8 @@ extension APIRoutes {
         ]
     }
 
-    /// Apple sends browsers back by a form from its own origin, all others by a GET.
+    /// The callback for browsers; Apple returns them with a form POST from its own origin, all other providers with a
+    /// GET.
     private func callback(_ method: HTTPRequest.Method, _ path: String) -> Endpoint {
         operations.providers.completeRedirect.at(
             method, path, "Takes a person back from a provider's pages",
@@ -81,7 +82,8 @@ extension RequestShape<ProviderOperations.Start> {
 }
 
 extension ResponseShape<AuthorizationRedirect> {
-    /// A redirect if a cookie ties the flow to the browser, else JSON for the app that opens the browser.
+    /// Responds with a redirect if a cookie binds the flow to the browser, otherwise with JSON for an app that opens
+    /// the browser itself.
     fileprivate static var authorization: Self {
         Self(responses: [
             .init(
@@ -113,7 +115,7 @@ extension ResponseShape<AuthorizationCallback> {
 }
 
 extension Response {
-    /// `SameSite=None`, because Apple's form comes from another site.
+    /// Redirects the browser and sets the cookie with `SameSite=None`, because Apple's form comes from another site.
     fileprivate static func redirect(to url: String, cookie: FlowCookie?, age: Int) -> Response {
         var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
         headers[.setCookie] = cookie.map {

@@ -3,13 +3,13 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import ProviderKit
 
-/// Tells monitoring whether the server can serve.
+/// Reports to monitoring whether the server can serve requests.
 package protocol Health: Sendable {
-    /// The database answers and its schema is this server's.
+    /// Whether the database responds and has the schema version of this server.
     func isReady() async -> Bool
 }
 
-/// What clients and operators read before or besides the API: enabled providers, public keys, health and metrics.
+/// Routes that need no session: enabled providers, public keys, health and metrics.
 struct ServerRoutes {
     let keys: any PublishedKeys
     let health: any Health
@@ -31,7 +31,7 @@ struct ServerRoutes {
             ) { context in
                 .json(written: context.scope.application.providerList)
             },
-            // Cached for less time than the old key stays published after a rotation.
+            // The keys may be cached for less time than an old key remains published after a rotation.
             .open("/.well-known/jwks.json", "The public keys of access tokens, as a JWK Set") { context in
                 .bytes(
                     try await keys.keySet(of: context.application), type: "application/json",
