@@ -9,13 +9,14 @@ import Testing
 
 /// Each command of an administrator causes one audit event.
 struct AdminActionTests {
-    /// A command, with `UID` for the account's; what it writes, and whether that names the account.
+    /// A command in which `UID` stands for the account's uid, with the event that it causes and whether the event names
+    /// the account.
     struct Action: Sendable, CustomTestStringConvertible {
         let command: [String]
         let event: String
         var details: JSONValue = [:]
         var isOfAccount = true
-        /// What must have been done before.
+        /// Commands that must run before.
         var before: [[String]] = []
 
         var testDescription: String { command.joined(separator: " ") }
@@ -32,7 +33,7 @@ struct AdminActionTests {
                 command: ["purge", "--now", "UID"], event: "purge.run", details: ["now": true],
                 before: [["account", "delete", "UID"]]),
         ]
-        /// Those that change nothing and tell nothing about a person's life.
+        /// Commands that cause no event, because they change nothing and reveal nothing about a person's activities.
         static let silent = [
             ["account", "show", "UID"], ["audit", "verify"], ["audit", "export"], ["purge", "--dry-run"],
             ["config", "check"], ["privacy-record"], ["migrate"],

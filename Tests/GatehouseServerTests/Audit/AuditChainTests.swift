@@ -5,9 +5,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// What an attacker with write access to the database can do to the audit, and how verification finds it.
+/// Changes that an attacker with write access to the database can make to the audit, and how verification detects them.
 struct AuditChainTests {
-    /// A server with at least three batches, the last of them of the checkpoint.
+    /// Runs the body with at least three sealed batches and the checkpoint of the last one.
     private func withSealedAudit(
         _ body: @Sendable @escaping (TestServer, AuditCheckpoint) async throws -> Void
     ) async throws {
@@ -113,7 +113,7 @@ struct AuditChainTests {
             try await expectFault(
                 server, AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off"),
                 through: checkpoint)
-            // Those of the very first one alone, too.
+            // The events of the first batch alone are not enough either.
             try await server.execute("DELETE FROM audit_events WHERE batch > 1")
             try await expectFault(server, AuditFault(batch: 1, reason: "is missing"))
         }
@@ -128,7 +128,7 @@ struct AuditChainTests {
             try await expectFault(
                 server, AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off"),
                 through: checkpoint)
-            // The chain goes on from there, and is another one.
+            // The chain continues from the cut, and therefore differs from the one of the checkpoint.
             _ = try await APIClient(server).guest()
             try await server.awaitSealed()
             _ = try await server.verify()
@@ -188,13 +188,13 @@ struct AuditChainTests {
                 INSERT INTO audit_events (application_id, event, at)
                 SELECT 1, 'made up', now() - n * interval '1 millisecond' FROM generate_series(1, 100000) n
                 """)
-            // Not by what is unsealed: that would read more than sealing does.
+            // Counts sealed events, because looking for unsealed ones would read more rows than sealing does.
             try await eventually("the audit is sealed", within: .seconds(120)) {
                 try await server.count("SELECT coalesce(sum(events), 0)::int8 FROM audit_batches") == 100_000
             }
             let report = try await server.verify()
             #expect(report.events == 100_000 && report.batches >= 100)
-            // Each was chosen, numbered and verified.
+            // Each event is read three times: when it is selected, numbered and verified.
             var read = 0
             try await eventually("PostgreSQL has counted it") {
                 read = try await server.count(

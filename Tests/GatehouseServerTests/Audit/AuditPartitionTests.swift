@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The months of the audit, made ahead and dropped past retention.
+/// Partitions of the audit by month are created in advance and dropped after the retention period.
 struct AuditPartitionTests {
     private func partitions(_ server: TestServer) -> AuditPartitions {
         AuditPartitions(database: server.backend.database)
@@ -45,7 +45,7 @@ struct AuditPartitionTests {
         }
     }
 
-    /// What the function does once time has passed: the two months are counted from a later day.
+    /// Simulates a later call of the function, when partitions for further months are due.
     private func makeFurtherMonths(_ server: TestServer) async throws {
         try await server.execute(
             """
@@ -60,7 +60,7 @@ struct AuditPartitionTests {
 
     private static let day = 86_400_000_000
 
-    /// Three batches whose events are of 500 days ago, and one of now.
+    /// Runs the body with three batches whose events are 500 days old, and one current batch.
     private func withOldMonth(_ body: @Sendable @escaping (TestServer, AuditCheckpoint) async throws -> Void)
         async throws
     {
@@ -95,11 +95,11 @@ struct AuditPartitionTests {
             #expect(report.events == 1)
             #expect(report.last == before)
             try await server.verify(through: kept.checkpoint)
-            // The result must not suggest that an older checkpoint was compared.
+            // Comparing with an older checkpoint must fail instead of suggesting that it was compared.
             let forgotten = AuditCheckpoint(seq: old.seq - 1, mac: kept.previous)
             await #expect(throws: AuditFault.self) { try await server.verify(through: forgotten) }
 
-            // What is left of it can't be passed off as its whole.
+            // A partly dropped batch cannot be passed off as a complete one.
             try await server.execute(
                 "UPDATE audit_batches SET sealed_at = sealed_at + interval '1 day' WHERE seq = $1", [.int(old.seq)])
             await #expect(throws: AuditFault(batch: old.seq, reason: "was changed")) { try await server.verify() }
@@ -127,7 +127,7 @@ struct AuditPartitionTests {
         }
     }
 
-    /// What is older than 401 days gets a partition of its own, as it would have had if the server had run then.
+    /// Moves events older than 401 days to a partition of their own, which they would have if the server had run then.
     private func splitFirstPartition(_ server: TestServer) async throws {
         try await server.execute(
             """

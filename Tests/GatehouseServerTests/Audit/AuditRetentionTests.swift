@@ -6,9 +6,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// An attacker who can write events with chosen times cannot deceive the audit's verification.
+/// An attacker who can write events with forged times cannot deceive the audit's verification.
 struct AuditRetentionTests {
-    /// A server with some batches of ordinary events.
+    /// Runs the body with some batches of ordinary events.
     private func withSealedAudit(
         _ body: @Sendable @escaping (TestServer, AuditCheckpoint) async throws -> Void
     ) async throws {
@@ -88,7 +88,7 @@ struct AuditRetentionTests {
                 _ = try await APIClient(server).guest()
                 let unsealed = try await server.verify(through: checkpoint).unsealed
                 #expect(unsealed > 0)
-                // Its own time is no matter.
+                // The limit depends on when an event was inserted, not on its `at`.
                 try await server.execute(
                     "UPDATE audit_events SET inserted_at = inserted_at - interval '61 seconds' WHERE batch IS NULL")
                 await #expect(
@@ -109,7 +109,8 @@ struct AuditRetentionTests {
             let batches = try await server.backend.audit.batches(after: 0, atMost: 1000)
             let last = try #require(batches.last).seq
             try #require(last > 2)
-            // The clock went back by more than retention, at once or after a version that wrote no times.
+            // Simulates a server clock that was set back by more than the retention period, either directly or after
+            // batches of a version that stored no sealing times.
             for (undated, edited) in [(1..<1, 2), (1..<1, last), (2..<last, 2), (2..<last, last)] {
                 try await server.reseal { batch in
                     undated.contains(batch.seq)
@@ -146,7 +147,7 @@ struct AuditRetentionTests {
             try await server.execute("DELETE FROM audit_events WHERE batch < $1", [.int(checkpoint.seq)])
             try await server.execute("DELETE FROM audit_batches WHERE seq < $1", [.int(checkpoint.seq)])
             await #expect(throws: AuditFault.self) { try await server.verify() }
-            // Once that one is past retention, they are.
+            // The missing batches are accepted once the checkpoint's batch is older than the retention period.
             try await server.reseal { $0.sealedAt.map { $0 - 401 * 86_400_000_000 } }
             let events0 = try await server.verify().events
             #expect(events0 == 0)

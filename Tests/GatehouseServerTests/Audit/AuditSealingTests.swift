@@ -10,7 +10,7 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// The events of a batch when no other replica seals.
+/// Which events a batch contains if no other replica seals.
 struct AuditSealingTests {
     private struct Sealing: Sendable {
         let database: Database
@@ -18,7 +18,7 @@ struct AuditSealingTests {
         let authentication: AuditMAC
         let start = Date(timeIntervalSince1970: Date.now.timeIntervalSince1970.rounded(.down))
 
-        /// Numbers of batches, the oldest first; 0 means unsealed.
+        /// The numbers of the events' batches, the oldest event first; 0 means unsealed.
         func names() async throws -> [Int: [String]] {
             let rows = try await database.execute(
                 Statement(.read, "SELECT coalesce(batch, 0), event FROM audit_events ORDER BY at, event"), [])
@@ -28,7 +28,7 @@ struct AuditSealingTests {
             }
         }
 
-        /// Events by name, each so many seconds after the start.
+        /// Inserts events by name, each at this number of seconds after the start.
         func insert(_ events: KeyValuePairs<String, Int>) async throws {
             for (name, second) in events {
                 _ = try await database.execute(
@@ -96,7 +96,8 @@ struct AuditSealingTests {
             _ = try await sealing.seal(atMost: 1)
             let second = try #require(try await sealing.seal(atMost: 2))
             #expect(second.events == 2 && second.firstAt == second.lastAt)
-            // It ended in the midst of its time; what comes late is of an earlier one.
+            // The batch ended between events of the same time, so the next one starts with that time and leaves out
+            // older, late events.
             try await sealing.insert(["late": 1])
             #expect(try await sealing.seal(from: second.lastAt, atMost: 5)?.events == 1)
             #expect(try await sealing.seal(from: second.lastAt, atMost: 5) == nil)
@@ -107,7 +108,7 @@ struct AuditSealingTests {
 
     @Test func `one call seals all, full batch by full batch`() async throws {
         try await with { sealing in
-            // Each time is that of many, so that batches end in the midst of some.
+            // Many events share each time, so that batches end between events of the same time.
             _ = try await sealing.database.execute(
                 Statement(
                     .write,

@@ -6,13 +6,14 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Every decision about a proof, and every deed of an admin, is in the audit; of strangers without any account's name.
+/// Every decision about a proof and every action of an administrator is in the audit; events about unknown people name
+/// no account.
 struct AuditedDecisionTests {
     private func event(_ name: String, _ details: JSONValue = [:], _ account: [UInt8]?) -> TestServer.Audited {
         TestServer.Audited(event: name, details: details, account: account)
     }
 
-    /// Refusals that name no account, as they are counted.
+    /// Expects these counts of refusals that concern no account.
     private func expectCounted(
         _ audited: [TestServer.Audited], _ expected: [(route: String, refusals: JSONValue)],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -134,7 +135,7 @@ struct AuditedDecisionTests {
             }
             #expect(reset == [refused])
             try await server.setDisabled(false, person)
-            // The refusal used it up.
+            // The refused reset used up the token.
             expectError(try await client.reset(token, to: APIClient.otherPassword), 401, "INVALID_TOKEN")
 
             let login = try await client.login(person.email)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Refusals that name no account: counted, so that requests that anyone can send don't fill the audit.
+/// Refusals that concern no account are counted, because anyone can cause them and they would fill the audit.
 struct RefusalCountTests {
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
@@ -34,7 +34,7 @@ struct RefusalCountTests {
                 try await refuse("/auth/apple", ["identityToken": "x.y.z"], "203.0.113.8")
             }
             #expect(try await server.count("SELECT count(*) FROM audit_events") == before)
-            // Nothing goes before its minute is over.
+            // Refusals of the current minute are not moved.
             try await RefusalsTable(database: server.backend.database).moveToAudit()
             let rows = try await counted(at: server)
             #expect(Set(rows.map { $0["route"] }).count == 5 && (5...10).contains(rows.count), "\(rows)")
@@ -46,7 +46,7 @@ struct RefusalCountTests {
             for route in ["refresh", "login", "email/otp/verify", "verify-email", "apple"] {
                 #expect(total(route) == 25, "\(route)")
             }
-            // Two networks, and a /64 of IPv6 is one.
+            // The networks are distinguished, and an IPv6 /64 counts as one.
             let networks = Dictionary(grouping: rows) { $0["network"] }
             #expect(networks.count == 3)
             #expect(!rows.contains { "\($0)".contains("203.0.113") || "\($0)".contains("2001:db8") })
@@ -63,14 +63,14 @@ struct RefusalCountTests {
             async let some = atOnce(20) { try await first.refresh("nonsense").status }
             async let others = atOnce(20) { try await second.refresh("nonsense").status }
             #expect(try await (some + others).allSatisfy { $0 == 401 })
-            // Both move at once what is over.
+            // Both replicas concurrently move the refusals of a minute that is over.
             try await replicas.first.execute("UPDATE refusals SET minute = minute - interval '1 minute'")
             _ = try await atOnce(4) {
                 try await RefusalsTable(database: replicas.first.backend.database).moveToAudit()
             }
             let rows = try await counted(at: replicas.first)
             #expect(rows.reduce(0) { $0 + ($1["count"].integer ?? 0) } == 40, "\(rows)")
-            // One, unless the minute ended meanwhile.
+            // There is one row, or two if a new minute began during the test.
             #expect(rows.count <= 2)
         }
     }

@@ -9,7 +9,7 @@ import Tokens
 @testable import GatehouseServer
 
 extension TestServer {
-    /// How long it takes until every event is sealed.
+    /// Waits until every event is sealed and returns the time that took.
     @discardableResult
     func awaitSealed() async throws -> Duration {
         try await eventually("the audit is sealed") {
@@ -23,7 +23,8 @@ extension TestServer {
             .verify(through: checkpoint)
     }
 
-    /// The chain as it would be if its batches had been sealed at other times, and were of the events as they are now.
+    /// Rebuilds the chain with other sealing times and the current content of its events, as the holder of the key
+    /// could.
     func reseal(_ time: (AuditBatch) -> Int?) async throws {
         let old = try await backend.audit.batches(after: 0, atMost: 1000)
         var previous = try #require(old.first).previous
@@ -45,7 +46,7 @@ extension TestServer {
         }
     }
 
-    /// An event, its details, and whether it names an account.
+    /// An event with its details and its account's pseudonym, if it has one.
     struct Audited: Equatable, CustomStringConvertible {
         let event: String
         let details: JSONValue
@@ -54,7 +55,8 @@ extension TestServer {
         var description: String { "\(event) \(details) \(account == nil ? "of nobody" : "of an account")" }
     }
 
-    /// In the order in which they were written; refusals that are counted as if their minute were over.
+    /// Returns the events in the order in which they were written, including counted refusals whose minute is not over
+    /// yet.
     func audited() async throws -> [Audited] {
         try await endMinute()
         let events = try await backend.audit.events(
@@ -67,7 +69,7 @@ extension TestServer {
         }
     }
 
-    /// Moves what was counted in this minute to the audit.
+    /// Moves the refusals that were counted in the current minute to the audit.
     func endMinute() async throws {
         let table = RefusalsTable(database: backend.database)
         try await table.moveToAudit()
@@ -75,7 +77,7 @@ extension TestServer {
         try await table.moveToAudit()
     }
 
-    /// The audit events that were written while the body ran.
+    /// Returns the audit events that were written while the body ran.
     func audited(while body: () async throws -> Void) async throws -> [Audited] {
         let before = try await audited().count
         try await body()

@@ -4,7 +4,7 @@ import GatehouseServer
 import ProviderKit
 import Testing
 
-/// Texts that are hardly a configuration get an answer too.
+/// Documents that are not a configuration at all are refused with an error.
 struct ConfigurationDocumentTests {
     @Test(arguments: [
         ("", "gatehouse.yaml: the file is empty"),

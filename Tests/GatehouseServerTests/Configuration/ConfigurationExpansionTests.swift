@@ -58,7 +58,7 @@ struct ConfigurationExpansionTests {
         #expect(Fixture.problems(Fixture.providers(lines)) == [])
     }
 
-    /// An error about a misplaced secret never contains the secret.
+    /// An error about a misplaced secret does not contain the secret.
     @Test(arguments: [
         "secrets: { masterKey: hunter2-secret }",
         "secrets: { masterKey: \"${PASSWORD}\" }",

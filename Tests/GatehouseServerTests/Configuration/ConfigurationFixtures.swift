@@ -4,7 +4,7 @@ import Foundation
 import GatehouseServer
 import ProviderKit
 
-/// Files that are right but for what a test adds to them.
+/// Valid configuration files, to which tests add lines.
 enum Fixture {
     static let masterKey = Data(repeating: 7, count: 32).base64EncodedString()
     static let installed = InstalledProviders([
@@ -18,17 +18,17 @@ enum Fixture {
 
         """
 
-    /// What is added begins on line 4.
+    /// Returns a file whose added lines begin on line 4.
     static func top(_ lines: String) -> String {
         required + "applications: { demo: {} }\n" + lines
     }
 
-    /// What is added to the application `demo` begins on line 5.
+    /// Returns a file with lines added to the application `demo`, beginning on line 5.
     static func application(_ lines: String) -> String {
         required + "applications:\n  demo:\n" + indented(lines, by: 4)
     }
 
-    /// What is added to the providers of `demo` begins on line 6.
+    /// Returns a file with lines added to the providers of `demo`, beginning on line 6.
     static func providers(_ lines: String) -> String {
         application("providers:\n" + indented(lines, by: 2))
     }
@@ -44,7 +44,7 @@ enum Fixture {
         try Configuration.parse(yaml, file: "gatehouse.yaml", environment: environment, installed: installed)
     }
 
-    /// The lines that refuse a text; none when it is accepted.
+    /// Returns the errors about a text, or none if it is accepted.
     static func problems(_ yaml: String, environment: [String: String] = [:]) -> [String] {
         do {
             _ = try parse(yaml, environment: environment)
@@ -55,7 +55,7 @@ enum Fixture {
     }
 }
 
-/// A directory that is gone when the test is over.
+/// A directory that is removed when the test ends.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -68,7 +68,7 @@ final class TemporaryDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Written in one step, as a careful administrator would.
+    /// Replaces the file atomically, as an administrator should.
     @discardableResult
     func write(_ text: String, to name: String = "gatehouse.yaml") throws -> String {
         try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)"), options: .atomic)

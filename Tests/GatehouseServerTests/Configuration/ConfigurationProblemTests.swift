@@ -2,7 +2,7 @@ import GatehouseServer
 import ProviderKit
 import Testing
 
-/// Faults of a file, each with its one line.
+/// Each fault of a file is reported in one line.
 struct ConfigurationProblemTests {
     @Test(arguments: [
         ("server: { port: 65536 }", "4: server.port: expected a whole number from 0 to 65535"),

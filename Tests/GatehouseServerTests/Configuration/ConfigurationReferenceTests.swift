@@ -6,18 +6,20 @@ import Testing
 
 @testable import GatehouseServer
 
-/// `docs/configuration.md` and `deploy/gatehouse.example.yaml` agree with the declarations that files are checked by.
+/// `docs/configuration.md` and `deploy/gatehouse.example.yaml` match the declared settings that files are checked
+/// against.
 struct ConfigurationReferenceTests {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../..").standardizedFileURL
     private static let page = repository.appending(path: "docs/configuration.md")
     private static let example = repository.appending(path: "deploy/gatehouse.example.yaml")
-    /// What follows is written from the declarations.
+    /// The text after this marker is generated from the declarations.
     private static let marker = "<!-- The rest is written by ConfigurationReferenceTests. -->\n"
 
     private let kinds = TestServer.providers.kinds.filter { $0.kind != ScriptedProvider.kind } + ReadyProviders.all
 
-    /// Set `GATEHOUSE_WRITE_REFERENCE` to write the page again after a declaration has changed.
+    /// If `GATEHOUSE_WRITE_REFERENCE` is set, the test updates the page instead of failing; use it after a declaration
+    /// has changed.
     @Test func `the reference has every declared key, and no other`() throws {
         let parts = try String(contentsOf: Self.page, encoding: .utf8).split(separator: Self.marker, maxSplits: 1)
         let reference = ConfigurationReference(kinds: kinds).markdown
@@ -87,7 +89,7 @@ private struct ConfigurationReference {
         return (["| key | value | default | meaning |", "|---|---|---|---|"] + rows).joined(separator: "\n")
     }
 
-    /// The setting's own row, then those of the keys below it.
+    /// Returns the setting's own row, followed by those of the keys below it.
     private func rows(_ setting: Setting, below prefix: String) -> [String] {
         let path = prefix + setting.name
         // Forms of durations and rates are explained once, at the top of the page.

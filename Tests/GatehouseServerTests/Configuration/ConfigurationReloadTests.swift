@@ -186,7 +186,7 @@ struct ConfigurationReloadTests {
     }
 }
 
-/// What a server would have taken over; refuses to as often as a test asks.
+/// Records the configurations that a server would have applied, and throws as often as a test requests.
 private final class TakenOver: Sendable {
     private let state = Mutex(
         (all: [(configuration: Configuration, sections: Set<Configuration.Section>)](), failures: 0))
@@ -211,7 +211,7 @@ private final class TakenOver: Sendable {
     }
 }
 
-/// A clock whose one sleeper wakes when a test says so.
+/// A clock whose only sleeping task wakes when a test advances it.
 private actor SteppingClock: Clock {
     typealias Duration = Swift.Duration
     typealias Instant = ContinuousClock.Instant
@@ -229,7 +229,7 @@ private actor SteppingClock: Clock {
         }
     }
 
-    /// Waits until a task sleeps.
+    /// Waits until a task is sleeping.
     func sleeping() async {
         if sleeper == nil { await withCheckedContinuation { waiter = $0 } }
     }

@@ -1,6 +1,6 @@
 import ProviderKit
 
-/// A provider of which only the settings matter.
+/// A provider that only has settings.
 protocol FakeProvider: Provider {
     var settings: Settings { get }
     init(settings: Settings)
@@ -49,7 +49,8 @@ struct AppleFake: FakeProvider {
     let settings: Settings
 }
 
-/// Refuses what a schema can't: an issuer that isn't https, and a secret that it repeats.
+/// A provider that refuses settings which its schema accepts: an issuer without https, and a secret that its error
+/// repeats.
 struct OIDCFake: Provider {
     struct Settings: ProviderSettings {
         var issuer: String
@@ -108,7 +109,7 @@ struct OAuth2Fake: FakeProvider {
 
 struct CustomTokenFake: FakeProvider {
     struct Settings: ProviderSettings {
-        /// Decoded from text, so that the decoder itself has something to refuse.
+        /// A type that decodes from a string, so that the decoder itself refuses unknown values.
         enum Algorithm: String, Decodable { case rs256 = "RS256", es256 = "ES256" }
 
         var issuer: String

@@ -147,7 +147,7 @@ struct NoticeLanguageTests {
         }
     }
 
-    /// Each sign-in locks the account while it opens its session; no deadlock may occur.
+    /// Each sign-in locks the account's row while it opens its session; concurrent sign-ins must still succeed.
     @Test func `sign-ins at once with as many languages all succeed`() async throws {
         try await TestServer.with { server in
             let person = try await owner("fr", at: server)

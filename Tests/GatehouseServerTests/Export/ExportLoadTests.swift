@@ -16,7 +16,7 @@ struct ExportLoadTests {
                 let before = try await rowsRead(server)
                 let answer = try await client.get("/auth/account/export", bearer: person.accessToken)
                 #expect(answer.status == 200)
-                // Each connection tells of what it has read a second later at the earliest.
+                // PostgreSQL's connections report their statistics with a delay of at least a second.
                 try await eventually("the database tells of it") {
                     try await server.count(
                         "SELECT coalesce(sum(idx_scan), 0)::int8 FROM pg_stat_user_tables WHERE relname = 'proofs'")
@@ -40,7 +40,7 @@ struct ExportLoadTests {
         )
     }
 
-    /// 20,000 rows of other people in each table that refers to no account by constraint.
+    /// Inserts 20,000 rows of other people into each table that has no foreign key to an account.
     private func fill(_ server: TestServer) async throws {
         let statements: [StaticString] = [
             """

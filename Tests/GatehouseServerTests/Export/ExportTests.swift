@@ -9,7 +9,7 @@ import Tokens
 
 @testable import GatehouseServer
 
-/// Everything held about a person, for the person.
+/// The export contains all data about a person, for that person.
 struct ExportTests {
     private func uid(_ person: Person) throws -> UUID { try #require(UUID(uuidString: person.uid)) }
 
@@ -107,13 +107,13 @@ struct ExportTests {
                 "/auth/change-password", ["password": .string(APIClient.otherPassword)], bearer: person.accessToken)
             #expect(change.status == 204)
             _ = try await client.post("/auth/email/otp", ["email": .string(other.email)])
-            // A code to an address without an account, requested by this person.
+            // A code that this person requested for an address without an account.
             _ = try await client.post(
                 "/auth/email/otp", ["email": .string(APIClient.newAddress())], bearer: person.accessToken)
             try await eventually("everything is sent") {
                 try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
             }
-            // An old one that does not name its account.
+            // A message of an earlier version, which does not store its account.
             try await server.execute(
                 """
                 INSERT INTO outbox (application_id, id, topic, sealed, recipient, failed_at)
@@ -156,7 +156,7 @@ struct ExportTests {
             #expect(answer.headers.first(name: "content-disposition")?.hasPrefix("attachment; filename=") == true)
             #expect(answer.headers.first(name: "content-type") == "application/json; charset=utf-8")
             #expect(answer.headers.first(name: "cache-control") == "no-store")
-            // Streamed, so its length was not known before.
+            // The response is streamed, so its length is not known in advance.
             #expect(answer.headers.first(name: "content-length") == nil)
         }
     }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Which tables hold something about an account, and what becomes of them in its export.
+/// The tables that hold data about an account, and how its export treats them.
 ///
-/// A new table must be named here: as part of the export, or with the reason why not.
+/// Each new table must be listed here, either as part of the export or with the reason why it is left out.
 enum ExportedTables {
-    /// Tables by the sections of the export that tell of them.
+    /// Tables with the sections of the export that contain their data.
     static let sections = [
         "accounts": "account", "identities": "identities", "addresses": "addresses", "passwords": "passwords",
         "provider_tokens": "providerTokens", "token_revocations": "tokenRevocations", "sessions": "sessions",
@@ -33,7 +33,7 @@ enum ExportedTables {
         "ended_sessions": "sessions of accounts that are erased",
     ]
 
-    /// Columns of exported tables that the export doesn't have, and why.
+    /// Columns of exported tables that the export leaves out, with the reason.
     static let leftOutColumns: [String: [String: String]] = [
         "accounts": ["audit_key": "a secret", "absorbed_by": "is the account"],
         "identities": ["uid": owner, "seen_at": "a guest's, made of lastUsedAt and sessions"],
@@ -80,7 +80,7 @@ enum ExportedTables {
     private static let owner = "the account, or one that it has absorbed"
     private static let work = "when a worker looks at it"
 
-    /// Columns by table, without the application's number.
+    /// Returns the columns by table, without the application's number.
     static func columns(of table: String, at server: TestServer) async throws -> Set<String> {
         let rows = try await server.backend.database.execute(
             Statement(
@@ -96,13 +96,13 @@ enum ExportedTables {
             })
     }
 
-    /// By which a table's rows belong to an account or an application.
+    /// Columns that link a row to an account or an application.
     private static let columns = [
         "application_id", "uid", "account", "absorbed_by", "survivor", "absorbed", "successor_uid", "identity_id",
         "session_id", "linking_session", "registration_id",
     ]
 
-    /// Those that there are, without partitions and views.
+    /// Returns the existing tables that have such columns, without partitions and views.
     static func all(at server: TestServer) async throws -> Set<String> {
         let rows = try await server.backend.database.execute(
             Statement(
@@ -122,7 +122,7 @@ enum ExportedTables {
     }
 }
 
-/// One row of each exported table about an account, made by hand, and what of it must be in the export.
+/// Inserts one row about an account into each exported table, and knows which of its values the export must contain.
 struct ExportSeed {
     let uid: UUID
     let identity = UUID()
@@ -130,10 +130,10 @@ struct ExportSeed {
     let alias = UUID()
     private let mark = UUID().uuidString.lowercased().prefix(8)
 
-    /// A text that nothing else in the export holds.
+    /// Returns a text that occurs nowhere else in the export.
     func marker(_ table: String) -> String { "\(table)-\(mark)" }
 
-    /// Values that no export may contain, as text or in hexadecimal.
+    /// A value that the export must not contain, neither as text nor in hexadecimal.
     let secret = Array("never to be told! never to be to".utf8)
 
     func plant(at server: TestServer) async throws {
@@ -195,7 +195,7 @@ struct ExportSeed {
             .uuid(uid), .text(marker("audit_events")))
     }
 
-    /// The expected content of each table's section.
+    /// Returns the expected content of a table's section.
     func expected(of table: String) -> String {
         switch table {
         case "erasures": "2031-02-03T04:05:06.000Z"

@@ -2,7 +2,7 @@ import GatehouseServer
 import Logging
 import Synchronization
 
-/// Log lines that a test looks at: level, message and the values of the metadata.
+/// Collects log lines for a test, with their level, message and metadata values.
 final class CollectedLog: Sendable {
     private let collected = Mutex([String]())
 
@@ -37,7 +37,7 @@ final class CollectedLog: Sendable {
     }
 }
 
-/// Collects the output of a handler under test.
+/// Collects the output of a log handler.
 final class CollectedOutput: LogOutput {
     private let collected = Mutex([String]())
 

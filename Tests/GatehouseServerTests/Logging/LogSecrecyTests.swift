@@ -9,9 +9,10 @@ import Testing
 
 @testable import GatehouseServer
 
-/// At the most verbose level no log line contains a code, a token or an address.
+/// Even at the most verbose level no log line contains a code, a token or an address.
 struct LogSecrecyTests {
-    /// What goes to the inbox, where the test reads it, and then to a relay or gateway that refuses it.
+    /// Puts each message into the inbox, where the test reads it, and then sends it to a relay or gateway that refuses
+    /// it.
     private struct Refused: MessageTransport, TextTransport {
         let inbox: DevelopmentInbox
         let relay: SMTPTransport
@@ -31,7 +32,7 @@ struct LogSecrecyTests {
     @Test func `no line of a whole story holds a secret or an address`() async throws {
         let output = CollectedOutput()
         let logger = Logger(label: "test") { LineLogHandler(.json, label: $0, level: .trace, output: output) }
-        // Both repeat what they refuse.
+        // The relay and the gateway repeat the refused values in their replies.
         let sink = try MailSink { event, _ in event.hasPrefix("RCPT") ? .reply("550 \(event) is nobody") : nil }
         defer { sink.close() }
         let told: [String] = try await UpstreamServer.with { upstream in
@@ -79,7 +80,7 @@ struct LogSecrecyTests {
         }
     }
 
-    /// As it is, percent-encoded, and in either alphabet of base64; all in lower case.
+    /// Returns the secret as it is, percent-encoded, and in both alphabets of base64, in lower case.
     private func forms(of secret: String) -> Set<String> {
         let base64 = Data(secret.utf8).base64EncodedString().replacing("=", with: "")
         let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
@@ -88,7 +89,7 @@ struct LogSecrecyTests {
         return Set([secret, encoded, base64, urlSafe].map { $0.lowercased() })
     }
 
-    /// Six digits may well be part of a number that means something else.
+    /// Whether a line contains the secret; six digits only count if they are not part of a longer number or word.
     private func isTold(_ form: String, in line: String) -> Bool {
         guard form.count == 6, form.allSatisfy(\.isNumber) else { return line.contains(form) }
         return line.ranges(of: form).contains { range in
@@ -99,7 +100,7 @@ struct LogSecrecyTests {
     }
 }
 
-/// Uses every feature once, and collects all personal data and secrets in it.
+/// Uses every feature once and collects all personal data and secrets that occur.
 private struct Story {
     let server: TestServer
     let client: APIClient
@@ -194,7 +195,7 @@ private struct Story {
         #expect(signedIn.status == 200, "\(signedIn.text)")
         note(email, evidence.providerUid, flow.state, flow.url.query("nonce"), web.verifier, arrival.query("code"))
         note(session: signedIn)
-        // Neither the provider's error text nor an unknown state is logged.
+        // The provider's error text and an unknown state are not logged.
         let failing = try await web.begin()
         note(failing.state)
         for error in ["access_denied", "no \(email)", email] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Failures of background work are logged once, and again when they end.
+/// A failure of background work is logged once, and its end is logged once.
 struct TroubleTests {
     private struct Failure: Error {}
 

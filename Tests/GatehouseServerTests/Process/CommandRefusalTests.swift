@@ -9,7 +9,7 @@ import Testing
 struct CommandRefusalTests {
     private static let uid = "01930000-0000-7000-8000-000000000001"
 
-    /// Every command that works with the database.
+    /// Every command that uses the database.
     static let commands: [[String]] =
         ["show", "disable", "enable", "require-password-change", "delete", "export"].map { ["account", $0, uid] } + [
             ["purge"], ["purge", "--now", uid], ["purge", "--dry-run"], ["audit", "verify"], ["audit", "export"],

@@ -4,9 +4,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// `gatehouse dev`, as a newcomer runs it.
+/// `gatehouse dev`, used as the documentation describes.
 @Suite(.serialized) struct DevelopmentCommandTests {
-    /// Runs the body once the banner is there.
+    /// Runs the body once the banner has been printed.
     private func develop<Result>(
         in directory: ProcessDirectory, port: Int? = nil,
         _ body: (GatehouseProcess, APIClient) async throws -> Result
@@ -35,7 +35,7 @@ import Testing
                 let lines = process.output.split(separator: "\n")
                     .filter { $0.contains("curl ") || $0.contains("openssl ") }
                 try #require(lines.count == 6)
-                // One shell, as the lines are pasted into one.
+                // Runs all lines in one shell, because users paste them into one.
                 let script = lines.joined(separator: "\necho ----\n")
                 let outcome = try await GatehouseProcess.run(["-c", script], program: "/bin/sh", in: directory)
                 #expect(outcome.status == 0)

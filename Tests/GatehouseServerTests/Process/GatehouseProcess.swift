@@ -3,20 +3,21 @@ import Synchronization
 import ProviderKit
 import Testing
 
-/// A program run as a process of its own, mostly the built `gatehouse`; what it says is kept in files.
+/// A separate process, mostly of the built `gatehouse`, whose output is kept in files.
 final class GatehouseProcess: Sendable {
     private let id: pid_t
     private let status = Mutex<Int32?>(nil)
     private let outputFile: URL
     private let errorFile: URL
 
-    /// The executable is in the directory of the tests.
+    /// The path of the built executable, which is in the directory of the tests.
     static var executable: String {
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "gatehouse").path
     }
 
-    /// By hand, since Foundation takes a process for running as long as any of its descendants is.
+    /// Starts the process without Foundation, which reports a process as running while any of its descendants is
+    /// running.
     init(
         _ arguments: [String], program: String = executable, in directory: ProcessDirectory,
         environment: [String: String] = [:]
@@ -48,7 +49,7 @@ final class GatehouseProcess: Sendable {
     }
     var isRunning: Bool { exitStatus == nil }
 
-    /// The exit status; a signal's number, negated, where that ended it.
+    /// The exit status, or the negated number of the signal that ended the process; `nil` while it is running.
     private var exitStatus: Int32? {
         status.withLock { status in
             var raw: Int32 = 0
@@ -59,24 +60,24 @@ final class GatehouseProcess: Sendable {
         }
     }
 
-    /// To a process that has not been waited for, so that the number is still its own.
+    /// Sends a signal, unless the process has been waited for and its id may belong to another process.
     func signal(_ number: Int32) {
         if isRunning { kill(id, number) }
     }
 
-    /// The exit status; a signal's number, negated, where that ended it.
+    /// Waits for the end and returns the exit status, or the negated number of the signal that ended the process.
     func end(within limit: Duration = .seconds(60)) async throws -> Int32 {
         try await eventually("the process ends", within: limit) { !isRunning }
         return try #require(exitStatus)
     }
 
-    /// Sends the signal and waits for the end.
+    /// Sends the signal and waits for the process to end.
     func end(by number: Int32) async throws -> Int32 {
         signal(number)
         return try await end()
     }
 
-    /// The result of a program that ended by itself.
+    /// Runs a program until it exits and returns its result.
     struct Outcome {
         let status: Int32
         let output: String
@@ -93,7 +94,7 @@ final class GatehouseProcess: Sendable {
         }
     }
 
-    /// Ends the process after the body, also if it throws.
+    /// Runs the body and ends the process afterwards, even if the body throws.
     static func with<Result>(
         _ arguments: [String], program: String = executable, in directory: ProcessDirectory,
         environment: [String: String] = [:], _ body: (GatehouseProcess) async throws -> Result
@@ -110,7 +111,7 @@ final class GatehouseProcess: Sendable {
     }
 }
 
-/// A directory that other users may enter, as a PostgreSQL started by root must, gone after the test.
+/// A temporary directory that other users can enter, because PostgreSQL started by root runs as another user.
 struct ProcessDirectory: Sendable {
     let url: URL
 
@@ -133,7 +134,7 @@ struct ProcessDirectory: Sendable {
         return result
     }
 
-    /// Waits for a PostgreSQL whose owner was killed: it would go on writing.
+    /// Waits until a PostgreSQL whose parent was killed has stopped, because it would continue to write.
     private func remove(with root: URL) async throws {
         try await eventually("nothing runs in \(url.path)") { processes().isEmpty }
         try FileManager.default.removeItem(at: root)
@@ -145,7 +146,7 @@ struct ProcessDirectory: Sendable {
         try text.write(toFile: path(name), atomically: false, encoding: .utf8)
     }
 
-    /// The processes that work in the directory or were told of it.
+    /// Returns the processes whose working directory is this one or whose arguments contain its path.
     func processes() -> [String] {
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
         return numbers.filter { $0 != getpid() }.compactMap { number in

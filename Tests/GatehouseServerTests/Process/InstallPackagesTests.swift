@@ -2,12 +2,12 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// `deploy/install-packages`, with the programs that it calls replaced.
+/// `deploy/install-packages` with stubs in place of the programs that it calls.
 @Suite struct InstallPackagesTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../deploy/install-packages").standardizedFileURL.path
 
-    /// Programs that only write down how they were called.
+    /// Stubs that only record how they were called.
     private func run(
         _ packages: String..., installed: [String], user: Int, sudo: Bool = false
     ) async throws -> (outcome: GatehouseProcess.Outcome, calls: [String]) {
@@ -23,7 +23,7 @@ import Testing
                 "mkdir": "echo \"mkdir $*\" >> calls",
             ]
             if sudo {
-                // As the real one does, it passes nothing of the environment on.
+                // Like the real `sudo`, the stub passes no environment variables on.
                 programs["sudo"] = """
                     echo "sudo" >> calls
                     [ "$1" = -n ] && shift
@@ -33,7 +33,8 @@ import Testing
             for (name, words) in programs {
                 try directory.write("#!/bin/sh\n\(words)\n", to: "\(name).stub")
             }
-            // Written by a process that has ended: what another process has open for writing can't be run.
+            // A separate process copies the stubs, because a file cannot be executed while a process has it open for
+            // writing.
             let copy = "for stub in *.stub; do cp $stub ${stub%.stub}; chmod 755 ${stub%.stub}; done"
             _ = try await GatehouseProcess.run(["-c", copy], program: "/bin/sh", in: directory)
             for name in ["sh", "cat", "env", "true"] {

@@ -10,12 +10,15 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A server killed while it sends mail: nothing is lost, and nothing but what it was just about to mark comes twice.
+/// If a server is killed while it sends mail, no mail is lost, and only the mail that it was about to mark as sent is
+/// sent twice.
 @Suite struct KilledWorkerTests {
     private static let messages = 40
-    /// The mail that the relay has taken when the server is killed, and the server has not marked yet.
+    /// The number of the mail that the relay has accepted, but the server has not marked as sent, when the server is
+    /// killed.
     private static let doubtful = 12
-    /// The relay accepts no more connections, so that the remaining mails wait.
+    /// The number of accepted mails after which the relay accepts no more connections, so that the remaining mails
+    /// wait.
     private static let enough = 20
 
     @Test func `a worker killed between sending and marking leaves one message in doubt`() async throws {
@@ -37,7 +40,7 @@ import Testing
                             "/auth/email/otp", ["email": .string(APIClient.newAddress())])
                         try #require(asked.status == 202, "\(asked.text)")
                     }
-                    // All the worker's places wait: whatever else was sent is marked.
+                    // All of the worker's connections hang, so every other mail that was sent has been marked.
                     try await eventually("the relay holds everything up") { sink.hanging == 8 }
                     #expect(try await process.end(by: SIGKILL) == -SIGKILL)
                 }
@@ -46,7 +49,7 @@ import Testing
                 #expect(try await unmarked(in: database) == Self.messages - taken + 1)
 
                 isHolding.withLock { $0 = false }
-                // Its leases end.
+                // The leases of the killed server expire.
                 _ = try await database.execute(
                     Statement(.write, "UPDATE outbox SET due_at = now() WHERE sent_at IS NULL"), [])
                 try await file.serve(in: directory) { _, _ -> Void in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A port of 127.0.0.1, held while this lives.
+/// A port of 127.0.0.1 that is reserved during the lifetime of this object.
 final class Port {
     let number: Int
     private let socket: Int32
@@ -23,6 +23,6 @@ final class Port {
 
     deinit { close(socket) }
 
-    /// One that was free a moment ago.
+    /// Returns a port that was free a moment ago.
     static func free() throws -> Int { try Port().number }
 }

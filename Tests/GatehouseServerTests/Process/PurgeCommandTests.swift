@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// `gatehouse purge`, beside a server and without one.
+/// `gatehouse purge`, with a running server and without one.
 struct PurgeCommandTests {
     private struct Bench: Sendable {
         let server: TestServer
@@ -22,7 +22,8 @@ struct PurgeCommandTests {
         }
     }
 
-    /// `serverWebhooks` stand in for `webhooks` at the server, where only the command is to deliver.
+    /// Runs the body with a server; `serverWebhooks` replaces `webhooks` in its configuration, for tests in which only
+    /// the command delivers.
     private func with(
         webhooks: String = "[]", serverWebhooks: String? = nil, deletion: String = "{}",
         _ body: @Sendable @escaping (Bench) async throws -> Void
@@ -135,7 +136,7 @@ struct PurgeCommandTests {
                 let person = try await bench.client.register(at: bench.server)
                 let location = try await bench.client.deleteAccount(person)
                 try await eventually("it was tried") { sink.posts.count == 1 }
-                // Only the command tries it again.
+                // Only the command sends it again.
                 try await eventually("and is put off") {
                     try await bench.server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE failure IS NOT NULL") == 1
@@ -150,7 +151,7 @@ struct PurgeCommandTests {
                     ])
                 #expect(sink.posts.count == 2)
                 #expect(try await bench.client.erasure(location)["status"] == "scheduled")
-                // Its time is over for the person: there is no way back.
+                // The grace period is over, so the person can no longer restore the account.
                 let login = try await bench.client.login(person.email)
                 let token = try #require(login["error"]["details"]["restoreToken"].string)
                 expectError(

@@ -9,9 +9,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// `gatehouse purge` delivers the events of its own erasures, and leaves all others to the servers.
+/// `gatehouse purge` delivers the events of its own erasures and leaves all others to the servers.
 struct PurgeDeliveryTests {
-    /// A server that delivers nothing, and a command that knows the webhook.
+    /// Runs the body with a server that delivers nothing and a command that has the webhook in its configuration.
     private func with(
         _ sink: WebhookSink, _ body: @Sendable @escaping (TestServer, ServerFile, ProcessDirectory) async throws -> Void
     ) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// TLS of its own, or none but a trusted proxy's word.
+/// TLS by the server itself, or behind a trusted proxy.
 @Suite struct SecureTransportTests {
     @Test func aServerWithACertificateSpeaksBothVersions() async throws {
         var file = ServerFile(database: try await TemporaryPostgres.database())
@@ -25,7 +25,8 @@ import Testing
                     #expect(outcome.output.contains("accessToken"))
                     #expect(outcome.output.lowercased().contains("strict-transport-security: max-age=31536000"))
                 }
-                // The first one would be served by a server that speaks it: OpenSSL offers it at this security level.
+                // TLS 1.1 must be refused; at this security level the client does offer it, so a server that supports
+                // it would accept.
                 for (version, isSpoken) in [("-tls1_1", false), ("-tls1_2", true)] {
                     let words = """
                         openssl s_client -connect 127.0.0.1:\(client.url.split(separator: ":").last ?? "") \(version) \
@@ -70,7 +71,7 @@ import Testing
 }
 
 extension ProcessDirectory {
-    /// A certificate of 127.0.0.1 in `cert.pem`, its key in `key.pem`.
+    /// Creates a certificate for 127.0.0.1 in `cert.pem` and its key in `key.pem`.
     func makeCertificate() async throws {
         let words = """
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \

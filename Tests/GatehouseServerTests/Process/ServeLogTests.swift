@@ -7,9 +7,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The log of `gatehouse serve` about people.
+/// The log of `gatehouse serve` contains no personal data.
 @Suite struct ServeLogTests {
-    /// Secrets and personal data, collected along the way.
+    /// Secrets and personal data that are collected during the test.
     private struct Secrets {
         private(set) var all: Set<String> = []
 
@@ -27,7 +27,7 @@ import Testing
             _ = try await client.post("/auth/forgot-password", ["email": .string(person.email)])
             return (person, try await client.mailedToken(to: person.email, at: server, other: [verification]))
         }
-        // A relay that isn't there: what can't be sent is told too.
+        // The relay does not exist, so that failed deliveries are logged too.
         var file = ServerFile(database: database)
         let relay = "smtp://127.0.0.1:\(try Port.free())"
         file.delivery = "delivery: { email: { from: 'no-reply@demo.example', smtp: '\(relay)' } }"
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A day in the life: what goes right and what goes wrong.
+    /// Successful and failing calls of one person's session.
     private func session(
         of person: Person, resetToken: String, with client: APIClient, _ secrets: inout Secrets
     ) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// `gatehouse serve` reports each reason not to start in one line and ends.
+/// `gatehouse serve` prints each reason not to start in one line and exits.
 @Suite struct ServeRefusalTests {
     private func expectRefusal(
         of file: ServerFile, by arguments: [String] = ["serve"], saying words: String...,

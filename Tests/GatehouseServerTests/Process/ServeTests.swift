@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// `gatehouse serve` from its start to its end.
+/// `gatehouse serve` from start to shutdown.
 @Suite struct ServeTests {
     @Test(arguments: [SIGTERM, SIGINT])
     func aSignalLetsASlowLoginFinish(signal: Int32) async throws {
@@ -48,9 +48,9 @@ import Testing
 
     private static let hasAutogroups = FileManager.default.fileExists(atPath: "/proc/self/autogroup")
 
-    /// Runs the server beside a shell of the same session, by a program that begins one.
+    /// Runs the server and a shell in one session, started by `program`.
     ///
-    /// - Returns: what the shell says of its session while the server runs and after.
+    /// - Returns: the session's priorities as the shell prints them, while the server runs and afterwards.
     private func sessionPriorities(by program: String, arguments: (_ script: String) -> [String]) async throws
         -> [String]
     {

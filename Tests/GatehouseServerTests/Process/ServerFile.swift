@@ -4,7 +4,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The configuration file of a server, each part of which a test may spoil.
+/// The configuration file of a server; a test may replace each part by an invalid one.
 struct ServerFile {
     static let masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
@@ -38,7 +38,7 @@ struct ServerFile {
         """
     }
 
-    /// Runs `gatehouse serve` until the body returns; it is given the address.
+    /// Runs `gatehouse serve` until the body returns, with a client of its address.
     func serve<Result>(
         in directory: ProcessDirectory, scheme: String = "http",
         _ body: (GatehouseProcess, APIClient) async throws -> Result
@@ -64,7 +64,7 @@ struct ServerFile {
     }
 }
 
-/// A line that `serve` logs.
+/// A parsed line of the log of `serve`.
 struct LogLine: Decodable {
     let time: String
     let level: String
@@ -78,7 +78,7 @@ struct LogLine: Decodable {
 }
 
 extension GatehouseProcess {
-    /// What `serve` says once its port is open.
+    /// The line that `serve` logs when its port is open.
     fileprivate var servedPort: Int? {
         errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == "serving" }?
             .metadata?["port"].flatMap(Int.init)
@@ -86,6 +86,6 @@ extension GatehouseProcess {
 }
 
 extension APIClient {
-    /// A client of a server in another process.
+    /// Creates a client of a server in another process.
     init(url: String) { self.url = url }
 }

@@ -11,7 +11,7 @@ import Testing
             let program = directory.path("gatehouse")
             try FileManager.default.copyItem(atPath: GatehouseProcess.executable, toPath: program)
             let whole = try size(of: program)
-            // A second time changes nothing: the symbols are still there.
+            // A second run leaves the file of debug symbols unchanged.
             var sizes: [Int] = []
             for _ in 0..<2 {
                 let outcome = try await GatehouseProcess.run([program], program: Self.script, in: directory)

@@ -1,38 +1,39 @@
 import Foundation
 import Testing
 
-/// Text that is slow to normalise: a letter under many unsorted combining marks.
+/// Text that is slow to normalise: a letter followed by many unsorted combining marks.
 enum CombiningMarks {
     private static let marks: [Unicode.Scalar] = [
         "\u{345}", "\u{35D}", "\u{315}", "\u{301}", "\u{31B}", "\u{316}", "\u{327}", "\u{334}",
     ]
 
-    /// Marks of that many bytes of UTF-8, two for each.
+    /// Returns combining marks with that many bytes of UTF-8, two for each mark.
     static func text(bytes: Int = 60_000) -> String {
         var scalars = String.UnicodeScalarView()
         for index in 0..<bytes / 2 { scalars.append(marks[(index * 5 + index / 7) % marks.count]) }
         return String(scalars)
     }
 
-    /// The same as escapes of JSON, which are three times as long.
+    /// Returns the marks as JSON escapes, which are three times as long.
     static func escaped(bytes: Int = 60_000) -> String {
         text(bytes: bytes / 3).unicodeScalars.map { "\\u0" + String($0.value, radix: 16) }.joined()
     }
 
-    /// The same as escapes of a URL, which are three times as long.
+    /// Returns the marks percent-encoded, which is three times as long.
     static func percentEncoded(bytes: Int = 60_000) -> String {
         text(bytes: bytes / 3).utf8.map { "%" + String($0, radix: 16) }.joined()
     }
 }
 
 extension String {
-    /// Enough of it to be told from others: a character may be as long as the text.
+    /// The first scalars, enough to identify the text; a single `Character` may be as long as the whole text.
     var start: String { String(unicodeScalars.prefix(60)) }
 }
 
-/// The processor time that a piece of work may take.
+/// A limit for the processor time of an operation.
 struct ProcessorBudget {
-    /// 20 ms; more on a machine where hashing such a text, which is what must not happen, takes over 240 ms.
+    /// The limit is 20 ms, or more on a slow machine: one twelfth of the time that hashing such a text takes, which the
+    /// server must avoid.
     private static let milliseconds: Double = {
         let (text, start) = (CombiningMarks.text(), spent)
         _ = text.hashValue
@@ -42,9 +43,9 @@ struct ProcessorBudget {
 
     private var exceeded: [String] = []
 
-    /// Other work of the process counts too, so that the cheapest of a few tries is what is judged.
+    /// Measures the cheapest of several tries, because other work of the process counts too.
     ///
-    /// `prepare` is not counted.
+    /// The time of `prepare` is not counted.
     mutating func spend<Input>(
         on name: String, preparing prepare: () async throws -> Input, _ body: (Input) async throws -> Void
     ) async rethrows {
@@ -66,6 +67,6 @@ struct ProcessorBudget {
         #expect(exceeded.isEmpty, "\(exceeded.joined(separator: "\n"))", sourceLocation: sourceLocation)
     }
 
-    /// Processor time of the process, in milliseconds; `clock` counts microseconds (POSIX).
+    /// The process's processor time in milliseconds; POSIX defines `clock` in microseconds.
     private static var spent: Double { Double(clock()) / 1000 }
 }

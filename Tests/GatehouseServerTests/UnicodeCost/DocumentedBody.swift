@@ -1,13 +1,13 @@
 import ProviderKit
 
-/// A request with a JSON body as `/openapi.json` describes it, written with one text replaced.
+/// A request with a JSON body according to `/openapi.json`, with one text replaced.
 struct DocumentedBody {
     let method: String
     let path: String
     private let schema: JSONValue
     private let document: JSONValue
 
-    /// All of the document's, but for those of the provider that only tests have.
+    /// Returns all requests of the document except those of `ScriptedProvider`.
     static func all(in document: JSONValue) -> [DocumentedBody] {
         (document["paths"].object ?? [:]).filter { !$0.key.contains("/scripted") }.flatMap { path, methods in
             (methods.object ?? [:]).compactMap { method, operation in
@@ -18,13 +18,13 @@ struct DocumentedBody {
         }
     }
 
-    /// The names that lead to each text, and to each value of any kind.
+    /// The paths to all texts, and to all values of any type, as lists of member names.
     var texts: [[String]] { texts(in: schema) }
 
-    /// The body with a JSON literal at that place, and every other member that it can have.
+    /// Returns the body with a JSON literal at this path and likely values for all other members.
     func json(with literal: String, at place: [String]) -> String { json(of: schema, literal, at: place[...]) }
 
-    /// The body with a further member, at the top and in each object inside.
+    /// Returns bodies with an additional member, at the top and in each nested object.
     func json(naming name: String) -> [String] {
         let nested = (resolved(schema)["properties"].object ?? [:])
             .filter { !resolved($0.value)["properties"].isNull }
@@ -45,7 +45,7 @@ struct DocumentedBody {
         guard let next = place.first else { return literal }
         let members = (resolved(schema)["properties"].object ?? [:]).compactMap { name, schema -> String? in
             guard name != next else { return "\"\(name)\":\(json(of: schema, literal, at: place.dropFirst()))" }
-            // A password is hashed, which has its own cost.
+            // A password is left out, because hashing it would add to the measured cost.
             guard name != "password" || next == "email" || next == "displayName" else { return nil }
             return Self.likely[name].map { "\"\(name)\":\"\($0)\"" }
         }
@@ -58,7 +58,7 @@ struct DocumentedBody {
         return document["components"]["schemas"][String(name)]
     }
 
-    /// With these a request gets beyond the first check of its fields.
+    /// Plausible values, with which a request passes the first check of its fields.
     private static let likely = [
         "email": "jo@example.com", "password": "correct horse battery", "newPassword": "correct horse battery",
         "phone": "+33612345678", "challengeId": "01890000-0000-7000-8000-000000000000", "code": "123456",

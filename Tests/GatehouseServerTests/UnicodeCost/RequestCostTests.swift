@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Every text that a client can send, as 60 KB of combining marks: none costs much of the processor.
+/// 60 KB of combining marks in any text that a client can send cost little processor time.
 @Suite(.serialized) struct RequestCostTests {
     private static let providers = """
         scripted: {}
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// A request as bytes; `Host` and what a body needs are added.
+    /// Returns the bytes of a request; `Host` and the headers of a body are added.
     private static func request(
         _ method: String, _ path: String, headers: [String: String] = [:], body: String? = nil,
         type: String = "application/json"
@@ -129,7 +129,7 @@ import Testing
                 .union(["/{a}", "/apps/{a}/api/v1/auth/providers", "/apps/demo/{a}"])
             let marks = [
                 "a" + CombiningMarks.text(), CombiningMarks.text(), "a" + CombiningMarks.percentEncoded(),
-                // Short enough to be looked at.
+                // Short enough not to be refused for its length.
                 "a" + CombiningMarks.text(bytes: 900), "a" + CombiningMarks.percentEncoded(bytes: 900),
             ]
             for path in paths where path.contains("{") {
@@ -159,7 +159,7 @@ import Testing
                 "Upgrade", "Transfer-Encoding", "Access-Control-Request-Method", "Anything",
             ]
             let prefixes = ["": "", "Authorization": "Bearer ", "Cookie": "gatehouse-flow-x=", "Origin": "http://"]
-            // The longer ones are refused before anything reads them.
+            // Headers of the larger size are refused before they are read.
             for size in [15_000, 60_000] {
                 for name in names {
                     for prefix in Set([prefixes[name] ?? "", "a"]) {

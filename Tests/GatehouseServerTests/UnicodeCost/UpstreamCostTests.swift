@@ -5,13 +5,13 @@ import OpenIDConnectProvider
 import ProviderKit
 import Testing
 
-/// Every text that a provider can answer with, or put into a token, as combining marks.
+/// Combining marks in every text that a provider can send in a response or a token.
 @Suite(.serialized) struct UpstreamCostTests {
     private static let issuer = "https://id.example"
     private static let flow = RedirectFlow(
         state: "s", nonce: "n", codeVerifier: "v", callbackURL: "https://gate.example/back")
 
-    /// An issuer whose answers are texts, so that they may say what no encoder would.
+    /// An issuer whose responses are raw texts, so that they may contain values that no encoder would write.
     private struct Issuer {
         let authority: TestAuthority
         var discovery = """
@@ -85,7 +85,7 @@ import Testing
         _ = try? await provider(OAuth2Provider.self, oauth2, over: service).complete(callback, of: flow)
     }
 
-    /// Each text of a JSON text replaced in turn, and an unknown name added.
+    /// Returns variants of a JSON text, each with one string replaced or with an unknown name added.
     private static func variants(of json: String) -> [String] {
         let marks = CombiningMarks.text()
         let values = json.matches(of: /:"[^"]*"|\["[^"]*"\]/).map { match in
@@ -128,7 +128,7 @@ import Testing
 
     @Test func `names and values of a token`() async throws {
         let issuer = try Issuer(TestAuthority())
-        // A longer token is not looked at.
+        // Longer tokens are refused without being parsed.
         let marks = "a" + CombiningMarks.text(bytes: 20_000)
         let names = [
             "iss", "sub", "aud", "azp", "nonce", "hd", "tid", "jti", "at_hash", "email", "email_verified", "name",
