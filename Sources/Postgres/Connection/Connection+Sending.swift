@@ -1,8 +1,8 @@
 import CLibPQ
 
-/// Thin calls into libpq.
+/// Sends statements through libpq.
 ///
-/// Each records the answer to expect, and returns false if the connection is broken.
+/// Each function records the answer to expect, and returns false if the connection is broken.
 extension Connection {
     func sendCommand(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQsendQueryParams(link.raw, sql, 0, nil, nil, nil, nil, 0) == 1 else { return false }
@@ -35,7 +35,7 @@ extension Connection {
         return true
     }
 
-    /// Under a sync of its own, so that no neighbour's error can undo it.
+    /// Prepares the statement under its own sync, so that the error of another statement in the batch can't undo it.
     private func prepare(_ request: Request, _ statement: Statement, _ arguments: Arguments, on link: Link) -> String? {
         guard !hasOpenBatch || sync() else { return nil }
         let name = newName(for: request.key)
@@ -47,7 +47,9 @@ extension Connection {
         return sync() ? name : nil
     }
 
-    /// The simple protocol, which takes several statements but needs the pipeline to be empty and closed.
+    /// Sends SQL in the simple protocol.
+    ///
+    /// It accepts several statements, but the pipeline must be empty and pipeline mode off.
     private func sendSimple(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQexitPipelineMode(link.raw) == 1, PQsendQuery(link.raw, sql) == 1 else { return false }
         expect(entry)

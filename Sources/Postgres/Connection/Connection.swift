@@ -1,8 +1,8 @@
 import CLibPQ
 
-/// One connection's place and everything sent through it that is not answered yet.
+/// A connection slot, with everything that was sent through it and is not answered yet.
 ///
-/// Belongs to the reactor's thread.
+/// Only the reactor's thread uses it.
 final class Connection {
     enum Role {
         case pipelined
@@ -11,7 +11,7 @@ final class Connection {
         case retired
     }
 
-    /// What the server's next answers are for, in the order sent.
+    /// The work that an answer of the server belongs to; entries are queued in the order in which they were sent.
     enum Entry {
         case setup
         case prepare(Request)
@@ -20,7 +20,7 @@ final class Connection {
         case script(Request)
         case listen(isLast: Bool)
         case probe(sentAt: Nanoseconds)
-        /// A heartbeat for that listening connection.
+        /// A heartbeat for the given listening connection.
         case beat(of: Connection, Int)
         case sync
     }
@@ -29,12 +29,12 @@ final class Connection {
     var role: Role
 
     var link: Link?
-    /// Counts connects, so that news of an earlier one is recognised.
+    /// Counts the attempts to connect, so that messages about an earlier attempt are ignored.
     var attempt = 0
     var isConnecting = false
     /// When the latest attempt to connect began.
     var attemptedAt = Nanoseconds.never
-    /// The session's settings are in force.
+    /// Whether the session's settings have been applied.
     var isReady = false
     var wasReady = false
     var retryAt = Nanoseconds.never
@@ -42,24 +42,24 @@ final class Connection {
 
     var inFlight = Queue<Entry>()
     var requestsInFlight = 0
-    /// Reads have been sent that no sync follows yet.
+    /// Whether reads have been sent without a sync after them.
     var hasOpenBatch = false
     var batchSize = 0
     var hasUnsentBytes = false
     /// The time of the server's last answer, or of the first request after an idle period.
     var lastProgress = Nanoseconds.never
-    /// Another connection's server has stopped answering, and this one has said nothing since.
+    /// Whether another connection's server has stopped answering and this connection has received nothing since.
     var isSuspect = false
-    /// The head entry's result, until libpq says that the entry is complete.
+    /// The result of the first entry in flight, until libpq reports that the entry is complete.
     var answer: Answer?
-    /// Server-side names of prepared statements, by SQL and parameter types.
+    /// The server-side names of prepared statements, by a hash of the SQL and the parameter types.
     var prepared: [UInt64: String] = [:]
     private var renames = 0
 
     // Leased connections only.
     var lease: Lease?
     var hasBegun = false
-    /// COMMIT or ROLLBACK was answered; the next sync ends the lease.
+    /// Whether COMMIT or ROLLBACK was answered; the next sync ends the lease.
     var isEnding = false
     var backlog = Queue<Request>()
     var interruptedSince: Nanoseconds?
@@ -67,7 +67,7 @@ final class Connection {
     // Listening connections only.
     var nextBeat = Nanoseconds.never
     var heartbeats = Heartbeats()
-    /// Heartbeats do not arrive, which is logged once.
+    /// Whether it has been logged that heartbeats don't arrive.
     var isDeaf = false
 
     init(slot: Int, role: Role) {
@@ -105,14 +105,14 @@ final class Connection {
         return nil
     }
 
-    /// When a heartbeat is due, or a probe is given up.
+    /// When the next heartbeat is due or the oldest probe times out.
     var nextListeningTimer: Nanoseconds {
         min(nextBeat, oldestProbe.map { $0 + Listener.probeTimeout } ?? .never)
     }
 
-    /// Whether the server owes an answer, or the delivery of a cancellation, for longer than `limit`.
+    /// Whether the server has owed an answer, or a cancellation has been under way, for longer than `limit`.
     ///
-    /// A script has no limit.
+    /// The limit does not apply to the answer to a script.
     func isSilent(for limit: Nanoseconds, at now: Nanoseconds) -> Bool {
         if let interruptedSince, now - interruptedSince > limit { return true }
         return !inFlight.isEmpty && !runsScript && now - lastProgress > limit
@@ -139,19 +139,25 @@ final class Connection {
         nextBeat = .never
     }
 
-    /// The next name for a statement which the server will not have under the old one.
+    /// Forgets a prepared statement that is invalid on the server; its next name differs, so that the server can't have
+    /// it.
     func forget(_ key: UInt64) {
         if prepared.removeValue(forKey: key) != nil { renames += 1 }
     }
 
-    /// Derived from the statement: another session's statement of that name behind a connection pooler is the same.
+    /// Derives the name from the statement.
+    ///
+    /// Behind a connection pooler, a statement of that name that another session prepared is therefore the same
+    /// statement.
     func newName(for key: UInt64) -> String {
         let base = "g" + String(key, radix: 36)
         return renames == 0 ? base : "\(base)_\(renames)"
     }
 }
 
-/// 50 ms doubling to 1 s, the second half of each at random, so that servers do not return in step.
+/// The delay between attempts to connect, which doubles from 50 ms to 1 s.
+///
+/// A random half of each delay keeps connections from retrying at the same time.
 struct Backoff {
     private static let first = Nanoseconds.milliseconds(50)
     private static let last = Nanoseconds.seconds(1)

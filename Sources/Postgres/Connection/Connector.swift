@@ -1,8 +1,9 @@
 import CLibPQ
 import Glibc
 
-/// Opens connections with libpq's blocking call on short-lived threads: neither a name server nor a host which hangs
-/// can hold up the reactor.
+/// Opens connections with libpq's blocking call, on short-lived threads.
+///
+/// A name server or a host that doesn't answer therefore can't block the reactor.
 enum Connector {
     static func connect(slot: Int, attempt: Int, _ configuration: Database.Configuration, inbox: Inbox) {
         let isRunning = OwnThread.detached {
@@ -14,7 +15,10 @@ enum Connector {
         if !isRunning { inbox.post(.refused(slot: slot, attempt: attempt, reason: "no thread left to connect")) }
     }
 
-    /// Stops what the connection runs at this moment; the reactor learns when the signal has been delivered.
+    /// Cancels the statement that the connection is running.
+    ///
+    /// Returns false if that could not be started. Once the cancellation request is complete, the reactor gets an
+    /// `interrupted` message.
     static func interrupt(_ link: Link, slot: Int, attempt: Int, inbox: Inbox) -> Bool {
         guard let canceller = link.canceller() else { return false }
         return OwnThread.detached {
@@ -27,15 +31,18 @@ enum Connector {
         let reason: String
     }
 
-    /// In libpq a later keyword overrides an earlier one, and the URL takes the position of `dbname`.
+    /// Opens a connection and blocks until it is established or has failed.
+    ///
+    /// In libpq, a later keyword overrides an earlier one, and the keywords of the URL count at the position of
+    /// `dbname`.
     private static func open(_ configuration: Database.Configuration) -> Result<Link, Refusal> {
-        // libpq's own complaint about a malformed URL might quote a password
+        // libpq's own message about a malformed URL might quote a password
         do throws(PostgresError) { try configuration.validate() } catch { return .failure(Refusal(reason: "\(error)")) }
         let parameters = [
             ("connect_timeout", "2"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "5000"),
-            // with several hosts: the primary, whichever that is now
+            // of several hosts, selects the current primary
             ("target_session_attrs", "read-write"),
             ("fallback_application_name", "gatehouse"),
             ("dbname", configuration.url),

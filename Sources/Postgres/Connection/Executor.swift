@@ -1,4 +1,4 @@
-/// Runs statements: the database, each in its own transaction, or a transaction.
+/// Runs statements: either a `Database`, each in its own transaction, or a `Transaction`.
 package protocol Executor: Sendable {
     func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows
 }

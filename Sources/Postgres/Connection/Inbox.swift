@@ -6,7 +6,7 @@ import Synchronization
 enum Message: Sendable {
     case submit(Request)
     case lease(Waiter<Lease>)
-    /// The caller of a transaction's statement has gone: stop it on the server.
+    /// The caller of a statement in a transaction was cancelled; cancel the statement on the server.
     case interrupt(Request)
     case interrupted(slot: Int, attempt: Int)
     case connected(slot: Int, attempt: Int, Link)
@@ -19,11 +19,11 @@ enum Message: Sendable {
 
 /// The reactor's queue of messages.
 ///
-/// The eventfd is written only when the reactor sleeps.
+/// A sender writes to the eventfd only while the reactor sleeps.
 final class Inbox: Sendable {
     private struct State {
         var messages: [Message] = []
-        /// Requests for work, not sent yet: among the messages, and with the reactor.
+        /// Unsent requests: `posted` counts those in `messages`, `parked` those that the reactor has taken.
         var posted = 0
         var parked = 0
         var readerSleeps = false
@@ -31,7 +31,7 @@ final class Inbox: Sendable {
         var statistics = Database.Statistics()
     }
 
-    /// Readable while there is something to do for a sleeping reactor.
+    /// An eventfd that is readable if a message arrived while the reactor slept.
     let wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     private let state = Mutex(State())
 
@@ -39,13 +39,13 @@ final class Inbox: Sendable {
         Glibc.close(wakeUp)
     }
 
-    /// False once the reactor has gone; the message is dropped.
+    /// Adds a message; returns false and drops it if the inbox is closed.
     @discardableResult
     func post(_ message: Message) -> Bool {
         push(message, limit: nil) != .closed
     }
 
-    /// Posts a message that asks for new work, unless `limit` pieces of work wait already.
+    /// Adds a message with new work, unless `limit` requests are already waiting.
     func admit(_ message: Message, limit: Int) throws(PostgresError) {
         switch push(message, limit: limit) {
         case .accepted: return
@@ -74,7 +74,7 @@ final class Inbox: Sendable {
     func drain() -> [Message] {
         state.withLock { state in
             defer {
-                // an upper bound until the reactor has looked at them
+                // an upper bound until the reactor reports how many are unsent
                 state.parked += state.posted
                 state.posted = 0
                 state.messages = []
@@ -83,7 +83,9 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Records how many requests wait unsent; returns whether the reactor may sleep: only if no message has arrived.
+    /// Records how many requests are unsent.
+    ///
+    /// Returns whether the reactor may sleep, which is the case only if no message has arrived.
     func maySleep(_ statistics: Database.Statistics) -> Bool {
         state.withLock { state in
             state.statistics = statistics
@@ -97,14 +99,14 @@ final class Inbox: Sendable {
         state.withLock { $0.statistics = statistics }
     }
 
-    /// Called by the reactor whenever it wakes; `wasCalled` if the eventfd is readable.
+    /// Notes that the reactor has woken up; `wasCalled` is true if the eventfd is readable.
     func awake(wasCalled: Bool) {
         var count: eventfd_t = 0
         if wasCalled { eventfd_read(wakeUp, &count) }
         state.withLock { $0.readerSleeps = false }
     }
 
-    /// Refuses everything from now on; returns what had not been read.
+    /// Closes the inbox to further messages and returns the unread ones.
     func close() -> [Message] {
         state.withLock { state in
             defer {

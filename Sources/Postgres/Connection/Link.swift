@@ -1,8 +1,8 @@
 import CLibPQ
 
-/// A libpq connection, closed with its last reference.
+/// A libpq connection, which is closed when the last reference to it is released.
 ///
-/// Made by the connector, then touched by the reactor alone.
+/// The connector creates it; after that, only the reactor's thread uses it.
 final class Link: @unchecked Sendable {
     let raw: OpaquePointer
 
@@ -25,7 +25,7 @@ final class Link: @unchecked Sendable {
         PQgetCancel(raw).map(Canceller.init)
     }
 
-    /// What it takes to cancel from another thread while the connection is in use.
+    /// Cancels the connection's current statement from another thread.
     final class Canceller: @unchecked Sendable {
         private let raw: OpaquePointer
 
@@ -37,7 +37,7 @@ final class Link: @unchecked Sendable {
             PQfreeCancel(raw)
         }
 
-        /// Blocks until the server has passed the signal on.
+        /// Sends the cancellation request and blocks until the server has processed it or the request has failed.
         func cancel() {
             var complaint = [CChar](repeating: 0, count: 256)
             PQcancel(raw, &complaint, Int32(complaint.count))
@@ -46,12 +46,13 @@ final class Link: @unchecked Sendable {
 }
 
 extension ServerError {
-    /// Nil when libpq itself made up the error, which it does for a broken connection.
+    /// Nil if the answer has no SQLSTATE, as libpq generated the error for a broken connection, or if the error ended
+    /// the session.
     init?(_ answer: Answer) {
         func field(_ code: Character) -> String? {
             code.asciiValue.flatMap { PQresultErrorField(answer.raw, Int32($0)) }.map { String(cString: $0) }
         }
-        // the codes are postgres_ext.h's PG_DIAG_…, macros of character literals which Swift does not import
+        // the codes are the PG_DIAG_… macros of postgres_ext.h, which Swift does not import
         guard let sqlState = field("C"), let message = field("M") else { return nil }
         let severity = field("V")
         guard severity != "FATAL", severity != "PANIC" else { return nil }
@@ -62,9 +63,10 @@ extension ServerError {
 }
 
 extension Database {
-    /// Whether the server accepts connections, also if it would refuse this one.
+    /// Whether the server accepts connections, even if it would refuse this one, for example because of a wrong
+    /// password.
     ///
-    /// Blocks until the server has answered or cannot be reached.
+    /// Blocks until the server has answered or turned out to be unreachable.
     package static func isReady(url: String) -> Bool {
         PQping(url) == PQPING_OK
     }

@@ -1,19 +1,21 @@
 import Glibc
 
-/// A point in time or a span, as plain nanoseconds so that it fits an atomic and an addition cannot trap.
+/// A point in time or a duration, in nanoseconds.
+///
+/// It is a plain integer, so that it can be atomic; sums of times in practice can't overflow.
 typealias Nanoseconds = Int64
 
 extension Nanoseconds {
-    /// Since boot.
+    /// The time since boot, including time spent suspended.
     ///
-    /// Time spent suspended counts: a paused virtual machine must not believe itself current.
+    /// A virtual machine that was paused must not consider its state current.
     static var now: Self {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return Self(time.tv_sec) * 1_000_000_000 + Self(time.tv_nsec)
     }
 
-    /// Never; far enough below the largest number that a span can be added.
+    /// A time that is never reached, small enough that adding a duration to it can't overflow.
     static var never: Self { .max / 4 }
 
     static func milliseconds(_ count: Int64) -> Self { count * 1_000_000 }
@@ -33,6 +35,6 @@ extension Comparable {
 }
 
 extension Duration {
-    /// Rounded up, for settings that count whole milliseconds and read 0 as "no limit".
+    /// The duration in milliseconds, rounded up and at least 1, because PostgreSQL's settings interpret 0 as no limit.
     var milliseconds: Int64 { max(1, (Nanoseconds(self) + 999_999) / 1_000_000) }
 }

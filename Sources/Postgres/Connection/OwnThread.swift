@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread for work that blocks, which the cooperative pool must never do.
+/// A thread for work that blocks, which must not run in the cooperative thread pool.
 struct OwnThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -12,7 +12,7 @@ struct OwnThread: Sendable {
 
     private let id: pthread_t
 
-    /// Nil when the system has no thread left to give.
+    /// Starts the thread; nil if the system can't create one.
     init?(_ run: @escaping @Sendable () -> Void) {
         var id = pthread_t()
         let body = Unmanaged.passRetained(Body(run))
@@ -34,7 +34,7 @@ struct OwnThread: Sendable {
         pthread_join(id, nil)
     }
 
-    /// Runs `body` on a thread that is never joined; false when the system has no thread left.
+    /// Runs `body` on a thread that is never joined; returns false if the system can't create one.
     static func detached(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = OwnThread(body) else { return false }
         pthread_detach(thread.id)

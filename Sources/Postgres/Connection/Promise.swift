@@ -22,7 +22,7 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// False if the promise was settled before.
+    /// Settles the promise; returns false if it was settled before.
     @discardableResult
     func settle(_ outcome: Result<Value, PostgresError>) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Outcome, Never>?) in
@@ -37,7 +37,7 @@ final class Promise<Value: Sendable>: Sendable {
                 return (false, nil)
             }
         }
-        // outside the lock: resuming may run the waiter's next step
+        // outside the lock, because resuming may run the waiter's next step
         waiter?.resume(returning: outcome)
         return isFirst
     }
@@ -49,7 +49,7 @@ final class Promise<Value: Sendable>: Sendable {
 
     /// Waits for the outcome, even if the calling task is cancelled.
     ///
-    /// To be called once.
+    /// Call this at most once.
     func shieldedValue() async throws(PostgresError) -> Value {
         let outcome = await withUnsafeContinuation { (waiter: UnsafeContinuation<Outcome, Never>) in
             let early = state.withLock { state -> Outcome? in
@@ -69,11 +69,10 @@ final class Promise<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Waits for the outcome; a cancelled task gets `.cancelled` at once.
+    /// Waits for the outcome; if the task is cancelled, throws `.cancelled` at once.
     ///
-    /// To be called once.
-    ///
-    /// `notify` runs before the waiter does, so that its message precedes the waiter's next request.
+    /// Call this at most once. On cancellation, `notify` runs before the waiter resumes, so that its message precedes
+    /// the waiter's next request.
     func value(onCancel notify: @escaping @Sendable () -> Void = {}) async throws(PostgresError) -> Value {
         let outcome: Outcome = await withTaskCancellationHandler {
             do throws(PostgresError) {

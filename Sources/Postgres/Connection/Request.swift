@@ -1,4 +1,4 @@
-/// One piece of work on its way through the reactor.
+/// A unit of work for the reactor.
 final class Request: @unchecked Sendable {
     enum Work {
         case statement(Statement, Arguments)
@@ -9,17 +9,17 @@ final class Request: @unchecked Sendable {
     }
 
     let work: Work
-    /// The transaction it belongs to; nil for a statement which any pipelined connection may run.
+    /// The lease of the request's transaction; nil for a single statement, which any pipelined connection may run.
     let lease: Lease?
     let deadline: Nanoseconds
-    /// Names the prepared statement: the SQL and the types of its parameters.
+    /// Identifies the prepared statement: a hash of the SQL and the parameter types.
     let key: UInt64
     let promise = Promise<Rows>()
 
-    // The next two belong to the reactor's thread, hence @unchecked.
+    // Only the reactor's thread uses the next two properties, hence @unchecked.
     /// Sent under a sync of its own, because a neighbour's error aborted it before.
     var isAlone = false
-    /// Nothing is sent a third time.
+    /// Sent again after a lost connection or a stale prepared statement, which happens at most once.
     var isRepeated = false
 
     init(_ work: Work, lease: Lease? = nil, deadline: Nanoseconds) {
