@@ -1,18 +1,18 @@
 package import Accounts
 
-/// Why keys cannot be used; refused requests are `AccountsError`s instead.
+/// The reason why keys cannot be used; refused requests throw `AccountsError` instead.
 ///
 /// The codes are stable.
 package enum TokensError: Error, Sendable, Equatable {
-    /// `setting` is the path in the configuration.
+    /// The configured master key is not 32 bytes in base64; `setting` is its path in the configuration.
     case malformedMasterKey(setting: String)
     case unreadableRootKey
     case unsupportedKeySize(bits: Int)
-    /// The stored bytes are not a private key of that algorithm.
+    /// The stored bytes are not a private key for the algorithm.
     case malformedSigningKey(SigningAlgorithm)
     /// `KeyRing.prepare` was not called for the application.
     case noSigningKey(application: Application.ID)
-    /// The claims are so long that `verify` would refuse the token.
+    /// The claims are so long that `verify` would refuse the resulting token.
     case oversizedToken
 }
 

@@ -3,9 +3,10 @@ import Foundation
 
 /// Signs access tokens, and verifies those that this installation signed for the same application.
 package struct AccessTokenCodec: AccessTokens {
-    /// Far above the length of any real token; longer ones are neither signed nor parsed.
+    /// Far above the length of any real token; longer tokens are neither signed nor parsed.
     private static let lengthLimit = 8192
-    /// How far another replica's clock may be ahead when it signs a token, in seconds.
+    /// The tolerance, in seconds, for the clock of another replica that signs a token being ahead of this replica's
+    /// clock.
     private static let leeway = 60
 
     private let keys: KeyRing
@@ -54,7 +55,7 @@ package struct AccessTokenCodec: AccessTokens {
         return VerifiedTokenCache.Entry(kid: key.kid, claims: claims)
     }
 
-    /// Checks what can change after a token was cached: the time and the application's configuration.
+    /// Checks what may have changed since the token was cached: the time and the application's configuration.
     private func check(_ claims: AccessTokenClaims, for application: Application) throws {
         let now = Int(time.now().timeIntervalSince1970)
         guard claims.issuer == application.issuer, claims.audience == application.audience,

@@ -3,14 +3,14 @@ import ProviderKit
 
 /// The header of access tokens: exactly `alg`, `kid` and `typ`, in this order.
 ///
-/// A token's header must equal that of a key byte for byte. So a token cannot choose `alg`, cannot point to keys with
-/// `jku`, `jwk` or `x5u`, and cannot demand extensions with `crit` (RFC 8725 sections 3.1 and 3.2).
+/// A token's header must equal that of a key byte for byte. A token therefore cannot choose `alg`, point to keys with
+/// `jku`, `jwk` or `x5u`, or require extensions with `crit` (RFC 8725 sections 3.1 and 3.2).
 enum AccessTokenHeader {
     static func encode(_ algorithm: SigningAlgorithm, kid: String) -> String {
         Base64URL.encode(Array(#"{"alg":"\#(algorithm.rawValue)","kid":"\#(kid)","typ":"JWT"}"#.utf8))
     }
 
-    /// The `kid` of a header that `encode` made; `nil` for any other header.
+    /// The `kid` of a header in exactly the form that `encode` creates; `nil` for any other header.
     static func kid(of header: some Collection<UInt8>) -> String? {
         guard let json = Base64URL.decode(header) else { return nil }
         let parts = json.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)

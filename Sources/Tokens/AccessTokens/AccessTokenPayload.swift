@@ -2,7 +2,8 @@ import Accounts
 import Foundation
 import ProviderKit
 
-/// The claims of an access token under their names in the token (RFC 7519 section 4.1, OpenID Connect Core section 5.1).
+/// The claims of an access token, with their names in the token (RFC 7519 section 4.1, OpenID Connect Core section
+/// 5.1).
 struct AccessTokenPayload: Decodable {
     let iss, aud, sub, jti, sid, uid, provider, providerUid: String
     let iat, exp, authTime: Int
@@ -33,10 +34,10 @@ struct AccessTokenPayload: Decodable {
 }
 
 extension AccessTokenClaims {
-    /// Claims that only the server may state, beside those of `AccessTokenPayload`.
+    /// Claims that only the server may set, in addition to those of `AccessTokenPayload`.
     private static let reserved: Set = ["nbf", "scope", "client_id", "cnf", "act"]
 
-    /// The payload of an access token.
+    /// The claims encoded as the payload of an access token.
     var payload: [UInt8] {
         typealias Name = AccessTokenPayload.CodingKeys
         var writer = JSONObjectWriter()

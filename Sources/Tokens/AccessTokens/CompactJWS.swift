@@ -1,13 +1,13 @@
-/// A compact serialisation (RFC 7515 section 7.1), split but not verified.
+/// A JWS in compact serialisation (RFC 7515 section 7.1), split into its parts but not verified.
 struct CompactJWS {
     /// The header in base64url.
     let header: ArraySlice<UInt8>
-    /// The first two parts and their dot (RFC 7515 section 5.2).
+    /// The encoded header and payload with the dot between them (RFC 7515 section 5.2).
     let signingInput: ArraySlice<UInt8>
     let payload: [UInt8]
     let signature: [UInt8]
 
-    /// `nil` unless there are exactly three parts, and payload and signature are canonical base64url.
+    /// Splits a text; `nil` unless it has exactly three parts, and payload and signature are canonical base64url.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)

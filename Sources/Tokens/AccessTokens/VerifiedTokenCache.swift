@@ -2,12 +2,13 @@ import Accounts
 import Crypto
 import Synchronization
 
-/// Tokens whose signature was verified, by their SHA-256; callers check times and key of each entry again.
+/// A cache of tokens whose signature was verified, by their SHA-256; callers check the times and the key of each entry
+/// again.
 ///
-/// Two generations limit its size: when the young generation is full it replaces the old one. An entry that is used
-/// moves back to the young generation.
+/// Two generations of entries limit the size: when the young generation is full, it replaces the old one. When an entry
+/// of the old generation is used, it moves to the young one.
 final class VerifiedTokenCache: Sendable {
-    /// Includes the application, because a token is valid for one application only.
+    /// The key includes the application, because a token is valid for one application only.
     struct Key: Hashable {
         let application: Application.ID
         let digest: SHA256Digest
@@ -32,7 +33,7 @@ final class VerifiedTokenCache: Sendable {
     private let generations = Mutex(Generations())
     private let capacity: Int
 
-    /// - Parameter capacity: the size of one generation; 0 disables the cache.
+    /// - Parameter capacity: the number of entries in one generation; 0 disables the cache.
     init(capacity: Int) {
         self.capacity = capacity
     }

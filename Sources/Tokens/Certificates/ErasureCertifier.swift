@@ -2,7 +2,7 @@ package import Accounts
 import Foundation
 import ProviderKit
 
-/// Signs certificates of erasure: a JWS with `typ: erasure+jwt`, with a key that signs nothing else.
+/// Signs certificates of erasure as a JWS with `typ: erasure+jwt`, with a key that is used only for certificates.
 package struct ErasureCertifier: ErasureCertification {
     private let keys: KeyRing
 

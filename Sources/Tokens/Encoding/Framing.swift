@@ -1,6 +1,6 @@
-/// Joins texts for a MAC so that different lists give different bytes.
+/// Encodes lists of texts as the input of a MAC, so that different lists give different bytes.
 enum Framing {
-    /// Each text in UTF-8, preceded by its length in eight bytes.
+    /// Encodes each text as UTF-8, preceded by its length in eight bytes.
     static func encode(_ texts: [String]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(texts.reduce(0) { $0 + 8 + $1.utf8.count })

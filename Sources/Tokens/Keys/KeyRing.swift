@@ -4,12 +4,12 @@ import Synchronization
 
 /// The signing keys of all applications, cached in memory.
 ///
-/// Readers get an immutable `KeySet`, which each load replaces as a whole. Unknown `kid`s cause at most one load a second,
-/// which all callers share.
+/// Readers get an immutable `KeySet`, which each load replaces as a whole. Unknown `kid`s cause at most one load a
+/// second, whose result all callers share.
 package final class KeyRing: Sendable {
     /// The minimum time between loads for unknown `kid`s.
     static let coolDown: TimeInterval = 1
-    /// How much longer than an access token a retired key stays published.
+    /// How long a retired key stays published, in addition to the lifetime of an access token.
     ///
     /// A replica that missed the rotation signs with the retired key until its next `reloadAll`.
     static let overlapMargin: Duration = .seconds(600)
@@ -38,7 +38,8 @@ package final class KeyRing: Sendable {
 // MARK: - Changing keys
 
 extension KeyRing {
-    /// Loads the application's keys, and makes one if none exists or the policy has another algorithm or length.
+    /// Loads the application's keys, and generates a signing key if there is none or its algorithm or length differs
+    /// from the policy.
     ///
     /// Call it before the application is served, and after its configuration changed.
     package func prepare(_ application: Application) async throws {
@@ -51,14 +52,14 @@ extension KeyRing {
 
     /// Replaces the signing key.
     ///
-    /// `overlap` is how long the old key stays published; by default until its last token has expired. Use zero for a
-    /// stolen key: replicas refuse its tokens once they have reloaded the keys.
+    /// `overlap` is how long the old key stays published; the default is until its last token has expired. Use zero for
+    /// a stolen key: replicas refuse its tokens once they have reloaded the keys.
     package func rotate(_ application: Application, overlap: Duration? = nil) async throws {
         let signing = try await load(application.id).signing
         try await replace(signing?.kid, in: application, overlap: overlap)
     }
 
-    /// Installs a new key in place of the expected one; if another replica was faster, its key is used.
+    /// Replaces the expected key by a new one; if another replica has replaced it first, that replica's key is used.
     private func replace(_ expected: String?, in application: Application, overlap: Duration?) async throws {
         let policy = application.policy.tokens
         let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
@@ -68,7 +69,7 @@ extension KeyRing {
         try await reload(application.id)
     }
 
-    /// The key that signs the application's certificates of erasure; the first call makes it.
+    /// The key that signs the application's certificates of erasure; the first call generates it.
     ///
     /// - Throws: `TokensError.noSigningKey`.
     func certifyingKey(of application: Application.ID) async throws -> SigningKey {
@@ -102,12 +103,12 @@ extension KeyRing {
 // MARK: - Loading keys
 
 extension KeyRing {
-    /// Loads the keys again, after another replica changed them.
+    /// Loads the keys again; call it after another replica changed them.
     package func reload(_ application: Application.ID) async throws {
         _ = try await load(application)
     }
 
-    /// Loads the keys of all applications again, also if one of them fails.
+    /// Loads the keys of all applications again, even if loading fails for one of them.
     ///
     /// Call it every minute, so that a replica that missed a notification stops signing with a retired key.
     package func reloadAll() async throws {
@@ -118,7 +119,8 @@ extension KeyRing {
         if let failure { throw failure }
     }
 
-    /// Returns the result of the load that began within the last `coolDown` seconds, or of a new one.
+    /// Returns the result of the latest load if that began within the last `coolDown` seconds; otherwise starts a new
+    /// load.
     private func load(_ application: Application.ID, unlessWithin coolDown: TimeInterval = 0) async throws -> KeySet {
         let now = time.now()
         let task = rings.withLock { rings in
@@ -126,7 +128,7 @@ extension KeyRing {
             if let last = ring.load, abs(now.timeIntervalSince(last.startedAt)) < coolDown { return last.task }
             ring.begunLoads += 1
             let number = ring.begunLoads
-            // Not part of the request's task: other requests wait for it too.
+            // A separate task, because a cancelled request must not fail the load for other requests.
             let task = Task { try await self.fetch(application, number: number) }
             ring.load = (now, task)
             rings[application] = ring
@@ -135,7 +137,7 @@ extension KeyRing {
         return try await task.value
     }
 
-    /// Loads the keys and publishes them, unless a load that began later already did.
+    /// Loads the keys and publishes them, unless a load that began later has already published its keys.
     private func fetch(_ application: Application.ID, number: Int) async throws -> KeySet {
         let stored = try await store.signingKeys(application: application)
         let keys = try stored.map { try open($0, of: application) }
@@ -172,7 +174,7 @@ extension KeyRing: PublishedKeys {
         try await keys(of: application.id).document
     }
 
-    /// The cached keys; they are loaded only if the application never was.
+    /// The cached keys; they are loaded if the application's keys have never been loaded.
     func keys(of application: Application.ID) async throws -> KeySet {
         if let keys = rings.withLock({ $0[application]?.keys }) { return keys }
         return try await load(application, unlessWithin: Self.coolDown)
@@ -188,8 +190,9 @@ extension KeyRing: PublishedKeys {
 
     /// The key that signed a token with this header.
     ///
-    /// An unknown `kid` may come from a replica that rotated first, so the keys are loaded again, at most once a second.
-    /// - Throws: `AccountsError.invalidToken` for a header of no key.
+    /// An unknown `kid` may belong to a new key of another replica, so the keys are loaded again, at most once a
+    /// second.
+    /// - Throws: `AccountsError.invalidToken` if the header belongs to no key.
     func key(withHeader header: ArraySlice<UInt8>, of application: Application.ID) async throws -> SigningKey {
         let keys = try await keys(of: application)
         if let key = keys.key(withHeader: header) { return key }

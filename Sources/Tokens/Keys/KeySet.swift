@@ -1,12 +1,12 @@
-/// The keys of one application at one moment.
+/// An immutable snapshot of the keys of one application.
 struct KeySet: Sendable {
     /// The key that signs access tokens; `nil` only before the application's first start.
     let signing: SigningKey?
     /// The key that signs certificates of erasure; `nil` until the first certificate.
     let certifying: SigningKey?
-    /// The JWK Set document (RFC 7517 section 5), with all keys that ever signed a certificate.
+    /// The JWK Set document (RFC 7517 section 5), including all keys that ever signed a certificate.
     let document: [UInt8]
-    /// The signing key and retired keys of access tokens; there are rarely more than two, so a linear search is fast.
+    /// The current and the retired keys of access tokens; there are rarely more than two, so a linear search is fast.
     private let published: [SigningKey]
 
     init(signing: SigningKey?, published: [SigningKey], certifying: SigningKey?, certified: [SigningKey]) {

@@ -14,7 +14,7 @@ package struct PublicJWK: Sendable {
             algorithm: .rs256)
     }
 
-    /// `point` is both coordinates, of 32 bytes each (RFC 7518 section 6.2.1).
+    /// Creates a JWK; `point` is both coordinates of 32 bytes each (RFC 7518 section 6.2.1).
     static func p256(point: Data) -> PublicJWK {
         let x = Base64URL.encode(point.prefix(32))
         let y = Base64URL.encode(point.suffix(32))
@@ -25,7 +25,7 @@ package struct PublicJWK: Sendable {
         PublicJWK(required: #""crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode(point))""#, algorithm: .edDSA)
     }
 
-    /// `required` has exactly the members that RFC 7638 section 3.2 hashes, in its order.
+    /// Creates a JWK; `required` has exactly the members that RFC 7638 section 3.2 hashes, in its order.
     private init(required: String, algorithm: SigningAlgorithm) {
         let digest = SHA256.hash(data: Array("{\(required)}".utf8))
         thumbprint = Base64URL.encode(Array(digest))

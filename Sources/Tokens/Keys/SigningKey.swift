@@ -6,7 +6,7 @@ import Foundation
 
 /// A private key with its public key and the header of its tokens.
 ///
-/// It calls swift-crypto directly: a JWT library would add 20 % (RS256) to 70 % (EdDSA) to each signature.
+/// It calls swift-crypto directly, because a JWT library would make each signature 20 % (RS256) to 70 % (EdDSA) slower.
 package struct SigningKey: Sendable {
     private enum Pair: Sendable {
         case rsa(_RSA.Signing.PrivateKey, _RSA.Signing.PublicKey)
@@ -15,10 +15,10 @@ package struct SigningKey: Sendable {
     }
 
     package let algorithm: SigningAlgorithm
-    /// The modulus length for RS256, else 0.
+    /// The modulus length for RS256; otherwise 0.
     package let bits: Int
     package let publicKey: PublicJWK
-    /// The header of the access tokens that it signs, in base64url.
+    /// The header of the access tokens that the key signs, in base64url.
     let header: [UInt8]
     private let pair: Pair
 
@@ -50,7 +50,7 @@ package struct SigningKey: Sendable {
 extension SigningKey {
     /// Generates a key; `bits` is 2048, 3072 or 4096 for RS256; other algorithms ignore it.
     ///
-    /// RSA takes up to seconds, so keys are generated one at a time on a queue of their own.
+    /// Generating an RSA key takes up to seconds, so keys are generated one at a time on their own queue.
     /// - Throws: `TokensError.unsupportedKeySize`.
     package static func generate(_ algorithm: SigningAlgorithm, bits: Int) async throws -> SigningKey {
         try await withCheckedThrowingContinuation { continuation in
@@ -77,7 +77,7 @@ extension SigningKey {
         }
     }
 
-    /// Reads the form that `exported` returns.
+    /// Decodes a private key in the form that `exported` returns.
     ///
     /// - Throws: `TokensError.malformedSigningKey`.
     package init(_ algorithm: SigningAlgorithm, privateKey: [UInt8]) throws {
@@ -98,7 +98,7 @@ extension SigningKey {
         }
     }
 
-    /// The private key, to be encrypted before it is stored: PKCS #1 in DER for RSA, 32 bytes for the others.
+    /// The private key, which must be encrypted before it is stored: PKCS #1 in DER for RSA, 32 bytes for the others.
     package var exported: [UInt8] {
         switch pair {
         case .rsa(let key, _): Array(key.derRepresentation)
@@ -111,11 +111,12 @@ extension SigningKey {
 // MARK: - Signatures
 
 extension SigningKey {
-    /// Signs in the form of JWS (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1).
+    /// Signs a message; the signature has the form that JWS requires (RFC 7518 sections 3.3 and 3.4, RFC 8037 section
+    /// 3.1).
     package func sign(_ message: [UInt8]) throws -> [UInt8] {
         switch pair {
         case .rsa(let key, _):
-            // RS256 is defined with this padding; it is insecure for encryption only.
+            // RS256 requires this padding, which is insecure for encryption but not for signatures.
             try Array(key.signature(for: message, padding: .insecurePKCS1v1_5).rawRepresentation)
         case .p256(let key, _): try Array(key.signature(for: message).rawRepresentation)
         case .ed25519(let key, _): try Array(key.signature(for: message))

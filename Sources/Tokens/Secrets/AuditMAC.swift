@@ -2,7 +2,7 @@ package import Accounts
 import Crypto
 internal import ProviderKit
 
-/// Authenticates batches of the audit with a key derived from the root key.
+/// Authenticates batches of audit events with a key derived from the root key.
 package struct AuditMAC: AuditAuthentication {
     private let key: SymmetricKey
 
@@ -24,7 +24,7 @@ package struct AuditMAC: AuditAuthentication {
         HMAC<SHA256>.isValidAuthenticationCode(mac, authenticating: Self.encode(batch), using: key)
     }
 
-    /// Encodes each event as the same number of texts, and an absent value differently from an empty one.
+    /// Encodes each event as the same number of texts, with different encodings for an absent and an empty value.
     private static func encode(_ event: AuditEvent) -> [UInt8] {
         Framing.encode([
             String(event.application.rawValue), event.id.text, String(event.at), event.event,
@@ -32,7 +32,7 @@ package struct AuditMAC: AuditAuthentication {
         ])
     }
 
-    /// Encodes a batch; one without its sealing time, from an earlier version, has one text less.
+    /// Encodes a batch; a batch from an earlier version has no sealing time, and its encoding has one text less.
     private static func encode(_ batch: AuditBatch) -> [UInt8] {
         Framing.encode(
             [

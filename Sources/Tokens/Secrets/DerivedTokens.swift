@@ -1,7 +1,7 @@
 package import Accounts
 import Crypto
 
-/// Opaque tokens, whose successors are derived with a key that is not in the database.
+/// Creates opaque tokens, and derives their successors with a key that is not stored in the database.
 package struct DerivedTokens: OpaqueTokens {
     private static let length = 32
 
@@ -23,18 +23,18 @@ package struct DerivedTokens: OpaqueTokens {
     }
 
     package func parse(_ text: String) -> OpaqueToken? {
-        // The length is checked first, so that a long text is not decoded.
+        // The length is checked first, so that long texts are not decoded.
         guard text.utf8.count == 43, let bytes = Base64URL.decode(text.utf8) else { return nil }
         return Self.token(bytes)
     }
 
     package func successor(of token: OpaqueToken) -> OpaqueToken {
-        // Each value has one encoding, so the text can be hashed without decoding it.
+        // Each token has exactly one encoding, so the text can be hashed without decoding it.
         Self.token(Array(HMAC<SHA256>.authenticationCode(for: Array(token.text.utf8), using: succession)))
     }
 
     package func derived(from token: OpaqueToken, for purpose: DerivedPurpose) -> OpaqueToken {
-        // The framed text is never a token's text, so the result is never a successor.
+        // Framing makes the input differ from every token's text, so the result never equals a successor.
         let framed = Framing.encode([purpose.rawValue, token.text])
         return Self.token(Array(HMAC<SHA256>.authenticationCode(for: framed, using: succession)))
     }

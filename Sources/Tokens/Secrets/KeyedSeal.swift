@@ -4,17 +4,17 @@ import Foundation
 
 /// Encrypts with AES-256-GCM.
 ///
-/// The result is 1 byte of version, 8 of key id, 12 of nonce, the ciphertext, and 16 of tag. Nonces are random, which is
-/// safe for 2³² messages under one key (NIST SP 800-38D section 8.3).
+/// The result is the version (1 byte), the key id (8), the nonce (12), the ciphertext, and the tag (16). Nonces are
+/// random, which is safe for 2³² messages under one key (NIST SP 800-38D section 8.3).
 struct KeyedSeal: Sendable {
     private static let version: UInt8 = 1
     private static let idLength = 8
 
     private let key: SymmetricKey
-    /// Version and key id, which are authenticated too.
+    /// The version and the key id, which are also authenticated.
     private let header: [UInt8]
 
-    /// Derives the key and its id from a secret, each under a label of its own.
+    /// Derives the key and its id from a secret, with a different label for each.
     init(secret: SymmetricKey, label: String) {
         key = secret.derived(for: label)
         let id = secret.derived(for: "\(label) id").withUnsafeBytes { SHA256.hash(data: $0) }

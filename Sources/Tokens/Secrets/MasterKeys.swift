@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
 
-/// The keys from the configuration, which encrypt the root key and nothing else.
+/// The master keys from the configuration, which encrypt only the root key.
 ///
-/// Changing the master key therefore rewrites one row; `docs/operations.md` has the steps.
+/// A change of the master key therefore rewrites one row; `docs/operations.md` has the steps.
 package struct MasterKeys: Sendable {
     private static let length = 32
 

@@ -1,7 +1,7 @@
 package import Accounts
 import Crypto
 
-/// The random key from which an installation derives a key for each purpose.
+/// The random key from which an installation derives its other keys, one for each purpose.
 ///
 /// Its only copy is in the database, encrypted with the master key.
 package struct RootKey: Sendable {
@@ -11,7 +11,7 @@ package struct RootKey: Sendable {
         key = SymmetricKey(data: bytes)
     }
 
-    /// Reads the key, or generates it at the first start; replicas that start together get the same one.
+    /// Reads the key, or generates it at the first start; replicas that start at the same time get the same key.
     ///
     /// If a previous master key encrypts it, it is encrypted again with the current one.
     /// - Throws: `TokensError.unreadableRootKey` if no master key opens it.
@@ -38,7 +38,7 @@ package struct RootKey: Sendable {
         KeyedSeal(secret: key, label: purpose.rawValue)
     }
 
-    /// The purposes of derived keys; raw values never change, because existing data depends on them.
+    /// The purposes of derived keys; raw values must never change, because existing data depends on them.
     enum Purpose: String {
         case refreshSuccession = "refresh succession"
         case pseudonyms

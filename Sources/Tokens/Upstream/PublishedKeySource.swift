@@ -3,20 +3,20 @@ internal import ProviderKit
 
 /// The keys that were fetched from one URL, and the rules for fetching them again.
 ///
-/// The clock is a parameter, so that each decision can be tested by itself.
+/// The clock is a parameter, so that each decision can be tested in isolation.
 struct PublishedKeySource {
     enum Step {
-        /// Use these keys; if `fetching`, also start a fetch in the background.
+        /// Use these keys; if `fetching`, also start a fetch in the background to refresh them.
         case use(UpstreamKeySet, fetching: Bool)
-        /// Wait for a fetch; if `fetching`, start it.
+        /// Wait for a fetch to end; if `fetching`, start it first.
         case wait(fetching: Bool)
-        /// No key fits the token, and it is too early to fetch again.
+        /// Refuse the token: none of the keys fits it, and it is too early to fetch again.
         case refuse
-        /// The source does not answer.
+        /// Report an outage, because the last fetch failed.
         case fail
     }
 
-    /// How long stale keys are used while the source is down.
+    /// How long expired keys are still used while fetches fail.
     private static let grace: TimeInterval = 86400
     /// The minimum time between a failed fetch and the next one.
     private static let pause: TimeInterval = 2
@@ -26,7 +26,7 @@ struct PublishedKeySource {
     private(set) var freshUntil = Date.distantPast
     private(set) var isFetching = false
     private var fetchBegan = Date.distantPast
-    /// When a token with an unknown key last caused a fetch.
+    /// When a token with an unknown key last caused a fetch; `coolDown` limits how often that happens.
     private var lastForced = Date.distantPast
     private var lastFailed: Date?
 
@@ -34,7 +34,7 @@ struct PublishedKeySource {
         self.coolDown = coolDown
     }
 
-    /// The next step for a token; `isFound` looks for its key in a set.
+    /// Decides how to get the key for a token; `isFound` returns whether a set contains that key.
     mutating func step(at now: Date, isFound: (UpstreamKeySet) -> Bool) -> Step {
         let isPaused = lastFailed.map { Self.isWithin(Self.pause, after: $0, now) } ?? false
         guard let keys, now < freshUntil.addingTimeInterval(Self.grace) else {
@@ -51,7 +51,7 @@ struct PublishedKeySource {
         return .wait(fetching: begin(at: now))
     }
 
-    /// Stores the result of a fetch; after a failure (`nil`) the old keys stay in use.
+    /// Stores the result of a fetch; after a failure (`nil`) the previous keys stay in use.
     mutating func finish(_ fetched: (keys: UpstreamKeySet, lifetime: TimeInterval)?, at now: Date) {
         isFetching = false
         guard let fetched else {
@@ -63,7 +63,7 @@ struct PublishedKeySource {
         freshUntil = now.addingTimeInterval(fetched.lifetime)
     }
 
-    /// Counts the last fetch as caused by a token with an unknown key, because it brought no key for a waiting token.
+    /// Applies `coolDown` to the last fetch, because it did not return the key of a waiting token.
     mutating func missed() {
         lastForced = max(lastForced, fetchBegan)
     }
@@ -75,7 +75,7 @@ struct PublishedKeySource {
         return true
     }
 
-    /// Also `false` if the clock was set back.
+    /// Whether `now` is less than `span` after `start`; `false` if the clock was set back before `start`.
     private static func isWithin(_ span: TimeInterval, after start: Date, _ now: Date) -> Bool {
         start <= now && now < start.addingTimeInterval(span)
     }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import ProviderKit
 
 extension TokenRules {
-    /// How far the signer's clock may be ahead, in seconds.
+    /// The tolerance, in seconds, for the signer's clock being ahead of this server's clock.
     private static let leeway: TimeInterval = 5
 
-    /// Checks issuer, audience and times of a token, but not its signature.
+    /// Checks the issuer, the audience and the times of a token, but not its signature.
     func accept(_ claims: TokenClaims, at now: Date) -> Bool {
         acceptsIssuer(of: claims) && acceptsAudience(of: claims) && acceptsTimes(of: claims, at: now)
     }
@@ -23,7 +23,7 @@ extension TokenRules {
         claims.audiences.contains { audiences.containsBytes(of: $0) }
     }
 
-    /// Refuses malformed times even if they are not required.
+    /// Checks the times of a token; malformed times are refused even if they are not required.
     private func acceptsTimes(of claims: TokenClaims, at now: Date) -> Bool {
         guard let expiry = time("exp", of: claims), let notBefore = time("nbf", of: claims),
             let issuedAt = time("iat", of: claims)
@@ -39,7 +39,7 @@ extension TokenRules {
         return expiry.timeIntervalSince(issuedAt) <= longestLifetime / .seconds(1)
     }
 
-    /// `.some(nil)` for an absent claim, `nil` for a malformed one.
+    /// The time in a claim; `.some(nil)` for an absent claim, `nil` for a malformed one.
     private func time(_ name: String, of claims: TokenClaims) -> Date?? {
         guard let value = claims.all[name] else { return .some(nil) }
         return value.date.map { .some($0) }
@@ -47,7 +47,8 @@ extension TokenRules {
 
     private static let tenant = "{tenantid}"
 
-    /// Only ASCII letters, digits and hyphens, so that a tenant cannot change where an issuer's URL leads.
+    /// Whether the text has only ASCII letters, digits and hyphens, so that inserting it as the tenant
+    /// cannot change the structure of an issuer's URL.
     private static func isPlain(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { scalar in

@@ -4,13 +4,14 @@ internal import Foundation
 internal import ProviderKit
 
 extension UpstreamKey {
-    /// Reads a public key from its JWK (RFC 7517, RFC 7518, 6); `nil` if it is symmetric, not for signatures, or too weak.
+    /// Reads a public key from its JWK (RFC 7517, RFC 7518, 6); `nil` if it is symmetric, too weak, or not for
+    /// signatures.
     init?(jwk: JSONValue) {
         guard let members = jwk.object, members["use"] == nil || members["use"] == .string("sig"),
             members["key_ops"] == nil || members["key_ops"]?.array?.contains(.string("verify")) == true,
             let material = Self.material(of: jwk)
         else { return nil }
-        // A `kid` or `alg` that is not a string makes the key unusable, instead of counting as absent.
+        // If `kid` or `alg` is present but not a string, the key is unusable; it is not treated as absent.
         switch (members["kid"], members["alg"]) {
         case (nil, nil): self.init(material)
         case (.string(let kid), nil): self.init(material, kid: kid)
@@ -45,7 +46,7 @@ extension UpstreamKey {
         jwk[name].string.flatMap { $0.utf8.count <= 32 ? $0 : nil }
     }
 
-    /// Both coordinates, each in its full length (RFC 7518, 6.2.1.2).
+    /// The coordinates of the point, each in its full length (RFC 7518, 6.2.1.2).
     private static func point(of jwk: JSONValue, length: Int) -> [UInt8]? {
         guard let x = bytes("x", of: jwk), let y = bytes("y", of: jwk), x.count == length, y.count == length else {
             return nil

@@ -2,7 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import ProviderKit
 
-/// A public key for verifying the signatures of others.
+/// A public key that verifies signatures of other issuers.
 struct UpstreamKey: Sendable {
     enum Material: Sendable {
         case rsa(_RSA.Signing.PublicKey)
@@ -14,7 +14,7 @@ struct UpstreamKey: Sendable {
 
     let material: Material
     let kid: String?
-    /// The only algorithm that the key may be used with, if its JWK names one.
+    /// The only algorithm that may be used with the key, if its JWK specifies one.
     let algorithm: String?
 
     init(_ material: Material, kid: String? = nil, algorithm: String? = nil) {
@@ -23,7 +23,7 @@ struct UpstreamKey: Sendable {
         self.algorithm = algorithm
     }
 
-    /// Whether type, curve and `alg` of the key allow an algorithm (RFC 7518, 3.1; RFC 8037, 3.1).
+    /// Whether the key's type, curve and `alg` allow the algorithm (RFC 7518, 3.1; RFC 8037, 3.1).
     func fits(_ algorithm: TokenRules.Algorithm) -> Bool {
         guard self.algorithm?.hasSameBytes(as: algorithm.rawValue) ?? true else { return false }
         return switch (material, algorithm) {
@@ -34,7 +34,7 @@ struct UpstreamKey: Sendable {
         }
     }
 
-    /// Whether this key signed the token, with the algorithm of its header.
+    /// Whether this key signed the token, using the algorithm in the token's header.
     func signed(_ token: UpstreamToken) -> Bool {
         guard fits(token.algorithm) else { return false }
         let (message, signature) = (token.signingInput, token.signature)
@@ -68,7 +68,7 @@ struct UpstreamKey: Sendable {
         }
     }
 
-    /// The upper bound keeps verification cheap.
+    /// The allowed modulus lengths; the upper bound keeps verification cheap.
     static let rsaBits = 2048...8192
 
     static func rsa(_ key: _RSA.Signing.PublicKey) -> Material? {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import ProviderKit
 internal import Synchronization
 
-/// Fetches the keys that others publish, and caches them.
+/// Fetches the keys that other issuers publish, and caches them.
 ///
-/// Fetches run in a task of this object, one at a time for each URL, so that cancelling one request does not affect
-/// others that wait for the same fetch.
+/// A task of this object does all fetches, at most one at a time for each URL, so that cancelling a request does not
+/// affect other requests that wait for the same fetch.
 final class UpstreamKeyCache: Sendable {
     private typealias Waiter = CheckedContinuation<Answer, Never>
 
@@ -25,7 +25,7 @@ final class UpstreamKeyCache: Sendable {
         var lastID: UInt64 = 0
     }
 
-    /// The most URLs; far more than one provider has.
+    /// The largest number of cached URLs, which is far more than one provider has.
     private static let capacity = 64
 
     private let now: @Sendable () -> Date
@@ -38,7 +38,8 @@ final class UpstreamKeyCache: Sendable {
         self.coolDown = coolDown / .seconds(1)
         let (urls, orders) = AsyncStream.makeStream(of: String.self)
         self.orders = orders
-        // Detached from the request or reload that makes this object. It ends with the object.
+        // The task must not belong to the request or reload that creates this object. It ends when this object is
+        // released.
         Task.detached { [weak self] in
             await withDiscardingTaskGroup { group in
                 for await url in urls {
@@ -55,7 +56,7 @@ final class UpstreamKeyCache: Sendable {
         orders.finish()
     }
 
-    /// The published key that fits a token.
+    /// Returns the published key that fits a token.
     /// - Throws: `ProviderError.refused` if there is none; `ProviderError.unavailable` if the source does not answer.
     func key(for token: UpstreamToken, at url: String) async throws -> UpstreamKey {
         switch await answer(for: token, at: url) {
@@ -81,7 +82,7 @@ final class UpstreamKeyCache: Sendable {
         }
     }
 
-    /// The immediate answer; `nil` if a fetch will resume the waiter.
+    /// The answer if it is known at once; `nil` if a fetch will resume the waiter.
     private func step(for token: UpstreamToken, at url: String, _ waiter: Waiter, _ id: UInt64) -> Answer? {
         let now = now()
         return state.withLock { state in
@@ -116,7 +117,7 @@ final class UpstreamKeyCache: Sendable {
         let waiters: [Waiter] = state.withLock { state in
             guard var entry = state.entries[url] else { return [] }
             entry.source.finish(fetched, at: now)
-            // Under the same lock, so that a token that arrives now does not cause another fetch.
+            // Done under the same lock as `finish`, so that a token that arrives now does not cause another fetch.
             if let keys = fetched?.keys, entry.waiters.values.contains(where: { keys.key(for: $0.token) == nil }) {
                 entry.source.missed()
             }
@@ -135,7 +136,7 @@ final class UpstreamKeyCache: Sendable {
         guard let response = try? await http.fetch(.get(url)), response.status == 200,
             let keys = UpstreamKeySet(published: response.body)
         else { return nil }
-        // Bounded below, so that not every token causes a fetch, and above, so that old keys do not stay.
+        // The lower bound prevents a fetch for each token; the upper bound limits how long removed keys stay in use.
         return (keys, TimeInterval(response.lifetime(in: 300...86_400, standard: 3600).components.seconds))
     }
 }

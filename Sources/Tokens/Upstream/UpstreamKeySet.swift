@@ -3,16 +3,16 @@ internal import CryptoExtras
 internal import Foundation
 internal import ProviderKit
 
-/// The keys of another signer, published or configured.
+/// The keys of another issuer, either published or configured.
 struct UpstreamKeySet: Sendable {
-    /// The most keys of one set that are read.
+    /// The largest number of keys that are read from one set.
     private static let limit = 100
 
     private let keys: [UpstreamKey]
-    /// Set for a PEM, whose only key has no id and serves all tokens.
+    /// Whether `kid` is ignored, as for a key in PEM, which has no id and is used for all tokens.
     private let ignoresIDs: Bool
 
-    /// The key with the token's `kid`, or the only key that fits a token without one.
+    /// The key with the token's `kid`; for a token without `kid`, the only key that fits.
     func key(for token: UpstreamToken) -> UpstreamKey? {
         let fitting = keys.filter { $0.fits(token.algorithm) }
         let chosen = fitting.filter { key in
@@ -22,7 +22,7 @@ struct UpstreamKeySet: Sendable {
         return chosen.count == 1 ? chosen.first : nil
     }
 
-    /// Reads a published JWK Set, without keys that cannot be used.
+    /// Parses a published JWK Set and leaves out keys that cannot be used.
     /// - Returns: `nil` if the text is not a JWK Set.
     init?(published json: [UInt8]) {
         guard let list = JSONValue(json: json)?["keys"].array else { return nil }
@@ -30,7 +30,7 @@ struct UpstreamKeySet: Sendable {
         ignoresIDs = false
     }
 
-    /// Reads a JWK Set or a single JWK from settings.
+    /// Parses a JWK Set or a single JWK from settings.
     /// - Throws: `UnreadableKeys`.
     init(set text: String) throws {
         guard let json = JSONValue(json: Array(text.utf8)), json.object != nil else {
@@ -50,7 +50,7 @@ struct UpstreamKeySet: Sendable {
             reason: "have none for signatures: RSA from 2048 bits, P-256, P-384, P-521 or Ed25519 is expected")
     }
 
-    /// Reads a public key in PEM (RFC 7468, 13) from settings.
+    /// Parses a public key in PEM (RFC 7468, 13) from settings.
     /// - Throws: `UnreadableKeys`.
     init(pem text: String) throws {
         let label = text.firstMatch(of: /-----BEGIN ([A-Z0-9 ]+)-----/).map { String($0.1) }

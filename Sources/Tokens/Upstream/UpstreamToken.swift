@@ -1,22 +1,22 @@
 internal import Foundation
 internal import ProviderKit
 
-/// A token of another signer, parsed strictly but not verified.
+/// A token of another issuer, parsed strictly but not verified.
 struct UpstreamToken {
     let algorithm: TokenRules.Algorithm
     let kid: String?
     let claims: TokenClaims
-    /// The first two parts and their dot (RFC 7515, 5.2).
+    /// The encoded header and payload with the dot between them (RFC 7515, 5.2).
     let signingInput: [UInt8]
     let signature: [UInt8]
 
     /// Far above the length of any real token.
     private static let lengthLimit = 32 * 1024
 
-    /// `nil` unless the header has a supported algorithm, no critical extension (RFC 7515, 4.1.11) and an encoded payload
-    /// (RFC 7797).
+    /// Parses a token; `nil` unless the header has a supported algorithm, no critical extension (RFC 7515, 4.1.11) and
+    /// an encoded payload (RFC 7797).
     ///
-    /// Repeated names are refused (RFC 8725, 2.4), because parsers disagree on which one counts.
+    /// Repeated member names are refused (RFC 8725, 2.4), because parsers differ in which of the values they use.
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit, let jws = CompactJWS(text),
             let header = Base64URL.decode(jws.header),

@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 package import ProviderKit
 
-/// Signs with ES256 and keys from providers' settings.
+/// Signs tokens with ES256, with private keys from the settings of providers.
 package struct UpstreamTokenSigner: TokenSigning {
     private struct Header: Encodable {
         let alg = "ES256"

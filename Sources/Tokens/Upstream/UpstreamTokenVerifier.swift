@@ -2,18 +2,19 @@ package import Foundation
 package import ProviderKit
 internal import Synchronization
 
-/// Verifies the tokens of others by their keys and a provider's rules.
+/// Verifies tokens of other issuers with their keys and a provider's rules.
 ///
-/// The signature is checked last, so that a malformed, expired or misdirected token never makes the server fetch keys.
+/// The signature is checked last, so that a malformed or expired token, or one for another audience, never causes a
+/// fetch of keys.
 package final class UpstreamTokenVerifier: TokenVerifying {
-    /// Limits the key sets of settings that are no longer in force.
+    /// The largest number of cached key sets; a full cache is emptied, which also drops the sets of replaced settings.
     private static let capacity = 64
 
     private let now: @Sendable () -> Date
     private let published: UpstreamKeyCache
     private let configured = Mutex<[TokenKeys: UpstreamKeySet]>([:])
 
-    /// `coolDown` is the minimum time between two fetches that tokens with unknown keys cause.
+    /// `coolDown` is the minimum time between two fetches caused by tokens with unknown keys.
     package init(
         http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration = .seconds(30)
     ) {
@@ -26,7 +27,7 @@ package final class UpstreamTokenVerifier: TokenVerifying {
             rules.accept(token.claims, at: now())
         else { throw ProviderError.refused }
         let key = try await key(for: token, of: rules.keys)
-        // Checked again, because time passed while the keys were fetched.
+        // The rules are checked again, because a token may have expired while the keys were fetched.
         guard key.signed(token), rules.accept(token.claims, at: now()) else { throw ProviderError.refused }
         return token.claims
     }
