@@ -7,11 +7,11 @@ import Testing
 struct ExposedClaimsTests {
     private func text(_ size: Int) -> JSONValue { .string(String(repeating: "a", count: size)) }
 
-    /// `{"a":"…"}` has eight bytes beside the text.
+    /// The JSON object `{"a":"…"}` takes eight bytes besides the text.
     @Test func `a claim fits up to the last byte`() {
         #expect(ExposedClaims.chosen(["a"], from: ["a": text(2040)]).count == 1)
         #expect(ExposedClaims.chosen(["a"], from: ["a": text(2041)]).isEmpty)
-        // An escape takes as many bytes as it is written with.
+        // An escape counts with all bytes of its written form.
         let quotes = JSONValue.string(String(repeating: "\"", count: 1021))
         #expect(ExposedClaims.chosen(["a"], from: ["a": quotes]).isEmpty)
     }

@@ -124,7 +124,7 @@ struct RateLimiterTests {
         #expect(spend("203.0.113.1") == .seconds(1))
         clock.advance(1)
         #expect(spend("203.0.113.1") == nil && spend("203.0.113.1") == .seconds(12))
-        // After ten minutes all is given back.
+        // After ten minutes the whole limit is available again.
         clock.advance(600)
         let served = (1...100).filter { spend("203.0.113.\($0)") == nil }
         #expect(served == Array(1...80))
@@ -183,7 +183,7 @@ private final class ManualClock: Sendable {
     }
 }
 
-/// Pseudonyms that can be read.
+/// Makes readable pseudonyms.
 private struct PlainPseudonyms: OpaqueTokens {
     private let token = OpaqueToken(text: "", hash: [])
 

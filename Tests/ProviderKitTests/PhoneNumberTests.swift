@@ -41,7 +41,8 @@ import Testing
         "+33612345678\n", "+33612345678\u{0}", "\u{0}+33612345678", "+33612345678\r\n", "++33612345678",
         // Vanity letters.
         "+1800FLOWERS", "+3361234567O", "+3361234567l", "+33612345678e1",
-        // Look-alikes: Arabic-Indic, Persian, Devanagari, full-width, mathematical, superscript and the full-width plus.
+        // Look-alikes: Arabic-Indic, Persian, Devanagari, full-width, mathematical, superscript and the full-width
+        // plus.
         "+\u{663}\u{663}\u{666}\u{661}\u{662}\u{663}\u{664}\u{665}\u{666}\u{667}\u{668}",
         "+3361234567\u{668}", "+3361234567\u{6F8}", "+3361234567\u{96E}", "+3361234567\u{FF18}",
         "+3361234567\u{1D7F4}", "+3361234567\u{2078}", "\u{FF0B}33612345678", "\u{207A}33612345678",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// The rules of one-time codes, with a store in memory.
+/// Tests the rules of one-time codes with an in-memory store.
 struct OneTimeCodeRulesTests {
     private let app = TestApplication()
     private let ada = "ada@example.com"
@@ -26,10 +26,10 @@ struct OneTimeCodeRulesTests {
                 in: app.application))
     }
 
-    /// The code of the last message.
+    /// The code in the last message.
     private var code: String? { app.rows.messages.last?.code }
 
-    /// A code that is not the right one.
+    /// A code that differs from the one sent.
     private var wrongCode: String { code == "000000" ? "000001" : "000000" }
 
     @Test func `the right code proves the address and works once`() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// The rules of deleting and restoring accounts, with a store in memory.
+/// Tests the rules of deleting and restoring accounts with an in-memory store.
 struct DeletionRulesTests {
     private let app = TestApplication()
     private let grace = 30 * 86400

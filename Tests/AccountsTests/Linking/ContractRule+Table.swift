@@ -3,9 +3,10 @@ import Foundation
 import ProviderKit
 
 extension ContractRule {
-    /// The rules of docs/api.md; the first one that applies decides.
+    /// The rules of docs/api.md, of which the first that applies determines the verdict.
     ///
-    /// Written from docs/api.md alone, and slower than the tested function: it looks at the accounts themselves.
+    /// The table was written from docs/api.md without regard to the tested function. It is slower, because it examines
+    /// the accounts themselves.
     static let all = refusals + quarantines + idleNumbers + deadAccounts + knownIdentities + links + newcomers
 
     private static let refusals = [

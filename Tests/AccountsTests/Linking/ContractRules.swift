@@ -2,7 +2,7 @@ import Accounts
 import Foundation
 import ProviderKit
 
-/// A rule of docs/api.md, in its words.
+/// A linking rule, as docs/api.md states it.
 struct ContractRule: Sendable {
     let words: String
     let applies: @Sendable (Judgement) -> Bool
@@ -30,35 +30,39 @@ struct Judgement {
         world = situation.world
     }
 
-    /// The first rule that applies.
+    /// Returns the first rule that applies, and its verdict.
     func expected(by rules: [ContractRule] = ContractRule.all) -> (rule: ContractRule, verdict: LinkingVerdict)? {
         rules.first { $0.applies(self) }.map { ($0, $0.verdict(self)) }
     }
 
     var hasSession: Bool { world.requester != nil }
     var isAskedByGuest: Bool { situation.session == .guest }
-    /// It signs in there, which a provider for linking only does not do.
+    /// Whether a guest may switch to the account that the proof leads to.
+    ///
+    /// The switch is a sign-in, which a provider in the mode `linkOnly` does not allow.
     var mayGuestMove: Bool {
         isAskedByGuest && situation.onConflict != .keep && situation.mode != .linkOnly
     }
-    /// A live account needs a way to sign in: what can only be linked makes no guest permanent.
+    /// Whether the proof may make the guest's account permanent.
+    ///
+    /// A permanent account needs an identity that can sign in, so one of a `linkOnly` provider is not enough.
     var mayGuestStay: Bool { isAskedByGuest && situation.mode != .linkOnly }
     var mayJoinByAddress: Bool { situation.automatic == .verified }
 
-    /// "Owned by A".
+    /// The account A in "owned by A": the owner of the identity in the evidence.
     var a: UUID? { world.accounts.first { $0.value.knows }?.key }
     var isOwnedByCaller: Bool { a != nil && a == world.requester }
 
-    /// The identity that the evidence names was shut out by a password reset.
+    /// Whether a password reset quarantined the identity in the evidence.
     var isQuarantined: Bool { situation.quarantine == .identity }
-    /// The account that the proof reaches only through a quarantined address.
+    /// The account that the proof reaches only through quarantined addresses.
     var quarantinedOwner: UUID? {
         guard a == nil, let owner = destination, let account = world.accounts[owner] else { return nil }
         let owned = owned(by: owner)
         return !owned.isEmpty && owned.allSatisfy(account.quarantined.contains) ? owner : nil
     }
 
-    /// "A verified address from a source trusted for it".
+    /// The addresses that the rules call "a verified address from a source trusted for it".
     var proven: [Address] { evidence.addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address) }
     var free: [Address] { proven.filter { address in !world.accounts.values.contains { $0.owns.contains(address) } } }
     func owned(by uid: UUID?) -> [Address] {
@@ -68,7 +72,7 @@ struct Judgement {
     var owners: Set<UUID> { Set(world.accounts.keys.filter { !owned(by: $0).isEmpty }) }
     var onlyOwner: UUID? { owners.count == 1 ? owners.first : nil }
 
-    /// Another account's address, proven by code or mailed token while signed in.
+    /// The other account that owns the address which a signed-in caller proved by a code or a mailed token.
     var addressOfAnother: UUID? {
         guard situation.provesAddress, a == nil, hasSession, let onlyOwner, onlyOwner != world.requester else {
             return nil
@@ -76,7 +80,7 @@ struct Judgement {
         return onlyOwner
     }
 
-    /// The account of the proof: the identity's, or the owner of the address.
+    /// The account that the proof leads to: the owner of the identity or else of the address.
     var destination: UUID? {
         if let a { return a }
         if hasSession { return addressOfAnother }
@@ -86,13 +90,14 @@ struct Judgement {
         destination.flatMap { world.accounts[$0] }?.status == status.accountStatus
     }
 
-    /// Whether a sign-in by the same proof would reach the account that the proof leads to, live or in its grace period.
+    /// Whether a sign-in by the same proof would reach the account that the proof leads to, live or in its grace
+    /// period.
     var isOpenToSignIn: Bool {
         guard ![.off, .linkOnly].contains(situation.mode), !restsOnIdleNumber else { return false }
         return a != nil || mayJoinByAddress
     }
 
-    /// The proof is a number that has been idle for too long, and nothing else.
+    /// Whether the proof relies only on a phone number that has been idle for too long.
     private var restsOnIdleNumber: Bool {
         guard let owner = destination, owner != world.requester, let account = world.accounts[owner] else {
             return false
@@ -101,9 +106,9 @@ struct Judgement {
             && owned(by: owner).allSatisfy(account.idle.contains)
     }
 
-    /// The number that alone proves the identity, if it was idle for too long.
+    /// The number that the proof relies on, if it has been idle for too long.
     ///
-    /// Until erasure, an account that has no other way in keeps its number.
+    /// A disabled or deleted account without another way to sign in keeps its number until it is erased.
     var idleNumber: AddressOwner? {
         guard let owner = onlyOwner, owner != world.requester, let account = world.accounts[owner],
             restsOnAddress(of: owner), owned(by: owner).allSatisfy(account.idle.contains),
@@ -112,7 +117,9 @@ struct Judgement {
         return AddressOwner(
             address: number, uid: owner, status: account.status, isIdle: true, hasOtherWay: account.hasOtherWay)
     }
-    /// A code proves only the number; other evidence reaches the owner only by joining.
+    /// Whether the proof reaches the owner only through the address.
+    ///
+    /// A code proves just the address. Other evidence reaches the owner of an address only by joining that account.
     private func restsOnAddress(of owner: UUID) -> Bool {
         situation.provesAddress ? a == nil || a == owner : !hasSession && a == nil && mayJoinByAddress
     }
@@ -122,12 +129,12 @@ struct Judgement {
 
     var known: AccountMatch { .known(KnownIdentity(id: World.identity, uid: a ?? UUID(), status: .live)) }
     var principal: UUID { world.requester ?? UUID() }
-    /// Owns the free addresses, and shows those of the account.
+    /// Returns an identity that becomes the owner of the free addresses and also shows those of the account.
     func identity(of uid: UUID? = nil) -> NewIdentity {
         let shown = Set(free + owned(by: uid))
         return NewIdentity(claiming: free, showing: proven.filter(shown.contains))
     }
-    /// The number leaves the account that had it.
+    /// An identity that takes the idle number over from its old account.
     var recycled: NewIdentity {
         let claimed = free + (idleNumber.map { [$0.address] } ?? [])
         return NewIdentity(claiming: proven.filter(claimed.contains), displacing: idleNumber)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// Every combination of inputs of a linking decision, compared with a slower statement of the rules in docs/api.md.
+/// Compares the decision for every combination of inputs with a separate, slower implementation of docs/api.md.
 struct LinkingDecisionTests {
     @Test func `every combination is decided according to the documented rules`() {
         compare(Situation.all, with: ContractRule.all, decide)
@@ -34,7 +34,7 @@ struct LinkingDecisionTests {
         #expect(wrong == 0, "\(told)")
     }
 
-    /// A table that leaves a rule out would let it be broken.
+    /// A rule that applies to no combination would never be tested.
     @Test func `every rule applies to some combination`() {
         var applied: Set<String> = []
         for judged in Situation.all.map(Judgement.init) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// The rules of linking, decided and written, with a store in memory.
+/// Tests linking decisions and the rows that they write, with an in-memory store.
 struct LinkingRulesTests {
     private let app = TestApplication()
     private let ada = "ada@example.com"
@@ -66,7 +66,7 @@ struct LinkingRulesTests {
     ) async throws {
         let app = TestApplication(modes: ["other": mode])
         #expect(await app.refusal { try await app.enter(evidence("new"), "other") } == nil ? signsUp : !signsUp)
-        // It joins the account that owns the address, which is no sign-up.
+        // The identity joins the account that owns the address, which does not count as a sign-up.
         _ = try await app.enter(evidence("a", ada))
         let refusal = await app.refusal { try await app.enter(evidence("b", ada), "other") }
         #expect((refusal == nil) == signsIn)
@@ -100,7 +100,7 @@ struct LinkingRulesTests {
     }
 }
 
-/// Phone numbers that their provider trusts for 90 days after the last proof.
+/// Tests a provider that trusts a phone number for 90 days after it was last proven.
 struct IdleNumberRulesTests {
     private let app = TestApplication()
     private let proof: VerifiedIdentity
@@ -146,7 +146,7 @@ struct IdleNumberRulesTests {
     }
 }
 
-/// Links that a signed-in account requests.
+/// Tests links that a signed-in account requests.
 struct LinkRulesTests {
     private let app = TestApplication()
     private let ada = "ada@example.com"

@@ -8,22 +8,22 @@ struct Situation: CustomStringConvertible {
     enum Session: CaseIterable { case none, own, other, guest }
     enum Claim: CaseIterable { case none, unverified, verified, firstOfTwoVerified }
     enum Status: CaseIterable { case live, disabled, deleted }
-    /// Whether the owner's number has been used lately, or else whether its account can be signed in to without it.
+    /// Whether the owner's number was used recently and, if not, whether it is the only way to sign in to the account.
     enum Use: CaseIterable { case recent, idle, idleAndOnlyWay }
-    /// The quarantine after a password reset: of the identity in the evidence, or of the owner's address.
+    /// What a password reset quarantined: the identity in the evidence, or the owner's address.
     enum Quarantine: CaseIterable { case none, identity, address }
     /// Who owns the addresses of the evidence.
     enum Owner: CaseIterable {
         case nobody
-        /// Another account shows the address unverified.
+        /// Another account shows the address without having verified it.
         case unverified
         case one
-        /// Of two addresses, one belongs to an account and one is free.
+        /// One of two addresses belongs to an account; the other one is free.
         case oneOfTwo
         case several
-        /// The account that asks.
+        /// The caller's account.
         case requester
-        /// Of two addresses, one belongs to the caller's account and one to another.
+        /// One of two addresses belongs to the caller's account, the other one to another account.
         case askingAndAnother
         /// The account that owns the identity.
         case itself
@@ -57,7 +57,7 @@ struct Situation: CustomStringConvertible {
         let hasOther = [.one, .oneOfTwo, .several, .askingAndAnother].contains(owner)
         return [
             isKnown || status == .live,
-            // The caller is live, and the owner of the identity gets the session.
+            // The caller's account is live. If the session is `own`, that account owns the identity.
             session != .own || (isKnown && status == .live),
             session != .none || onConflict == .keep,
             // A guest owns nothing.
@@ -66,7 +66,7 @@ struct Situation: CustomStringConvertible {
             hasOther || ownerStatus == .live,
             hasOwner || use == .recent,
             quarantine != .identity || isKnown,
-            // It counts only where the account can be signed in to in another way.
+            // A quarantined address matters only if there is another way to sign in to the account.
             quarantine != .address || use != .idleAndOnlyWay,
             quarantine != .address || [.one, .oneOfTwo, .several, .itself].contains(owner),
             claim != .none || (owner == .nobody && isTrusted && !provesAddress),
@@ -88,7 +88,7 @@ struct Situation: CustomStringConvertible {
 
     var evidence: VerifiedIdentity {
         VerifiedIdentity(
-            // Such an identity is the address itself.
+            // The uid of an identity that proves an address is the address itself.
             providerUid: provesAddress ? addresses[0].value : World.subject,
             addresses: addresses.enumerated().map { index, address in
                 AddressClaim(
@@ -101,7 +101,9 @@ struct Situation: CustomStringConvertible {
         LinkingPolicy(mode: mode, automatic: automatic, provesAddress: provesAddress, onConflict: onConflict)
     }
 
-    /// Only numbers are ever idle.
+    /// The addresses in the evidence.
+    ///
+    /// Only a phone number can be idle.
     private var addresses: [Address] {
         guard claim != .none else { return [] }
         let first = use == .recent ? World.address : World.number
@@ -109,7 +111,7 @@ struct Situation: CustomStringConvertible {
         return isPair ? [first, World.secondAddress] : [first]
     }
 
-    /// The accounts as they are.
+    /// The accounts that this combination describes.
     var world: World {
         var world = World()
         if isKnown { world.accounts[World.knower] = World.Account(status: status.accountStatus, knows: true) }
@@ -154,7 +156,7 @@ extension Situation.Status {
 }
 
 extension [Situation] {
-    /// Every situation with every value.
+    /// Returns a copy of each situation for each value.
     fileprivate func varied<Value>(_ part: WritableKeyPath<Situation, Value>, _ values: [Value]) -> [Situation] {
         flatMap { situation in
             values.map { value in

@@ -3,19 +3,19 @@ import ProviderKit
 
 @testable import Accounts
 
-/// A handful of accounts, with what each has proven.
+/// A few accounts, and the addresses that each has proven.
 struct World {
     struct Account {
         var status = AccountStatus.live
         var isGuest = false
-        /// The identity that the evidence names is its own.
+        /// Whether the account owns the identity in the evidence.
         var knows = false
         var owns: [Address] = []
-        /// Addresses that it shows without a proof.
+        /// Addresses that the account shows without having proven them.
         var shows: [Address] = []
         var idle: Set<Address> = []
         var hasOtherWay = false
-        /// Addresses that no identity shows but quarantined ones.
+        /// Addresses that only quarantined identities show.
         var quarantined: Set<Address> = []
     }
 
@@ -54,7 +54,7 @@ struct World {
         accounts[uid] = account
     }
 
-    /// The rows that exist for the evidence.
+    /// Returns the rows that the database would have for the evidence.
     func state(about evidence: VerifiedIdentity) -> LinkingState {
         let knower = accounts.first { $0.value.knows }
         let owners = evidence.addresses.compactMap { claim in

@@ -92,7 +92,7 @@ extension MemoryRows {
         identities.values.first { $0.provider == provider && $0.providerUid == providerUid }
     }
 
-    /// The account's addresses, the first verified first.
+    /// Returns the account's addresses in the order of their verification.
     func addresses(of uid: UUID) -> [Address] {
         owners.filter { $0.value.uid == uid }
             .sorted { ($0.value.verifiedAt, $0.key.value) < ($1.value.verifiedAt, $1.key.value) }.map(\.key)
@@ -108,7 +108,7 @@ extension MemoryRows {
         }
     }
 
-    /// Whether a session may finish what another one began.
+    /// Whether the first session may finish a call that the second one began.
     func mayFinish(_ session: UUID?, _ beganBy: UUID?) -> Bool {
         guard let beganBy else { return true }
         guard let session else { return false }

@@ -147,7 +147,7 @@ extension MemoryStore: AddressClaimStore, ProviderTokenStore, SingleUseStore {
 extension MemoryRows {
     /// Inserts an identity and the addresses that it claims.
     ///
-    /// - Throws: `StoreConflict` if the identity is known, or an address has an owner.
+    /// - Throws: `StoreConflict` if the identity exists already, or an address has another owner.
     fileprivate mutating func insert(
         _ identity: NewIdentity, of session: NewSession, to uid: UUID
     ) throws -> IdentityRow {

@@ -6,7 +6,7 @@ import ProviderKit
 extension MemoryRows {
     struct MergeRow: Sendable {
         var merge: Merge
-        /// The addresses that the absorbed account had.
+        /// The addresses that the absorbed account had before the merge.
         let addresses: [Address]
         let plan: MergePlan
     }
@@ -89,13 +89,13 @@ extension MemoryStore: MergeStore, MergeUndoStore {
 extension MemoryRows {
     fileprivate func final(_ uid: UUID) -> UUID { accounts[uid]?.absorbedBy.map { final($0) } ?? uid }
 
-    /// Whether an account is, or was absorbed into, the other one.
+    /// Whether `account` is `descendant`, or `descendant` was absorbed into it.
     fileprivate func isIn(_ account: UUID, _ descendant: UUID) -> Bool {
         if account == descendant { return true }
         return accounts[descendant]?.absorbedBy.map { isIn(account, $0) } ?? false
     }
 
-    /// Gives the absorbed account its identities and addresses back, and takes from the survivor what it got.
+    /// Returns identities and addresses to the absorbed account, and removes the fields that the survivor got from it.
     fileprivate mutating func part(_ row: MergeRow) {
         let (survivor, absorbed) = (row.merge.survivor, row.merge.absorbed)
         let own = identities(of: survivor)

@@ -12,7 +12,7 @@ extension MemoryRows {
     }
 
     struct Challenge: Sendable {
-        /// A request from one network for a code that was sent before.
+        /// The id and attempts of another network that requested a code which was already sent.
         struct Alias: Sendable {
             let id: UUID
             let network: [UInt8]
@@ -30,7 +30,7 @@ extension MemoryRows {
         var wrong = 0
     }
 
-    /// The proof that the secret gives now, if it is of that kind and has not expired.
+    /// Returns the proof with this secret, if it is of that kind and has not expired.
     fileprivate func proof(_ kind: ProofKind, _ hash: [UInt8]) -> ProofRow? {
         proofs[hash].flatMap { $0.kind == kind && $0.expiresAt > now ? $0 : nil }
     }
@@ -137,7 +137,7 @@ extension MemoryStore: ChallengeStore {
 }
 
 extension MemoryRows {
-    /// The id under which another request answers a code that was sent before.
+    /// Returns the challenge id for a repeated request: the first id on the same network, otherwise one per network.
     fileprivate mutating func join(_ challenge: Challenge, for new: NewChallenge) -> UUID {
         guard new.session == nil, challenge.new.network != new.network else { return challenge.new.id }
         if let alias = challenge.aliases.first(where: { $0.network == new.network }) { return alias.id }
@@ -145,8 +145,9 @@ extension MemoryRows {
         return new.id
     }
 
-    /// Counts a guess toward the address's wrong ones of a day.
-    /// - Returns: `false` if the address has had too many.
+    /// Counts a guess toward the address's limit of wrong guesses in a day.
+    ///
+    /// - Returns: `false` if the address has reached the limit.
     fileprivate mutating func count(isRight: Bool, of address: Address, limit: Int) -> Bool {
         var counted = guesses[address] ?? Guesses(since: now)
         if counted.since <= now.addingTimeInterval(-86400) { counted = Guesses(since: now) }
@@ -158,7 +159,7 @@ extension MemoryRows {
 }
 
 extension MemoryStore: FlowCodeStore {
-    /// No test begins a redirect flow.
+    /// Refuses every code, because no test begins a redirect flow.
     func redeem(
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation { .refused }

@@ -4,10 +4,11 @@ import Synchronization
 
 @testable import Accounts
 
-/// The ports of the rules of linking, merging, deletion and codes, kept in dictionaries.
+/// Implements the ports for linking, merging, deletion and codes with dictionaries.
 ///
-/// It keeps what PostgreSQL enforces: an identity is unique per provider, an address has one owner, a one-time secret
-/// works once, each call is atomic, and a transaction that throws leaves nothing behind. Transactions run one at a time.
+/// It enforces the same rules as PostgreSQL: an identity is unique per provider, an address has one owner, a one-time
+/// secret works once, each call is atomic, and a transaction that throws leaves nothing behind. Transactions run one at
+/// a time.
 struct MemoryStore: TransactionalStore {
     let database: MemoryDatabase
     private let isTransaction: Bool
@@ -34,7 +35,7 @@ struct MemoryStore: TransactionalStore {
         }
     }
 
-    /// Runs one statement, which changes the rows of one application or none.
+    /// Runs one statement, which changes either all of its rows or none.
     func run<Result: Sendable>(
         _ application: Application.ID, _ body: @Sendable (inout MemoryRows) throws -> Result
     ) async throws -> Result {
@@ -43,7 +44,7 @@ struct MemoryStore: TransactionalStore {
     }
 }
 
-/// The rows of every application, and the clock that judges them.
+/// The rows of all applications, and the clock that their expiry is compared with.
 final class MemoryDatabase: TimeSource {
     private struct State {
         var rows: [Application.ID: MemoryRows] = [:]

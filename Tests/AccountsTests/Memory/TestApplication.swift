@@ -17,7 +17,9 @@ struct TestApplication {
     let deletion: AccountDeletion
     static let client = Client(device: "test", address: "192.0.2.1")
 
-    /// `modes` are by provider name; a provider that is not named is open.
+    /// Creates an application.
+    ///
+    /// `modes` has the mode of each provider by name; the default is `open`.
     init(modes: [String: ProviderMode] = [:], _ change: (inout ApplicationPolicy) -> Void = { _ in }) {
         var policy = ApplicationPolicy()
         change(&policy)
@@ -56,7 +58,7 @@ struct TestApplication {
 }
 
 extension TestApplication {
-    /// Signs in by evidence of the provider.
+    /// Signs in with evidence of the provider.
     func enter(_ evidence: VerifiedIdentity, _ name: String = "trusting") async throws -> Principal {
         principal(
             try await signIn.signIn(
@@ -88,7 +90,7 @@ extension TestApplication {
         rows.sessions[principal.sessionID].map { rows.isLive($0) } ?? false
     }
 
-    /// The error that a call throws, `nil` for a call that succeeds.
+    /// Returns the error that a call throws, or `nil` if it succeeds.
     func refusal(_ call: () async throws -> some Any) async -> AccountsError? {
         do {
             _ = try await call()
@@ -99,7 +101,7 @@ extension TestApplication {
     }
 }
 
-/// Evidence with an address of the source's own.
+/// Returns evidence with an address that the source controls.
 func evidence(
     _ subject: String, _ address: String? = nil, isVerified: Bool = true, isAuthoritative: Bool = true
 ) -> VerifiedIdentity {
@@ -164,7 +166,7 @@ private struct TextedCodes: ChallengeProvider {
     }
 }
 
-/// Tokens whose hash is their text.
+/// Generates tokens whose hash equals their text.
 struct PlainTokens: OpaqueTokens {
     func make() -> OpaqueToken { token(UUID().text) }
     func parse(_ text: String) -> OpaqueToken? { token(text) }

@@ -3,18 +3,18 @@ import Foundation
 import ProviderKit
 import Testing
 
-/// Merge plans for every combination of two accounts.
+/// Tests the merge plans for every combination of two accounts.
 struct MergePlanTests {
     static let early = Date(timeIntervalSince1970: 1_700_000_000)
     static let late = early + 1
-    /// In the order of their text.
+    /// Ids that are sorted by their text.
     static let uids = [
         "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002",
     ].compactMap(UUID.init(uuidString:))
 
     enum Kind: CaseIterable { case permanent, guest, formerGuest }
 
-    /// The survivor by age, kind and request.
+    /// Age, kind and the caller's choice determine the survivor.
     @Test(arguments: Kind.allCases, Kind.allCases)
     func `the older permanent account survives by default`(_ one: Kind, _ other: Kind) {
         for (created, otherCreated) in [(Self.early, Self.late), (Self.late, Self.early), (Self.early, Self.early)] {
@@ -24,7 +24,7 @@ struct MergePlanTests {
                 switch (one == .guest, other == .guest) {
                 case (true, false): second.uid
                 case (false, true): first.uid
-                // Of two made in the same instant, always the same.
+                // For accounts that were created at the same instant, the choice is always the same.
                 case (false, false), (true, true): otherCreated < created ? second.uid : first.uid
                 }
             for plan in [MergePlan(first, second), MergePlan(second, first)] {
@@ -42,7 +42,7 @@ struct MergePlanTests {
         }
     }
 
-    /// A guest's identities do not move, and no account with another identity keeps one.
+    /// A guest's identities do not move, and an account with any other identity keeps no guest identity.
     @Test(arguments: Kind.allCases, Kind.allCases)
     func `identities of guests are left behind`(_ survivor: Kind, _ absorbed: Kind) {
         let (stays, goes) = (Self.side(Self.uids[0], survivor), Self.side(Self.uids[1], absorbed))
@@ -64,7 +64,7 @@ struct MergePlanTests {
 
     enum Has: CaseIterable { case nothing, this, that }
 
-    /// Conflicting fields are reported and kept, missing ones are filled in, and nothing else changes.
+    /// The survivor's conflicting fields are reported and kept, missing ones are filled in, and nothing else changes.
     @Test(arguments: Has.allCases, Has.allCases)
     func `the survivor keeps its fields, and missing ones are filled in`(_ own: Has, _ others: Has) {
         var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
@@ -102,7 +102,7 @@ struct MergePlanTests {
             switch kind {
             case .permanent: [identity(isGuest: false), identity(isGuest: false)]
             case .guest: [identity(isGuest: true)]
-            // As two guests' merging leaves it.
+            // The state after a merge of two guests.
             case .formerGuest: [identity(isGuest: true), identity(isGuest: false)]
             }
         return MergeSide(

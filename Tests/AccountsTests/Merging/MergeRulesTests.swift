@@ -4,11 +4,11 @@ import Testing
 
 @testable import Accounts
 
-/// The rules of merging two accounts and undoing it, with a store in memory.
+/// Tests merging two accounts and undoing the merge, with an in-memory store.
 struct MergeRulesTests {
     private let app = TestApplication()
 
-    /// Two accounts, the first one older, and a ticket of the second one's session that merges them.
+    /// Creates two accounts, the first one older, and a ticket with which the second one's session can merge them.
     private func accounts() async throws -> (older: Principal, younger: Principal, ticket: String) {
         let older = try await app.enter(evidence("a", "ada@example.com"))
         app.database.advance(.seconds(10))

@@ -49,7 +49,7 @@ struct MIMEMessageTests {
         #expect(header.utf8.allSatisfy { $0 < 128 })
     }
 
-    /// Every line break that some reader of mail might see.
+    /// All characters that a mail reader may treat as a line break.
     @Test(arguments: [
         "\r\n", "\n", "\r", "\u{0B}", "\u{0C}", "\u{85}", "\u{2028}", "\u{2029}", "\u{0}", "\r\n\r\n", "\n\n",
     ])

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import ProviderKit
 import Testing
 
-/// Mails and text messages in one outbox.
+/// Tests one outbox that holds both mails and text messages.
 @Suite(.timeLimit(.minutes(1)))
 struct OutboxLanesTests {
     private let clock = ManualClock()

@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 
-/// How a worker ends, in peace or not, and what the next one finds.
+/// Tests how a worker stops, gracefully or not, and what its successor then sends.
 @Suite(.timeLimit(.minutes(1)))
 struct OutboxWorkerEndTests {
     private let clock = ManualClock()
@@ -36,7 +36,7 @@ struct OutboxWorkerEndTests {
         async let end: Void = services.run()
         await transport.attempts.wait { $0.count == 8 }
         await services.triggerGracefulShutdown()
-        // Only the wait for the end of the grace sleeps that long.
+        // Only the wait for the end of the grace period sleeps for 25 seconds.
         await clock.waitForSleepers(of: .seconds(25))
         queue.add(try messages(5))
         gate.update { $0 = true }
@@ -56,7 +56,7 @@ struct OutboxWorkerEndTests {
         queue.add(try messages(3))
         await clock.waitForSleepers(of: .seconds(1))
         clock.advance(by: .seconds(1))
-        // The tick sleeps again: it has passed a wake-up.
+        // The tick has sent a wake-up and sleeps again.
         await clock.waitForSleepers(of: .seconds(1))
         await services.triggerGracefulShutdown()
         await clock.waitForSleepers(of: .seconds(25))
@@ -90,7 +90,7 @@ struct OutboxWorkerEndTests {
         try await end
     }
 
-    /// The first worker dies when the relay has the second mail and the outbox doesn't know yet.
+    /// The first worker dies after the relay accepted the second mail and before the outbox marked that mail as sent.
     @Test func aWorkerThatDiesLeavesOnlyWhatItHadNotMarked() async throws {
         let all = try messages(4)
         let doubtful = all[1].id

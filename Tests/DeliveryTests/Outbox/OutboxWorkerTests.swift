@@ -257,7 +257,7 @@ struct OutboxWorkerTests {
         try await running(worker(delivery(transport))) { _ in
             queue.add([message])
             await queue.rows.wait { $0.failedMarks == 1 }
-            // The tick and the mark's own wait.
+            // One sleeper is the tick, the other waits to repeat the failed mark.
             await clock.waitForSleepers(of: .seconds(1), count: 2)
             clock.advance(by: .seconds(1))
             await queue.rows.wait { $0.list[0].isSent }

@@ -36,7 +36,7 @@ struct SMTPTransportTests {
         #expect(log.commands.last == "QUIT")
     }
 
-    /// The last one is longer than libcurl's buffer, so that dots stand at its borders too.
+    /// The last body is longer than libcurl's buffer, so that dots also occur at the buffer's boundaries.
     @Test(arguments: [(".", 1), (".\n.\n..", 1), ("a\n.\nb", 1), (".hidden\n.\nQUIT", 1), (".line\n", 20_000)])
     func dotsAtLineStartsSurvive(lines: String, times: Int) async throws {
         let sink = try SMTPSink()
@@ -62,7 +62,7 @@ struct SMTPTransportTests {
         #expect(try ParsedMail(#require(sink.log.value.contents.first))["To"] == "zoë@mail.example")
     }
 
-    /// Replies of a relay and the errors that they give.
+    /// Replies of a relay, and the errors that they cause.
     @Test(arguments: [
         ("MAIL", "550 no", DeliveryError.refused(code: 550)), ("MAIL", "451 later", .deferred(code: 451)),
         ("MAIL", "530 5.7.0 log in first", .deferred(code: 530)),
@@ -94,7 +94,7 @@ struct SMTPTransportTests {
         #expect(try await failure(of: sink, total: .milliseconds(300)) == .unreachable(.timeout))
     }
 
-    /// Each reply comes in time, all of them together do not.
+    /// Each reply arrives within the limit for one reply, but all of them together exceed the deadline.
     @Test func aSlowRelayIsLeftAtTheDeadlineToo() async throws {
         let sink = try SMTPSink { _ in .slow(400) }
         defer { sink.close() }
@@ -178,7 +178,7 @@ struct SMTPTransportTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
         hanging.cancel()
         await #expect(throws: CancellationError.self) { try await hanging.value }
-        // The only thread comes to this mail after the others.
+        // The only thread sends this mail after the others.
         try await transport.send(try Samples.mail(to: "last@mail.example"))
         let recipients = sink.log.value.commands.filter { $0.hasPrefix("RCPT") }
         #expect(recipients == ["RCPT TO:<slow@mail.example>", "RCPT TO:<last@mail.example>"])

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Delivery
 
-/// The oldest version of TLS that mail leaves by is 1.2.
+/// Tests that mail is sent over TLS 1.2 or newer.
 @Suite(.timeLimit(.minutes(1)))
 struct SMTPVersionTests {
-    /// After the handshake the relay says nothing, so that the newer version ends at the deadline.
+    /// With TLS 1.2 the handshake succeeds; the relay then sends nothing, so that the attempt ends at the deadline.
     @Test(arguments: [("-tls1_1", Obstacle.tls), ("-tls1_2", .timeout)])
     func anOlderVersionIsRefused(version: String, obstacle: Obstacle) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
@@ -34,11 +34,11 @@ struct SMTPVersionTests {
 
     private struct Running {
         let process: Process
-        /// Stays open: the end of its input ends a server.
+        /// Kept open, because `openssl s_server` exits at the end of its input.
         let input: Pipe
         let output: Pipe
 
-        /// Of the line `ACCEPT 127.0.0.1:PORT`.
+        /// The port in the line `ACCEPT 127.0.0.1:PORT` of the output.
         var port: Int? {
             var text = ""
             while true {

@@ -2,18 +2,18 @@ import Foundation
 import GatehouseTesting
 import Glibc
 
-/// A gateway of one file: blocking sockets on threads, and a script for what it answers.
+/// A fake gateway with blocking sockets on threads, whose answers a script determines.
 final class HTTPSink: Sendable {
     enum Reaction: Sendable {
         case status(Int)
-        /// These bytes and the end of the connection.
+        /// Sends these bytes and closes the connection.
         case raw(String)
         case hang
     }
 
     struct Request: Sendable {
         let line: String
-        /// By name in lower case.
+        /// The header fields by their lower-case names.
         let headers: [String: String]
         let body: String
     }
@@ -29,7 +29,7 @@ final class HTTPSink: Sendable {
         listener.start { [self] in serve($0) }
     }
 
-    /// Ends all connections, the hanging ones too.
+    /// Closes all connections, including those that hang.
     func close() {
         listener.close()
     }

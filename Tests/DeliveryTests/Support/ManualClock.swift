@@ -1,6 +1,6 @@
 import Foundation
 
-/// A clock that moves only when a test moves it.
+/// A clock that only a test advances.
 final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -53,7 +53,7 @@ final class ManualClock: Clock {
         }
     }
 
-    /// Returns when that many sleep, each for exactly that long.
+    /// Returns when `count` tasks sleep, each for exactly `duration`.
     func waitForSleepers(of duration: Duration, count: Int = 1) async {
         await state.wait { state in
             state.sleepers.filter { $0.duration == duration }.count >= count

@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 
-/// A wall clock that a test moves ahead of the real one.
+/// A wall clock that a test can set ahead of the real one.
 final class ManualTime: TimeSource {
     private let ahead = Observed(TimeInterval.zero)
 

@@ -3,7 +3,7 @@ import Foundation
 
 struct OutboxFailure: Error {}
 
-/// The outbox as a list, under a clock that the test moves.
+/// An in-memory outbox with a clock that the test advances.
 final class MemoryOutbox: OutboxQueue {
     struct Row: Sendable {
         let message: Message
@@ -17,20 +17,20 @@ final class MemoryOutbox: OutboxQueue {
 
     struct Rows: Sendable {
         var list: [Row] = []
-        /// The places for mails that each call offered.
+        /// For each call of `take`, the number of mails that it could take.
         var takes: [Int] = []
         var failTakes = false
-        /// Ranges of the text messages that were counted.
+        /// The number range of each text message that was counted toward the budget.
         var counted: [String] = []
-        /// How many a test lets pass.
+        /// The number of text messages that the budget allows.
         var budget = Int.max
         var failedMarks = 0
-        /// How many marks of a message are still going to fail.
+        /// For each message, how many of the next attempts to mark it fail.
         var failingMarks: [UUID: Int] = [:]
     }
 
     let rows = Observed(Rows())
-    /// While closed, what was taken stays under way.
+    /// While `false`, calls of `take` wait before they return their messages.
     let answers = Observed(true)
     let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
@@ -41,7 +41,9 @@ final class MemoryOutbox: OutboxQueue {
         (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     }
 
-    /// What is not announced, only a tick finds.
+    /// Adds messages.
+    ///
+    /// Without an announcement, the worker finds them only at its next tick.
     func add(_ messages: [Message], isAnnounced: Bool = true) {
         rows.update { $0.list += messages.map { Row(message: $0) } }
         if isAnnounced { arrival.yield() }

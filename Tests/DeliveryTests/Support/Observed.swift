@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A value whose changes can be awaited, so that no test has to sleep.
+/// A value whose changes can be awaited, so that tests need not sleep.
 final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let id: UUID
@@ -36,7 +36,7 @@ final class Observed<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Until the condition holds for the value, or the task is cancelled, as by a suite's time limit.
+    /// Returns when the condition holds for the value, or when the task is cancelled, such as by a suite's time limit.
     func wait(until condition: @escaping @Sendable (Value) -> Bool) async {
         let id = UUID()
         await withTaskCancellationHandler {

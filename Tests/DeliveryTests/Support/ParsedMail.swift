@@ -1,6 +1,6 @@
 import Foundation
 
-/// A mail read back by the letter of RFC 5322, 2045 and 2047; nothing is shared with the code that wrote it.
+/// A mail, parsed strictly by RFC 5322, 2045 and 2047 without any code of the composer.
 struct ParsedMail {
     struct Part: Equatable {
         let type: String
@@ -33,7 +33,7 @@ struct ParsedMail {
         return values.count == 1 ? values[0].value : nil
     }
 
-    /// Encoded words decoded, the blanks between two of them dropped (RFC 2047, 6.2).
+    /// Returns a header field with its encoded words decoded and the blanks between them removed (RFC 2047, 6.2).
     func decoded(_ name: String) -> String? {
         self[name]?.replacing(/\?=\s+=\?/, with: "?==?").replacing(/=\?UTF-8\?B\?([A-Za-z0-9+\/=]*)\?=/) { match in
             Data(base64Encoded: String(match.1)).map { String(decoding: $0, as: UTF8.self) } ?? "undecodable"

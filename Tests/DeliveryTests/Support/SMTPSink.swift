@@ -2,20 +2,22 @@ import Foundation
 import GatehouseTesting
 import Glibc
 
-/// A mail relay with blocking sockets on threads, and a script for faults.
+/// A fake mail relay with blocking sockets on threads, whose faults a script determines.
 final class SMTPSink: Sendable {
     enum Reaction: Sendable {
         case reply(String)
-        /// The usual reply, after so many milliseconds.
+        /// Sends the usual reply after this number of milliseconds.
         case slow(UInt32)
         case hang
         case disconnect
     }
 
     struct Log: Sendable {
-        /// Each command as it came.
+        /// The commands as they were received.
         var commands: [String] = []
-        /// What came after each `DATA`, dots still doubled, up to and with the CRLF before the last dot.
+        /// The content after each `DATA`, up to and including the CRLF before the final dot.
+        ///
+        /// Doubled dots stay doubled.
         var contents: [[UInt8]] = []
         var connections = 0
     }
@@ -25,15 +27,17 @@ final class SMTPSink: Sendable {
     private let listener: LoopbackListener
     private let script: @Sendable (String) -> Reaction?
 
-    /// The script is asked for the reaction to each command, to `CONNECT`, and to `.` after the content; `nil` is the
-    /// usual one.
+    /// Starts a relay.
+    ///
+    /// The script gets each command, `CONNECT` for a new connection and `.` for the end of the content, and returns the
+    /// reaction; `nil` sends the usual reply.
     init(_ script: @escaping @Sendable (String) -> Reaction? = { _ in nil }) throws {
         self.script = script
         listener = try LoopbackListener()
         listener.start { [self] in serve($0) }
     }
 
-    /// Ends all connections, the hanging ones too.
+    /// Closes all connections, including those that hang.
     func close() {
         listener.close()
     }
@@ -64,7 +68,7 @@ final class SMTPSink: Sendable {
         }
     }
 
-    /// - Returns: whether the connection goes on.
+    /// - Returns: whether the connection stays open.
     private func react(to event: String, usually reply: String, on connection: Int32) -> Bool {
         switch script(event) ?? .reply(reply) {
         case .reply(let text):
@@ -73,7 +77,7 @@ final class SMTPSink: Sendable {
             usleep(milliseconds * 1000)
             return answer(reply, on: connection)
         case .hang:
-            // Until the other side goes away, or the sink is closed.
+            // Reads until the client disconnects or the sink is closed.
             var byte: UInt8 = 0
             while recv(connection, &byte, 1, 0) > 0 {}
             return false

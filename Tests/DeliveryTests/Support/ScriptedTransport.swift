@@ -16,7 +16,7 @@ final class ScriptedTransport: MessageTransport {
         try await script(mail)
     }
 
-    /// Until the task is cancelled.
+    /// Suspends until the task is cancelled.
     static func hang() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in stream {}
@@ -25,7 +25,7 @@ final class ScriptedTransport: MessageTransport {
     }
 }
 
-/// The same for text messages.
+/// A text transport with scripted results that records its messages.
 final class ScriptedTextTransport: TextTransport {
     let attempts = Observed<[TextMessage]>([])
     private let script: @Sendable (TextMessage) async throws -> Void

@@ -13,7 +13,7 @@ struct MessageComposerTests {
         composer = try MessageComposer()
     }
 
-    /// The sentence of each language for unintended recipients.
+    /// For each language, the sentence for people who did not request the message.
     private static let notYou = [
         "en": ["f it was not you", "f you did not ask for this"],
         "fr": ["i ce n'était pas vous", "i vous n'avez rien demandé"],
@@ -45,7 +45,7 @@ struct MessageComposerTests {
         #expect(lines.allSatisfy { ($0.count <= 78 || $0 == Self.link) && $0.last != " " }, "\(lines)")
     }
 
-    /// A language that is a copy of another would pass everything else.
+    /// All other tests would accept a language whose texts are copies of another's.
     @Test(arguments: MessageTopic.allCases)
     func theLanguagesDiffer(topic: MessageTopic) throws {
         let contents = try ["en", "fr", "de", "es"].map { language in

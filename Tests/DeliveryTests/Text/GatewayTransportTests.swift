@@ -76,7 +76,7 @@ struct GatewayTransportTests {
         #expect(sink.requests.value.count == 1)
     }
 
-    /// A redirect would send the code to another server.
+    /// Following a redirect would send the code to another server.
     @Test func aRedirectIsNotFollowed() async throws {
         let other = try HTTPSink()
         defer { other.close() }
@@ -121,7 +121,7 @@ struct GatewayTransportTests {
         }
     }
 
-    /// A private address, in whatever spelling, and plain HTTP.
+    /// Private addresses in several spellings, each with plain HTTP and HTTPS.
     @Test(arguments: ["http", "https"], ["127.0.0.1", "localhost", "127.1", "[::1]", "[::ffff:7f00:1]"])
     func aPrivateHostIsReachedOnlyWhereThatIsAllowed(scheme: String, host: String) async throws {
         let sink = try HTTPSink()

@@ -18,7 +18,7 @@ struct TextComposerTests {
         return try composer.text(message, application: application)
     }
 
-    /// A name with a digit would add a run of its own: the message does without the name.
+    /// The digits in a name could be taken for the code, so the message omits such a name.
     @Test(arguments: ["en", "fr", "de", "es"], ["Demo", "Route 66", "4ever", "Café ٣", "²", "B1", "a & b <c>"])
     func theCodeIsTheOnlyRunOfDigits(language: String, application: String) throws {
         let text = try text(language, application: application)
@@ -27,7 +27,9 @@ struct TextComposerTests {
         #expect(!text.contains("{{") && !text.contains("\n") && text.hasPrefix("042137 ") && text.hasSuffix("."))
     }
 
-    /// Anything else would need two or three messages (3GPP TS 23.038).
+    /// The GSM 7-bit alphabet.
+    ///
+    /// Other characters would split a text into two or three messages (3GPP TS 23.038).
     private static let alphabet = """
         @£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§\
         ¿abcdefghijklmnopqrstuvwxyzäöñüà

@@ -12,7 +12,7 @@ struct WebhookTests {
         try Webhook(name: "hooks", url: url, secret: secret, events: [])
     }
 
-    /// The example of the specification's reference libraries.
+    /// The example in the reference libraries of Standard Webhooks.
     @Test func theSignatureIsStandardWebhooks() throws {
         let signature = try webhook().signature(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: "1614265330",
@@ -52,7 +52,7 @@ struct WebhookTests {
         #expect(!shown.contains("hunter2") && !shown.contains("MfKQ"), "\(shown)")
     }
 
-    /// Longer than the 72 hours that an erasure waits.
+    /// Retries go on for longer than the 72 hours that an erasure waits for webhooks.
     @Test func retriesGoOnForFourDays() {
         let policy = RetryPolicy.webhooks
         func delay(_ hours: Int, attempts: Int = 1000) -> Duration? {

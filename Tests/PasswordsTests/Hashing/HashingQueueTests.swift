@@ -4,7 +4,8 @@ import Testing
 @testable import Passwords
 
 struct HashingQueueTests {
-    /// Callers as `network/subject` or `block:network/subject` in the order of their arrival, and the order of their turns.
+    /// Callers as `network/subject` or `block:network/subject` in the order of their arrival, and the order of their
+    /// turns.
     @Test(arguments: [
         (["a/x", "a/x", "a/x"], [0, 1, 2]),
         // A flood from one network gets one turn for each turn of the others.
