@@ -3,7 +3,7 @@ import Foundation
 /// Durations and repetitions of measurements.
 struct Bench: Sendable {
     let rounds: Int
-    /// The factor for the time of each contender.
+    /// The factor by which the measuring time of each contender is multiplied.
     let timeScale: Double
 
     static let full = Bench(rounds: 5, timeScale: 1)
@@ -11,7 +11,9 @@ struct Bench: Sendable {
 
     private static let warmUp = 0.4
 
-    /// An error ends only its row, which keeps the rounds so far.
+    /// Measures all rows.
+    ///
+    /// An error ends only its own row, which keeps the rounds measured so far.
     func measure(_ rows: [Row]) async -> [RowResult] {
         guard !rows.isEmpty else { return [] }
         var results = rows.map(RowResult.init)

@@ -57,7 +57,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 }
 
-/// An error that prevented a measurement.
+/// An error that prevents a measurement.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

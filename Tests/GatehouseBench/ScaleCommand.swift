@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `gatehouse-bench scale`, a separate command because it needs minutes and gigabytes.
+/// `gatehouse-bench scale`, a separate command because a run takes minutes and gigabytes.
 struct ScaleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scale", abstract: "Measures whether calls take longer as the database grows.",

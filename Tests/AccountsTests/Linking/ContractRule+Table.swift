@@ -15,7 +15,7 @@ extension ContractRule {
         } then: { _ in
             .refused(.providerOff)
         },
-        ContractRule("one for linking only signs nobody in") {
+        ContractRule("a provider for linking only allows no sign-in") {
             $0.situation.mode == .linkOnly && !$0.hasSession
         } then: { _ in
             .refused(.providerLinkOnly)
@@ -29,7 +29,7 @@ extension ContractRule {
             LinkingVerdict(
                 .identityQuarantined, .otherSignInRequired(of: $0.a ?? UUID(), subject: $0.evidence.providerUid))
         },
-        ContractRule("nor does an address that only quarantined identities of its account show") {
+        ContractRule("neither does an address that only quarantined identities of its account show") {
             $0.quarantinedOwner != nil && !$0.leads(to: .disabled)
         } then: {
             LinkingVerdict(
@@ -46,12 +46,12 @@ extension ContractRule {
                 LinkingVerdict(.numberIdle, .otherSignInRequired(of: $0.uid, subject: $0.address.value))
             } ?? .refused(.numberIdle)
         },
-        ContractRule("if it has none, the number leaves the old account: for the guest who asks") {
+        ContractRule("if it has none, the number moves from the old account to the guest who proves it") {
             $0.isOnlyWay && $0.mayGuestStay
         } then: {
             LinkingVerdict(.numberRecycled, .upgrade($0.recycled, guest: $0.principal))
         },
-        ContractRule("if it has none, the number leaves the old account: for whoever asks") {
+        ContractRule("if it has none, the number moves from the old account to the signed-in account that proves it") {
             $0.isOnlyWay && $0.hasSession
         } then: {
             LinkingVerdict(.numberRecycled, .link($0.recycled, to: $0.principal))
@@ -69,14 +69,14 @@ extension ContractRule {
     ]
 
     private static let deadAccounts = [
-        ContractRule("proof that would have reached or joined an account in its grace period is told so") {
+        ContractRule("proof of an account in its grace period is answered with the deletion") {
             $0.leads(to: .deleted) && $0.isOpenToSignIn
         } then: { judged in
             LinkingVerdict(
                 .accountDeleted,
                 .deleted(uid: judged.destination ?? UUID(), purgeAfter: World.purge, offersRestore: true))
         },
-        ContractRule("but gets no restore token for an idle number, nor where a sign-in would not reach it") {
+        ContractRule("but without a restore token for an idle number, or if a sign-in would not reach the account") {
             $0.leads(to: .deleted)
         } then: { judged in
             LinkingVerdict(
@@ -111,7 +111,7 @@ extension ContractRule {
         } then: {
             LinkingVerdict(.guestMerge, .replaceGuest(by: $0.known, isAbsorbed: true))
         },
-        ContractRule("owned by A, S is another account's, or a guest's that keeps: 409 with a ticket") {
+        ContractRule("owned by A, S is another account's, or a guest's with `keep`: 409 with a ticket") {
             $0.a != nil && $0.isOpenToSignIn
         } then: {
             LinkingVerdict(.identityInUse, .conflict(with: $0.a ?? UUID(), offersMerge: true))
@@ -124,7 +124,7 @@ extension ContractRule {
     ]
 
     private static let links = [
-        ContractRule("a guest may go where the proven address would sign in to") {
+        ContractRule("a guest may move to the account that the proven address would sign in to") {
             $0.addressOfAnother != nil && $0.mayGuestMove && $0.mayJoinByAddress
         } then: {
             LinkingVerdict(
@@ -142,12 +142,12 @@ extension ContractRule {
         } then: {
             LinkingVerdict(.addressInUse, .conflict(with: $0.addressOfAnother ?? UUID(), offersMerge: false))
         },
-        ContractRule("unknown, link asked by a guest: it becomes permanent") {
+        ContractRule("unknown, link requested by a guest: the guest becomes permanent") {
             $0.mayGuestStay
         } then: {
             LinkingVerdict(.guestUpgrade, .upgrade($0.identity(of: $0.principal), guest: $0.principal))
         },
-        ContractRule("unknown, link asked by S: I joins S's account, without what another account owns") {
+        ContractRule("unknown, link requested by S: I joins S's account, without the addresses of other accounts") {
             $0.hasSession
         } then: {
             LinkingVerdict(.linkAsked, .link($0.identity(of: $0.principal), to: $0.principal))
@@ -165,7 +165,7 @@ extension ContractRule {
         } then: { _ in
             .refused(.providerNoSignUp)
         },
-        ContractRule("evidence whose addresses point at several accounts joins none") {
+        ContractRule("evidence whose addresses belong to several accounts joins none of them") {
             $0.owners.count > 1
         } then: {
             LinkingVerdict(.addressOfSeveral, .create($0.identity()))
@@ -175,7 +175,7 @@ extension ContractRule {
         } then: {
             LinkingVerdict(.addressNotJoined, .create($0.identity()))
         },
-        ContractRule("nobody owns the verified address: new account, which does") {
+        ContractRule("no account owns the verified address: a new account becomes its owner") {
             !$0.proven.isEmpty
         } then: {
             LinkingVerdict(.addressProven, .create($0.identity()))
@@ -201,7 +201,7 @@ extension ContractRule {
         } then: { _ in
             .refused(.providerOff)
         },
-        ContractRule("nor does one that can only be linked") {
+        ContractRule("neither does an identity of a provider for linking only") {
             $0.situation.mode == .linkOnly
         } then: { _ in
             .refused(.providerLinkOnly)
@@ -212,12 +212,12 @@ extension ContractRule {
             LinkingVerdict(
                 .identityQuarantined, .otherSignInRequired(of: $0.principal, subject: $0.evidence.providerUid))
         },
-        ContractRule("an identity of the account does") {
+        ContractRule("an identity of the account re-authenticates") {
             $0.isOwnedByCaller
         } then: {
             LinkingVerdict(.identityOwn, .signIn($0.known))
         },
-        ContractRule("no other does") { _ in
+        ContractRule("no other identity re-authenticates") { _ in
             true
         } then: { _ in
             .refused(.reauthenticationForeign)

@@ -5,13 +5,13 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// The paths of the empty server.
+/// The paths that the empty server answers.
 enum EmptyRoute {
     static let bytes = "/bytes"
     static let encoded = "/encoded"
 }
 
-/// `gatehouse-bench empty-route`: Hummingbird with Gatehouse's settings and nothing to do, on a free port.
+/// `gatehouse-bench empty-route`: a Hummingbird server with Gatehouse's settings and fixed responses, on a free port.
 struct EmptyRouteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "empty-route", abstract: "What the bench compares with.", shouldDisplay: false)
@@ -32,7 +32,7 @@ struct EmptyRouteCommand: AsyncParsableCommand {
             server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: "Gatehouse"),
             onServerRunning: { channel in
-                // As the server's own log has it.
+                // The text has the form of the server's log line, which `ServerProcess` looks for.
                 progress("\"port\":\"\(channel.localAddress?.port ?? 0)\"")
             },
             logger: logger)
@@ -40,7 +40,7 @@ struct EmptyRouteCommand: AsyncParsableCommand {
     }
 }
 
-/// 225 bytes of JSON.
+/// A response of 225 bytes of JSON.
 private struct SampleUser: ResponseEncodable {
     var id = "01989d4e-7d6a-7c3b-9a52-0c8f5e1b2d34"
     var email = "person1@bench.example"

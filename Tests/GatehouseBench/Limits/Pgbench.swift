@@ -1,7 +1,7 @@
 import Foundation
 import GatehouseServer
 
-/// A script of SQL that pgbench runs against the server's own database, a transaction for each statement.
+/// An SQL script that pgbench runs on the server's own database, with one transaction per statement.
 struct Pgbench: Sendable {
     static let clients = 16
 
@@ -9,7 +9,7 @@ struct Pgbench: Sendable {
     private let script: String
     private let databaseURL: String
 
-    /// `script` is its file's path.
+    /// Prepares a run of the script file at the path `script`.
     init(script: String, databaseURL: String) throws {
         program = try PrivateCluster.programs(["pgbench"])[0]
         self.script = script
@@ -28,9 +28,9 @@ struct Pgbench: Sendable {
         return (perSecond, Int(done))
     }
 
-    /// The server's own statement with SQL for its parameters, by their numbers: pgbench has no binary values.
+    /// Replaces the parameters of one of the server's statements by SQL, because pgbench cannot bind binary values.
     static func statement(_ text: String, with parameters: [Int: String]) -> String {
-        // The highest first, or $1 would be found in $12.
+        // The highest numbers are replaced first, because $1 is a prefix of $12.
         parameters.sorted { $0.key > $1.key }.reduce(text) { sql, parameter in
             sql.replacing("$\(parameter.key)", with: parameter.value)
         }
@@ -38,7 +38,7 @@ struct Pgbench: Sendable {
 }
 
 extension String {
-    /// The number after the last occurrence of a text.
+    /// Returns the number after the last occurrence of a text in the output.
     func number(after text: String) -> Double? {
         guard let end = range(of: text, options: .backwards)?.upperBound else { return nil }
         return Double(self[end...].prefix { "0123456789.".contains($0) })

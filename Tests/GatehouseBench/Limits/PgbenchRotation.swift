@@ -9,10 +9,10 @@ import Synchronization
 /// The statement's hashes are computed in SQL from numbers: each client walks along a chain of tokens of its own, as
 /// clients of the server do.
 struct PgbenchRotation: Sendable {
-    /// More than a client rotates in one run.
+    /// More tokens than a client rotates in one run.
     private static let chainLength: Int64 = 1_000_000
 
-    /// By the numbers of the statement's parameters.
+    /// SQL for the statement's parameters, by their numbers.
     private static let parameters = [
         1: ":application::int4", 2: "sha256(int8send(:token::int8))", 3: "sha256(int8send(:successor::int8))",
         4: "sha256(int8send(:after::int8))", 5: ":reuse::interval", 6: ":lifetime::interval",
@@ -57,7 +57,7 @@ struct PgbenchRotation: Sendable {
         }
     }
 
-    /// Where the next run's chains begin.
+    /// The number of the first token of the next run.
     private static let chains = Mutex<Int64>(0)
 
     private func variables(from first: Int64) -> [String: String] {

@@ -2,12 +2,12 @@ import Accounts
 import Postgres
 import Storage
 
-/// The server's own statements of a first sign-in, run by pgbench against the server's own database.
+/// Runs the server's own statements of a first sign-in with pgbench on the server's own database.
 struct PgbenchSignUp: Sendable {
     enum Kind: String {
-        /// The account is written at once.
+        /// The account is created without a lookup.
         case guest = "anonymous"
-        /// Looked for before it is written.
+        /// The identity is looked up before the account is created.
         case token = "loopback"
     }
 
@@ -43,7 +43,9 @@ struct PgbenchSignUp: Sendable {
 
     private static let person = "'person ' || :person"
 
-    /// By the numbers of the statement's parameters; what is random on the server is drawn by PostgreSQL.
+    /// SQL for the statement's parameters, by their numbers.
+    ///
+    /// PostgreSQL generates what is random on the server.
     private static func parameters(_ kind: Kind) -> [Int: String] {
         [
             1: ":application::int4", 2: id(1), 3: id(2), 4: id(3), 5: "ARRAY['oidc']", 6: "'wrk'", 7: "'127.0.0.1'",
@@ -55,9 +57,9 @@ struct PgbenchSignUp: Sendable {
         ]
     }
 
-    /// A UUID of version 7, as the server's: rows that are created together are adjacent in every index.
+    /// SQL for a UUID of version 7, as the server uses: rows that are created together are adjacent in every index.
     ///
-    /// It uses the transaction's clock, so that it is the same in the whole statement.
+    /// The UUID is made from the transaction's time, so that it is the same in the whole statement.
     private static func id(_ number: Int) -> String {
         let random = "md5((:person::int8 + \(number))::text)"
         let milliseconds = "lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::int8), 12, '0')"

@@ -4,7 +4,7 @@ import Passwords
 import Synchronization
 
 extension Contender {
-    /// libargon2 itself, called by as many threads as there are cores.
+    /// libargon2 without `Passwords`, called by one thread per core.
     static func rawArgon2(_ parameters: Argon2Parameters, seconds: Double) -> Contender {
         .rawLoop("libargon2, memory reused", seconds: seconds) {
             { try RawArgon2.hash(parameters) }
@@ -12,12 +12,14 @@ extension Contender {
     }
 }
 
-/// Argon2id straight from the library, on purpose not through `Passwords`.
+/// Calls Argon2id in the library directly, without `Passwords`.
 ///
-/// A limit must not be slowed by what it judges.
-/// Memory is reused as there, in huge pages that stay mapped.
+/// The limit must not depend on the code that is measured against it.
+/// As in `Passwords`, memory is reused in huge pages that stay mapped.
 private enum RawArgon2 {
-    /// The library's callbacks carry no context.
+    /// The addresses of idle regions.
+    ///
+    /// They are global, because the library's callbacks have no context parameter.
     private static let idle = Mutex<[UInt]>([])
     private static let hugePage = 2 << 20
 
@@ -51,7 +53,9 @@ private enum RawArgon2 {
         guard code == ARGON2_OK.rawValue else { throw BenchError("libargon2 failed with \(code)") }
     }
 
-    /// All runs are of one size.
+    /// Returns an idle region or maps a new one.
+    ///
+    /// All regions have the same size.
     private static func take(_ size: Int) -> UnsafeMutableRawPointer? {
         if let address = idle.withLock({ $0.popLast() }) { return UnsafeMutableRawPointer(bitPattern: address) }
         let length = (size + hugePage - 1) / hugePage * hugePage

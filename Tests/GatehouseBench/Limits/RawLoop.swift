@@ -2,7 +2,7 @@ import Foundation
 import GatehouseServer
 
 extension Contender {
-    /// Runs a piece of work on a thread for each core, each with a piece of its own from `makeWork`.
+    /// Repeats work on one thread per core; `makeWork` makes each thread's own work.
     static func rawLoop(
         _ name: String, seconds: Double, makeWork: @escaping @Sendable () throws -> () throws -> Void
     ) -> Contender {
@@ -10,7 +10,7 @@ extension Contender {
             { seconds in
                 try await withThrowingTaskGroup(of: Double.self) { group in
                     for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
-                        // One for each core, all at once.
+                        // All cores work at the same time.
                         group.addTask { try await onOwnThread { try rate(of: makeWork(), for: seconds) } }
                     }
                     return Count(perSecond: try await group.reduce(0, +))
@@ -19,7 +19,9 @@ extension Contender {
         }
     }
 
-    /// How often a second; a run that has begun is finished and counts with its time.
+    /// Returns the runs per second.
+    ///
+    /// A run in progress at the end is finished and counted with its time.
     private static func rate(of work: () throws -> Void, for seconds: Double) throws -> Double {
         let start = ContinuousClock.now
         var count = 0.0

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 
 extension Contender {
-    /// As long as an access token's first two parts.
+    /// A message that is as long as the header and payload of an access token.
     private static let message = Data(repeating: UInt8(ascii: "a"), count: 640)
 
     static func rs256Signing(seconds: Double) -> Contender {
@@ -22,7 +22,7 @@ extension Contender {
         }
     }
 
-    /// What is presented, and what is issued.
+    /// Verifies a presented token and signs a new one in each run.
     static func es256SigningAndVerifying(seconds: Double) -> Contender {
         let message = message
         return .rawLoop("raw P-256 signing and verifying", seconds: seconds) {
@@ -38,7 +38,7 @@ extension Contender {
     }
 }
 
-/// Drawn once: that takes longer than the measurement.
+/// The RSA key, generated once because that takes longer than the measurement.
 private enum RSAKey {
     static let shared = Result { try _RSA.Signing.PrivateKey(keySize: .bits3072) }
 }

@@ -3,20 +3,22 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Calls that start at fixed times, independent of earlier responses.
+/// Calls that start at fixed times, whether or not earlier calls have been answered.
 ///
-/// A server that stalls is late for all of them.
+/// A stalled server therefore delays all calls that are due, not just one per connection.
 struct PacedLoad: Sendable {
     let url: String
     var bearer: String?
-    /// A JSON body for each call, in turn; without any it is a GET.
+    /// The JSON bodies, used in turn.
+    ///
+    /// Without bodies, the calls are GET requests.
     var bodies: [String] = []
     let perSecond: Double
-    /// The client address that a proxy reports, by the call's number.
+    /// Returns the client address to put into `X-Forwarded-For`, for the number of a call.
     var origin: (@Sendable (Int) -> String)?
 
     struct Answer: Sendable {
-        /// When the call was to begin.
+        /// The time at which the call was due to start.
         let due: ContinuousClock.Instant
         let status: UInt
         let retryAfter: String?
@@ -29,7 +31,7 @@ struct PacedLoad: Sendable {
         return await run(client: client) { $0 < count }
     }
 
-    /// Goes on for as long as the number of the next call is wanted.
+    /// Starts calls for as long as `isWanted` returns `true` for the number of the next call.
     func run(client: HTTPClient, while isWanted: (Int) -> Bool) async -> [Answer] {
         let start = ContinuousClock.now
         return await withTaskGroup(of: Answer.self) { group in
@@ -37,7 +39,7 @@ struct PacedLoad: Sendable {
             while isWanted(number), !Task.isCancelled {
                 let due = start + .seconds(Double(number) / perSecond)
                 try? await Task.sleep(until: due, tolerance: .zero, clock: .continuous)
-                // Of its own, or a call that is slow would put off the next one.
+                // Each call runs in its own task, so that a slow call does not delay the next one.
                 group.addTask { [number] in await call(number, due: due, client: client) }
                 number += 1
             }
@@ -45,7 +47,9 @@ struct PacedLoad: Sendable {
         }
     }
 
-    /// Status 0 where no answer came.
+    /// Sends one call.
+    ///
+    /// The status is 0 if there is no response.
     private func call(_ number: Int, due: ContinuousClock.Instant, client: HTTPClient) async -> Answer {
         var request = HTTPClientRequest(url: url)
         if let bearer { request.headers.add(name: "Authorization", value: "Bearer \(bearer)") }
@@ -64,14 +68,14 @@ struct PacedLoad: Sendable {
 }
 
 extension [PacedLoad.Answer] {
-    /// How long all but one in a hundred took, in milliseconds.
+    /// The 99th percentile of the latencies, in milliseconds.
     var p99: Double {
         let times = map(\.milliseconds).sorted()
         return times.isEmpty ? 0 : times[Swift.min(count - 1, count * 99 / 100)]
     }
 }
 
-/// A client with enough connections for all calls.
+/// Runs the body with a client that has enough connections for all calls.
 func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096

@@ -1,4 +1,4 @@
-/// The JSON that the calls send.
+/// Makes the JSON bodies of the calls.
 enum RequestBody {
     static let empty = "{}"
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// HTTP load from wrk, one thread of C over many connections.
+/// HTTP load from wrk, which uses one thread for many connections.
 struct Wrk: Sendable {
     let script: String
-    /// What the script makes its requests from, one a line.
+    /// The input of the script, one line for each request.
     let lines: String
     let connections: Int
 

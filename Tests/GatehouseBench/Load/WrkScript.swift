@@ -1,22 +1,28 @@
 /// A Lua script with the requests for wrk.
 ///
-/// wrk calls `request` whenever a connection may send, and `response`, where there is one, for every answer; neither
-/// knows which connection it is for.
+/// wrk calls `request` when a connection is ready to send, and `response`, if the script defines it, for each response.
+/// Neither function gets the connection that it is called for.
 struct WrkScript: Sendable {
     let name: String
     let lua: String
 
     static let resultMark = "gatehouse-bench:"
 
-    /// A bearer on each line.
+    /// Sends GET requests.
+    ///
+    /// Each line is an access token.
     static let get = WrkScript(
         name: "get.lua",
         lua: every(line: #"wrk.format("GET", nil, { Authorization = "Bearer " .. line })"#))
 
-    /// Requests with any content.
+    /// Sends GET requests without headers.
+    ///
+    /// Only the number of lines matters.
     static let plain = WrkScript(name: "plain.lua", lua: every(line: #"wrk.format("GET")"#))
 
-    /// A body on each line, each sent once; an empty one where there is none left.
+    /// Sends POST requests, each with the next line as its body.
+    ///
+    /// After the last line, the body is an empty object.
     static let once = WrkScript(
         name: "once.lua",
         lua: """
@@ -33,12 +39,14 @@ struct WrkScript: Sendable {
             end
             """ + result)
 
-    /// A body on each line.
+    /// Sends POST requests with the lines as bodies, in turn.
     static let post = WrkScript(
         name: "post.lua",
         lua: every(line: #"wrk.format("POST", nil, { ["Content-Type"] = "application/json" }, line)"#))
 
-    /// A refresh token on each line; each answer's token is presented again after all others.
+    /// Refreshes the token on each line in turn.
+    ///
+    /// The token of each response is appended to the queue.
     static let refresh = WrkScript(
         name: "refresh.lua",
         lua: """
@@ -64,7 +72,7 @@ struct WrkScript: Sendable {
             end
             """ + result)
 
-    /// Requests that are made beforehand and sent in turn.
+    /// Makes a script that builds one request per line in advance and sends these requests in turn.
     private static func every(line request: String) -> String {
         """
         local requests, last = {}, 0
@@ -80,7 +88,7 @@ struct WrkScript: Sendable {
         """ + result
     }
 
-    /// Times are microseconds.
+    /// Prints the result of a run, with times in microseconds.
     private static let result = """
 
 

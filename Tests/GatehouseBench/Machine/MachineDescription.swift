@@ -1,12 +1,12 @@
 import Foundation
 
-/// The machine of a measurement.
+/// The machine that a measurement runs on.
 struct MachineDescription: Sendable {
     let processor: String
     let cores: Int
     let gibibytes: Double
     let system: String
-    /// Load averages over 1, 5 and 15 minutes, before anything was started.
+    /// The load averages over 1, 5 and 15 minutes before the measurement.
     let load: [Double]
 
     static func current() -> MachineDescription {
@@ -29,7 +29,7 @@ struct MachineDescription: Sendable {
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "?"
     }
 
-    /// The value in the first line that sets it, by `:` or `=`.
+    /// Returns the value in the first line that sets `name` with `:` or `=`.
     private static func value(of name: String, in file: String) -> String? {
         let text = try? String(contentsOfFile: file, encoding: .utf8)
         let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }

@@ -4,19 +4,19 @@ import Foundation
 struct ProcessStatus: Sendable {
     let id: pid_t
     let parent: pid_t
-    /// In user and system mode, in seconds.
+    /// The processor time in user and system mode, in seconds.
     let processorTime: Double
-    /// The same for terminated children.
+    /// The processor time of terminated children, in seconds.
     let pastChildrenTime: Double
 
     private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
 
-    /// `nil` when there is no such process any more.
+    /// Reads the status of a process; `nil` if the process does not exist.
     init?(_ id: pid_t) {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
         else { return nil }
-        // Behind the program's name, which may hold anything: state, parent, …
+        // The fields after the program's name, which may contain any character, begin with the state and the parent.
         let fields = text[text.index(after: end)...].split(separator: " ").map { Double($0) ?? 0 }
         guard fields.count > 14 else { return nil }
         self.id = id
@@ -32,7 +32,7 @@ struct ProcessStatus: Sendable {
 }
 
 extension ProcessStatus {
-    /// Resident memory, including huge pages, in units of 10⁶ bytes.
+    /// Returns the resident memory, including huge pages, in units of 10⁶ bytes.
     static func residentMegabytes(of id: pid_t) throws -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),
             let kibibytes = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") })?

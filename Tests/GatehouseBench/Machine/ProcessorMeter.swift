@@ -1,13 +1,13 @@
 import Foundation
 
-/// Attributes the processor time during a measurement.
+/// Measures the share of processor time that each participant uses.
 struct ProcessorMeter: Sendable {
     struct Processes: Sendable {
         let servers: [pid_t]
-        /// PostgreSQL's first process.
+        /// The process id of the postmaster, the parent of PostgreSQL's other processes.
         let database: pid_t
 
-        /// Waits until the servers finished the requests of a generator that disconnected.
+        /// Waits until the servers have finished the requests of a load generator that has disconnected.
         func settle() async throws {
             let step = 0.1
             for _ in 0..<50 {
@@ -19,17 +19,17 @@ struct ProcessorMeter: Sendable {
         }
     }
 
-    /// Shares of the whole machine, 1 being all cores.
+    /// Shares of the machine's processor time; 1 means that all cores were busy all the time.
     struct Usage: Sendable {
         var server: Double
         var database: Double
-        /// The load generator, or the loop that is itself the limit.
+        /// This process and its children: the load generator, or the loop that measures a limit.
         var generator: Double
-        /// Everything that isn't part of the measurement.
+        /// The processor time of all other processes on the machine.
         var others: Double
     }
 
-    /// Seconds of processor time.
+    /// The processor time that each participant has used so far, in seconds.
     private struct Reading {
         let server: Double
         let database: Double
@@ -55,11 +55,11 @@ struct ProcessorMeter: Sendable {
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }
 
-        /// The time of all cores, including what a hypervisor took.
+        /// Returns the busy time of all cores, including time that the hypervisor took away ("steal").
         private static func busyTime() -> Double {
             let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
             let line = text?.split(separator: "\n").first { $0.hasPrefix("cpu ") }
-            // user, nice, system, idle, iowait, irq, softirq, steal
+            // The fields are user, nice, system, idle, iowait, irq, softirq and steal.
             let fields = line?.split(separator: " ").dropFirst().prefix(8).map { Double($0) ?? 0 } ?? []
             guard fields.count == 8 else { return 0 }
             return (fields.reduce(0, +) - fields[3] - fields[4]) / Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -70,13 +70,13 @@ struct ProcessorMeter: Sendable {
     private let start: Reading
     private let startedAt = ContinuousClock.now
 
-    /// Starts to measure.
+    /// Starts a measurement.
     init(_ processes: Processes) {
         self.processes = processes
         start = Reading(processes)
     }
 
-    /// Since the start.
+    /// Returns the shares since the start of the measurement.
     func usage() -> Usage {
         let capacity = (.now - startedAt) / .seconds(1) * Double(ProcessInfo.processInfo.activeProcessorCount)
         let end = Reading(processes)

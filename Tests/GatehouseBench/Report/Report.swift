@@ -6,7 +6,7 @@ struct Report: Sendable {
     let databaseVersion: String
     var results: [RowResult] = []
     let trials: [TrialResult]
-    /// Further figures, a line each.
+    /// Further figures, one line each.
     var notes: [String] = []
     let date = Date()
 
@@ -52,7 +52,7 @@ struct Report: Sendable {
 
     var isWhole: Bool { results.allSatisfy { $0.failure == nil } && trials.allSatisfy { $0.failure == nil } }
 
-    /// - Returns: the file's path.
+    /// - Returns: the path of the file.
     func write(to directory: String) throws -> String {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let name = date.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))

@@ -1,11 +1,13 @@
 import ArgumentParser
 
-/// Where every command's report goes.
+/// The options of every command for its report.
 struct ReportOptions: ParsableArguments {
     @Option(help: "The directory that the report is written to.")
     var output = ".build/bench"
 
-    /// Prints it and writes it; what broke off fails the command only then.
+    /// Prints the report and writes it to a file.
+    ///
+    /// Then throws if a measurement failed.
     func publish(_ report: Report) throws {
         print(report.text)
         print("Written to \(try report.write(to: output))")

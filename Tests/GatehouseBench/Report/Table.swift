@@ -46,7 +46,7 @@ struct Table: Sendable {
         return "\(spread.median.formatted3) (\(spread.lowest.formatted3)–\(spread.highest.formatted3))"
     }
 
-    /// Processor time of one call by participant, without other load.
+    /// Returns the processor time of one call for each participant, without other load.
     private static func processorTime(_ samples: [Sample]) -> String {
         let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
         let times = samples.filter { $0.count.perSecond > 0 }.map { sample in
@@ -72,7 +72,7 @@ struct Table: Sendable {
 }
 
 extension Double {
-    /// With a decimal below a hundred.
+    /// The number as text, with one decimal if it is below 100.
     var formatted3: String {
         String(format: self < 100 ? "%.1f" : "%.0f", self)
     }

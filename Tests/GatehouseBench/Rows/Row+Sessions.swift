@@ -7,7 +7,7 @@ extension Row {
         let url = stage.gatehouse.url("\(stage.path(of: application))/api/v1/auth/refresh")
         let connections = 64
         let gatehouse = Contender(name: "Gatehouse", seconds: 5) {
-            // Each connection goes on with the token that it was given; some tokens are lost on the way.
+            // Each connection continues with the token that it received. Some tokens are lost when a run ends.
             let tokens = try await stage.seeder.refreshTokens(
                 2 * connections, for: stage.people(of: application), in: application)
             let load = try stage.wrk(.refresh, connections: connections, lines: tokens)
@@ -19,7 +19,9 @@ extension Row {
             limits: [limit, rotation.contender(seconds: 3)], processes: stage.processes)
     }
 
-    /// The empty routes get the very same requests, bearer included.
+    /// Measures `GET /auth/me`.
+    ///
+    /// The empty routes get the same requests, including the bearer.
     static func me(on stage: Stage) throws -> Row {
         let load = try stage.wrk(.get, connections: 64, lines: stage.people(of: stage.rs256).map(\.accessToken))
         func contender(_ url: String, _ name: String) -> Contender {
@@ -33,7 +35,7 @@ extension Row {
             processes: stage.processes)
     }
 
-    /// Public calls that need no database.
+    /// Measures a public call that needs no database.
     static func open(_ path: String, on stage: Stage) throws -> Row {
         let load = try stage.wrk(.plain, connections: 64, lines: [""])
         func contender(_ url: String, _ name: String) -> Contender {

@@ -3,7 +3,8 @@ import Foundation
 import Passwords
 
 extension Row {
-    /// More connections than hashing threads, but so few that no request is refused for its wait.
+    /// Measures sign-ins on more connections than hashing threads, but few enough that no request is refused for its
+    /// wait.
     static func signIn(on stage: Stage) throws -> Row {
         let bodies = stage.people(of: stage.rs256).map(\.signInBody)
         let load = try stage.wrk(.post, connections: Stage.signInConnections, lines: bodies)
@@ -13,7 +14,9 @@ extension Row {
             limits: [.rawArgon2(.standard, seconds: 6)], processes: stage.processes)
     }
 
-    /// Each person comes once: more tokens are made than are taken.
+    /// Measures first sign-ins.
+    ///
+    /// Each person signs in once, because more tokens are made than the run uses.
     static func tokenSignIn(on stage: Stage) throws -> Row {
         let url = stage.gatehouse.url("\(stage.path(of: stage.es256))/api/v1/auth/oauth/loopback/token")
         let gatehouse = Contender(name: "Gatehouse", seconds: 4) {

@@ -3,12 +3,14 @@ import Foundation
 /// One line of the bench: a call and its limits.
 struct Row: Sendable {
     let name: String
-    /// The share of the lowest limit that the call should reach; `nil` where the figure is only reported.
+    /// The share of the lowest limit that the call should reach; `nil` if the share is only reported.
     let aim: Double?
     let gatehouse: Contender
-    /// The lowest of them counts.
+    /// The upper bounds of the call's rate.
+    ///
+    /// The lowest one counts.
     let limits: [Contender]
-    /// Measured and shown, but no limit.
+    /// Contenders that are measured and shown for comparison, but are no limits.
     var references: [Contender] = []
     /// Processes whose processor time is measured separately.
     let processes: ProcessorMeter.Processes
@@ -22,29 +24,29 @@ struct Contender: Sendable {
     typealias Measured = @Sendable (_ seconds: Double) async throws -> Count
 
     let name: String
-    /// How long it takes to tell its speed.
+    /// How long the measurement must take for a stable result.
     let seconds: Double
-    /// Makes ready what is not to be measured, and gives what is.
+    /// Does the preparations, which are not measured, and returns the function to measure.
     let prepare: @Sendable () async throws -> Measured
 }
 
-/// What was done in one measurement.
+/// The result of one measurement.
 struct Count: Sendable {
     var perSecond: Double
-    /// Calls that were not answered as they should be; not part of `perSecond`.
+    /// The number of calls with an unexpected response, which are not part of `perSecond`.
     var failures = 0
     var latency: Latency?
-    /// Made by a load generator that can use no more than one core.
+    /// Whether the load generator can use only one core.
     var isLoadOfOneThread = false
 
-    /// In milliseconds.
+    /// Latencies in milliseconds.
     struct Latency: Sendable {
         let median: Double
         let p99: Double
     }
 }
 
-/// A count, and what the machine was doing meanwhile.
+/// A count, and the load of the machine during its measurement.
 struct Sample: Sendable {
     let count: Count
     let usage: ProcessorMeter.Usage
@@ -52,11 +54,11 @@ struct Sample: Sendable {
     let load: Double
 }
 
-/// The samples of a row: for each round, one for each of its contenders.
+/// The samples of a row: one per contender in each round.
 struct RowResult: Sendable {
     let row: Row
     var rounds: [[Sample]] = []
-    /// Why it was measured no further.
+    /// The error that ended the measurement of this row.
     private(set) var failure: String?
 
     init(_ row: Row) {
@@ -77,7 +79,7 @@ struct RowResult: Sendable {
         rounds.map { $0[contender] }
     }
 
-    /// Gatehouse's share of the lowest limit, round by round.
+    /// The spread of Gatehouse's share of the lowest limit over all rounds.
     var ratios: Spread? {
         Spread(
             rounds.compactMap { samples in
@@ -90,7 +92,7 @@ struct RowResult: Sendable {
 extension RowResult {
     private static let busy = 0.9
 
-    /// Where the load generator may have been the limit.
+    /// A sentence for each contender whose load generator may have been the limit.
     var busyGenerators: [String] {
         row.contenders.indices.compactMap { index in
             let loads = samples(of: index).filter(\.count.isLoadOfOneThread)
@@ -108,13 +110,13 @@ extension Sample {
     }
 }
 
-/// The median of some figures, with the lowest and the highest.
+/// The median of several figures, with the lowest and the highest.
 struct Spread: Sendable {
     let median: Double
     let lowest: Double
     let highest: Double
 
-    /// `nil` without figures.
+    /// Returns `nil` if there are no figures.
     init?(_ figures: [Double]) {
         let sorted = figures.sorted()
         guard let lowest = sorted.first, let highest = sorted.last else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Shows the progress of a long task on standard error: a bar on a terminal, a line for every tenth elsewhere.
+/// Shows the progress of a long task on standard error: a bar on a terminal, otherwise a line for each tenth.
 struct ProgressMeter {
     private let total: Int
     private let what: String

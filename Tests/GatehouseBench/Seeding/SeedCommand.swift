@@ -45,10 +45,10 @@ struct SeedCommand: AsyncParsableCommand {
         transform: { try count($0, 0...SeededPerson.numbers.upperBound) })
     var printTokens = 0
 
-    /// Some 10 MB of rows in six tables.
+    /// The people in one batch: about 10 MB of rows in six tables.
     private static let batch = 10_000
 
-    /// The same as the server's own.
+    /// The providers that the server also installs.
     private static let installed = InstalledProviders(
         [
             AnonymousProvider.self, EmailProvider.self, PhoneProvider.self, AppleProvider.self,
@@ -92,7 +92,7 @@ struct SeedCommand: AsyncParsableCommand {
         return number
     }
 
-    /// With longer time limits than a request's, because a batch takes longer on a busy disk.
+    /// Returns a configuration with longer timeouts than a request has, because a batch takes longer on a busy disk.
     private func database(of configuration: Configuration) -> Database.Configuration {
         var database = Database.Configuration(url: configuration.database.url.value)
         database.pipelined = 1
@@ -145,7 +145,7 @@ struct SeedCommand: AsyncParsableCommand {
 
 /// The secrets of seeded people, derived from the installation's keys.
 ///
-/// They derive like a refresh token's successor, from texts that no token has.
+/// They are derived in the same way as a refresh token's successor, but from texts that no token has.
 struct SeededSecrets: Sendable {
     let opaque: any OpaqueTokens
 

@@ -2,16 +2,16 @@ import Accounts
 import Foundation
 import Postgres
 
-/// People to measure with, in bulk: each has an account with identities, an address, a password, and a session.
+/// Creates people for measurements in bulk, each with an account, identities, an address, a password and a session.
 ///
-/// Every index and constraint stays in force, so a database that serves can be seeded too; ids in the order of writing
-/// keep that cheap. A batch is written as a whole or not at all, and a second request for it adds what is missing.
-/// Nothing is audited, and no notice is sent.
+/// Every index and constraint stays in force, so a database in use can be seeded too. Ids ascend in the order of
+/// writing, which keeps index updates cheap. A batch is written as a whole or not at all; repeating it adds only
+/// missing people. Seeding writes no audit events and sends no messages.
 struct SeededAccounts: Sendable {
     let database: Database
     let application: Application.ID
     let lifetimes: ApplicationPolicy.Tokens
-    /// The provider of each first identity, which has the password, and that of all others.
+    /// The provider of each person's first identity, which has the password, and the provider of the other identities.
     let providers: (password: String, other: String)
     let identitiesPerAccount: Int
     let password: PasswordHash
@@ -42,22 +42,22 @@ struct SeededAccounts: Sendable {
         SELECT application_id, gen_random_uuid(), uid, now() FROM due
         """)
 
-    /// Marks all seeded accounts as deleted, with their grace period over.
+    /// Marks all seeded accounts as deleted with an expired grace period.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: the number of seeded accounts.
     static func makeDue(in application: Application.ID, of database: Database) async throws -> Int {
         try await database.execute(
             makeDue, .int4(application.rawValue), .uuid(SeededPerson.first.uid), .uuid(SeededPerson.last.uid)
         ).affected
     }
 
-    /// Two seeders that run at once share the work: the next statement of the second sees what the first has written.
+    /// Serialises seeders that run at once: the next statement of the second one sees what the first one has written.
     private static let lock = Statement(.write, "SELECT true FROM (SELECT pg_advisory_xact_lock($1, $2)) AS locked")
 
     private static let selectPresent = Statement(
         .read, "SELECT uid FROM accounts WHERE application_id = $1 AND uid BETWEEN $2 AND $3")
 
-    /// - Returns: how many of these people were missing.
+    /// - Returns: the number of people who were missing.
     func add(_ numbers: ClosedRange<Int>) async throws -> Int {
         let (first, last) = (SeededPerson(numbers.lowerBound), SeededPerson(numbers.upperBound))
         return try await database.transaction { transaction in
@@ -133,7 +133,9 @@ extension SeededAccounts {
         SELECT $1, hash, session, now() + $2 FROM unnest($3, $4) AS people (hash, session)
         """)
 
-    /// The statements in the order in which their rows refer to each other; the first bind is the application.
+    /// Returns the statements in the order of their foreign keys.
+    ///
+    /// The first bind of each is the application.
     private func inserts(of people: [SeededPerson]) -> [(Statement, [Bind])] {
         let (uids, firstIDs) = (Bind.uuids(people.map(\.uid)), Bind.uuids(people.map { $0.identityID(1) }))
         let (emails, names) = (Bind.texts(people.map(\.email)), Bind.texts(people.map(\.displayName)))

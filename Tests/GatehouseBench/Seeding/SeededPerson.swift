@@ -1,6 +1,6 @@
 import Foundation
 
-/// A person made up to measure with, all of whose data follows from a number.
+/// A fictitious person for measurements, whose data is all derived from a number.
 ///
 /// Ids are UUIDs of version 7 from a week of June 2023, in the order of the numbers, such as
 /// `01890000-0001-75ee-8d00-000000000001`; real ids are younger.
@@ -19,13 +19,15 @@ struct SeededPerson: Sendable, Equatable {
     var uid: UUID { id(0) }
     var sessionID: UUID { id(1) }
 
-    /// The id of an identity, counted from 1; the first has the password.
+    /// Returns the id of an identity.
+    ///
+    /// Indexes start at 1; the first identity has the password.
     func identityID(_ index: Int) -> UUID { id(UInt8(truncatingIfNeeded: 0x0F + index)) }
 
     var email: String { "\(name)@bench.example" }
     var displayName: String { "Person \(number)" }
 
-    /// The subject of an identity of the other provider.
+    /// Returns the subject of an identity of the second provider.
     func subject(_ index: Int) -> String { index == 2 ? name : "\(name)-\(index)" }
 
     private var name: String {

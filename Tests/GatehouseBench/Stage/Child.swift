@@ -1,9 +1,10 @@
 import Foundation
 import GatehouseServer
 
-/// A program that ends when this process does, even by SIGKILL.
+/// A program that is stopped when this process ends, even by SIGKILL.
 ///
-/// A shell between the two reads a socket whose other end only this process holds, and stops the program at its end.
+/// The program is started by a shell, which reads a socket whose other end only this process holds. When that end
+/// closes, the shell stops the program.
 struct Child: Sendable {
     private static let script = """
         exec 3<&0
@@ -20,7 +21,7 @@ struct Child: Sendable {
     private let shell: ChildProcess
     private let lifeline: Int32
 
-    /// The program writes to `output`; its process id is written to `pidFile`.
+    /// Starts a program that writes to `output`, and writes its process id to `pidFile`.
     init(_ command: [String], output: Int32, pidFile: String = "") throws {
         let ends = try ChildProcess.socketPair()
         defer { close(ends.child) }
@@ -34,15 +35,15 @@ struct Child: Sendable {
         }
     }
 
-    /// Stops the program and waits for its end.
+    /// Stops the program and waits until it has ended.
     func stop() async throws {
         close(lifeline)
         _ = try await onOwnThread { [shell] in shell.wait() }
     }
 
-    /// Everything that a program writes until it ends; with `isShown`, also copied to standard error as it arrives.
+    /// Runs a program and returns its output; with `isShown`, also copies the output to standard error as it arrives.
     ///
-    /// - Throws: if the program ends with another status than 0.
+    /// - Throws: if the exit status is not 0.
     static func output(of command: [String], isShown: Bool = false) async throws -> String {
         let (writing, reading) = try ChildProcess.socketPair()
         let child = try Child(command, output: writing)

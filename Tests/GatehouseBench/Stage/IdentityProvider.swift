@@ -6,7 +6,9 @@ import NIOCore
 import ProviderKit
 import Synchronization
 
-/// An OpenID provider of the bench's own, on a free port of this process; it is asked for its keys once.
+/// A local OpenID provider on a free port of this process.
+///
+/// The server fetches its keys once.
 struct IdentityProvider: Sendable {
     static let clientID = "bench"
 
@@ -33,7 +35,7 @@ struct IdentityProvider: Sendable {
             responder: router.buildResponder(),
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in await port.set(channel.localAddress?.port ?? 0) }, logger: logger)
-        // It lives as long as the stage, beyond any scope that could hold it.
+        // The server runs as long as the process, because no scope lives as long as the stage.
         let server = Task { try await application.run() }
         return IdentityProvider(
             issuer: "http://127.0.0.1:\(await port.number)", authority: authority, server: server)
@@ -43,7 +45,7 @@ struct IdentityProvider: Sendable {
         server.cancel()
     }
 
-    /// ID tokens of new people.
+    /// Makes ID tokens of people who have not signed in yet.
     func newPeople(_ count: Int) throws -> [String] {
         let now = Int64(Date().timeIntervalSince1970)
         return try (0..<count).map { _ in
@@ -61,7 +63,7 @@ struct IdentityProvider: Sendable {
     }
 }
 
-/// A port that becomes known after its first readers started to wait.
+/// A port that can be awaited before it is known.
 private actor Port {
     private var known: Int?
     private var waiters: [CheckedContinuation<Int, Never>] = []

@@ -1,17 +1,19 @@
 import Foundation
 
-/// A stage whose ES256 application was filled by `gatehouse-bench seed`; the tokens of some people are known here.
+/// A stage whose ES256 application was filled by `gatehouse-bench seed`, with the refresh tokens of some people.
 struct SeededStage: Sendable {
     let stage: Stage
     private let password: String
-    /// People from the whole range, shuffled.
+    /// The people whose tokens are known, chosen from the whole range and shuffled.
     private let known: [(person: SeededPerson, refreshToken: String)]
 
     private static let knownPeople = 90_000
-    /// Few, so that a call waits for the server and not for other calls.
+    /// Only two connections, so that a call waits for the server and not for other calls.
     private static let connections = 2
 
-    /// In the order of measuring: those that add rows, and so make the small database grow, come last.
+    /// The calls in the order of measurement.
+    ///
+    /// Those that add rows come last, because they make the small database grow.
     enum Call: String, CaseIterable {
         case me = "GET /auth/me"
         case meAgain = "GET /auth/me, of people who were just there"
@@ -21,7 +23,7 @@ struct SeededStage: Sendable {
         case tokenSignIn = "first sign-in by ID token"
         case anonymous = "anonymous sign-in"
 
-        /// The share of known people that this call uses, in sixths.
+        /// The sixths of the known people that this call uses.
         fileprivate var sixths: Range<Int> {
             switch self {
             case .me: 0..<2
@@ -33,10 +35,15 @@ struct SeededStage: Sendable {
             }
         }
 
-        /// Few people of each database, so that all but the first calls find cached rows.
+        /// The maximum number of people for one measurement.
+        ///
+        /// The calls "who were just there" use few people, so that all but the first calls find cached rows.
         fileprivate var mostPeople: Int { self == .meAgain || self == .refreshAgain ? 100 : .max }
 
-        /// The fast ones are stopped before they begin with their people again, as a rule: the calls per person tell.
+        /// How long the call is measured.
+        ///
+        /// Fast calls are usually stopped before they use the same people again, which the number of calls per person
+        /// shows.
         fileprivate var seconds: Double { [.signIn, .tokenSignIn, .anonymous].contains(self) ? 4 : 2 }
     }
 
@@ -44,7 +51,7 @@ struct SeededStage: Sendable {
         progress("seeding \(accounts) accounts")
         let lines = try await stage.seed(accounts, printing: Self.knownPeople)
         guard let password = lines.lazy.compactMap({ $0.wholeMatch(of: /password: (.+)/)?.1 }).first else {
-            throw BenchError("nobody was seeded; the reason is above")
+            throw BenchError("no people were seeded; the reason is above")
         }
         self.stage = stage
         self.password = String(password)
@@ -62,7 +69,7 @@ struct SeededStage: Sendable {
     struct Timing {
         /// The median latency in milliseconds.
         let median: Double
-        /// How often each person was asked for; `nil` where the calls are for people who are new.
+        /// The number of calls per person; `nil` if each call is for a new person.
         let callsPerPerson: Double?
     }
 
@@ -83,7 +90,7 @@ struct SeededStage: Sendable {
         let (script, path, lines): (WrkScript, String, [String]) =
             switch call {
             case .me, .meAgain:
-                // They live for an hour, and seeding may take longer.
+                // Access tokens are made now, because they expire after an hour and seeding may take longer.
                 (.get, "/me", try await stage.seeder.accessTokens(of: people.map(\.person), in: stage.es256))
             case .refresh, .refreshAgain: (.refresh, "/refresh", people.map(\.refreshToken))
             case .signIn:
@@ -95,7 +102,9 @@ struct SeededStage: Sendable {
         return (try stage.wrk(script, connections: Self.connections, lines: lines), path)
     }
 
-    /// No person is used by another call or in another round.
+    /// Returns the people for a call in a round.
+    ///
+    /// No other call or round uses them.
     private func people(
         of call: Call, inRound round: Int, of rounds: Int
     ) -> ArraySlice<(person: SeededPerson, refreshToken: String)> {

@@ -16,7 +16,7 @@ struct Person: Sendable {
     let accessToken: String
 }
 
-/// Fills the database through the server's own types, with keys and accounts that the server then finds.
+/// Writes keys and accounts into the database with the server's own types, before the server starts.
 struct Seeder: Sendable {
     static let password = "correct horse battery staple"
     private static let provider = "email"
@@ -57,7 +57,7 @@ struct Seeder: Sendable {
 }
 
 extension Seeder {
-    /// As the server will find it in its configuration, its signing key included.
+    /// Creates an application with the name in the server's configuration, and its signing key.
     func application(named name: String, issuer: String, algorithm: SigningAlgorithm) async throws -> Application {
         var policy = ApplicationPolicy()
         policy.tokens.algorithm = algorithm
@@ -87,7 +87,7 @@ extension Seeder {
             accessToken: signedIn.tokens.accessToken)
     }
 
-    /// The tokens of new sessions, which belong to the people in turn.
+    /// Opens sessions, which are distributed evenly over the people, and returns their refresh tokens.
     func refreshTokens(_ count: Int, for people: [Person], in application: Application) async throws -> [String] {
         try await concurrently(0..<count) { number in
             let token = tokens.opaque.make()
@@ -96,7 +96,7 @@ extension Seeder {
         }
     }
 
-    /// New sessions whose tokens are known by the hashes of numbers.
+    /// Opens sessions whose refresh tokens have the hashes of the given numbers.
     func openSessions(withTokensOf numbers: [Int64], for people: [Person], in application: Application) async throws {
         _ = try await concurrently(numbers.indices) { index in
             let bytes = withUnsafeBytes(of: numbers[index].bigEndian) { Array($0) }
@@ -112,7 +112,7 @@ extension Seeder {
         _ = try await store.openSession(session, identity: person.identity, password: nil)
     }
 
-    /// Access tokens for the seeded sessions of these people, made without a query.
+    /// Makes access tokens for the seeded sessions of these people, without a query.
     func accessTokens(of people: [SeededPerson], in application: Application) async throws -> [String] {
         try await concurrently(people) { person in
             let grant = SessionGrant(
@@ -126,20 +126,20 @@ extension Seeder {
         _ items: some Sequence<Item>, _ body: @escaping @Sendable (Item) async throws -> Value
     ) async throws -> [Value] {
         try await withThrowingTaskGroup(of: Value.self) { group in
-            // One after another, thousands of people would take minutes.
+            // The tasks run at the same time, because thousands of people in sequence would take minutes.
             for item in items { group.addTask { try await body(item) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }
 }
 
-/// What the report and the meter ask of the database itself, and no aggregate of `Storage` could answer.
+/// Queries for the report and the processor meter, which `Storage` does not have.
 extension Seeder {
     private static let selectVersion = Statement(.read, "SELECT current_setting('server_version')")
     private static let selectBackend = Statement(.read, "SELECT pg_backend_pid()")
     private static let countDue = Statement(.read, "SELECT count(*) FROM accounts WHERE purge_after <= now()")
     private static let countAccounts = Statement(.read, "SELECT count(*) FROM accounts")
-    /// Counts scans of the tables that grow with the number of people.
+    /// Counts sequential scans of the tables that grow with the number of people.
     private static let sumScans = Statement(
         .read,
         """
@@ -149,12 +149,14 @@ extension Seeder {
         """)
     private static let countRefreshTokens = Statement(.read, "SELECT count(*) FROM refresh_tokens")
 
-    /// - Returns: how many seeded people are to be erased from now on: all of them.
+    /// Makes all seeded people due for erasure.
+    ///
+    /// - Returns: the number of seeded people.
     func makeSeededPeopleDue(in application: Application) async throws -> Int {
         try await SeededAccounts.makeDue(in: application.id, of: database)
     }
 
-    /// How many people are to be erased now.
+    /// Returns the number of people who are due for erasure.
     func dueCount() async throws -> Int {
         try await count(Self.countDue)
     }
@@ -173,7 +175,7 @@ extension Seeder {
         return count
     }
 
-    /// The number of sequential scans of large tables.
+    /// Returns the number of sequential scans of large tables so far.
     func sequentialScans() async throws -> Int {
         try await count(Self.sumScans)
     }
@@ -183,7 +185,7 @@ extension Seeder {
         return try row?.next() ?? "?"
     }
 
-    /// The process that all of the server's others descend from.
+    /// Returns the process id of the postmaster, the parent of PostgreSQL's other processes.
     func postmaster() async throws -> pid_t {
         var row = try await database.first(Self.selectBackend)
         guard let backend: Int32 = try row?.next(), let parent = ProcessStatus(backend)?.parent else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP server in its own process, on a free port that its log names.
+/// An HTTP server in its own process, on a free port that is read from its log.
 struct ServerProcess: Sendable {
     let id: pid_t
     private let child: Child

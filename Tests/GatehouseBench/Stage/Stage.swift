@@ -3,14 +3,14 @@ import Foundation
 import GatehouseServer
 import Synchronization
 
-/// Where everything is measured: a private PostgreSQL that syncs its commits, people in two applications, `gatehouse
-/// serve` for them, and an empty server.
+/// The environment of all measurements: a private PostgreSQL that syncs its commits, people in two applications, a
+/// `gatehouse serve` for them, and an empty server.
 ///
-/// All files live in the cluster's own directory, which goes with this process, however that ends.
+/// All files are in the cluster's directory, which is removed when this process ends, even if it is killed.
 struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
     private static let masterKey = Data(SystemRandom.bytes(32)).base64EncodedString()
-    /// Several for each hashing thread, so that no thread is idle and no request waits too long.
+    /// Four connections per core: enough that no hashing thread is idle, and few enough that no request waits too long.
     static let signInConnections = 4 * ProcessInfo.processInfo.activeProcessorCount
     private static let peopleOfEach = 128
     private static let loads = Atomic<Int>(0)
@@ -20,7 +20,7 @@ struct Stage: Sendable {
     let gatehouse: ServerProcess
     let emptyRoute: ServerProcess
     let identityProvider: IdentityProvider
-    /// What the server was started with.
+    /// The path of the server's configuration file.
     let configuration: String
     let rs256: Application
     let es256: Application
@@ -28,7 +28,9 @@ struct Stage: Sendable {
     private let people: [Application.ID: [Person]]
     private let directory: String
 
-    /// After an error everything keeps running until the process ends, which is about to happen.
+    /// Runs the body with a stage.
+    ///
+    /// After an error, its processes run on until this process ends, which follows at once.
     static func with<Result>(_ body: (Stage) async throws -> Result) async throws -> Result {
         try await with(databases: ["bench"]) { try await body($0[0]) }
     }
@@ -38,7 +40,7 @@ struct Stage: Sendable {
         progress("setting up")
         var options = PrivateCluster.Options()
         options.ephemeral = true
-        // Not /tmp, which may be memory: commits are to reach a disk.
+        // The directory is not in /tmp, which may be in memory, because commits must reach a disk.
         let directory = "/var/tmp/gatehouse-bench-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let cluster = PrivateCluster(directory: directory, options: options)
         try await cluster.start()
@@ -82,7 +84,7 @@ struct Stage: Sendable {
         processes = .init(servers: [gatehouse.id, emptyRoute.id], database: try await seeder.postmaster())
     }
 
-    /// Defaults, but for what a bench on one machine can't do with: rate limits and HTTPS.
+    /// Returns a configuration with default settings, except for rate limits and HTTPS, which are off.
     private static func configuration(databaseURL: String, issuer: String, directory: String) -> String {
         """
         server: { port: 0, publicURL: "\(publicURL)", development: true }
@@ -108,9 +110,9 @@ struct Stage: Sendable {
 }
 
 extension Stage {
-    /// One more `gatehouse serve` on the same database, with the same configuration; it ends with the body.
+    /// Runs the body beside another `gatehouse serve` with the same database and configuration.
     ///
-    /// Behind a proxy it believes this machine's word on where calls come from.
+    /// With `isBehindProxy`, that server trusts the `X-Forwarded-For` of this machine.
     func withReplica<Result>(
         _ name: String, isBehindProxy: Bool = false, _ body: (ServerProcess) async throws -> Result
     ) async throws -> Result {
@@ -135,9 +137,9 @@ extension Stage {
         try await ServerProcess.start([try server(), "serve", "--config", configuration], log: log)
     }
 
-    /// More people for the application of ES256, in a database that has settled since.
+    /// Adds people to the ES256 application, and then runs `VACUUM` and `ANALYZE`.
     ///
-    /// - Returns: what `gatehouse-bench seed` printed.
+    /// - Returns: the lines that `gatehouse-bench seed` printed.
     func seed(_ count: Int, printing printed: Int) async throws -> [Substring] {
         let output = "\(directory)/seed.out"
         _ = try await Child.output(
@@ -152,12 +154,12 @@ extension Stage {
         return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
     }
 
-    /// The program that is measured: it was built beside this one.
+    /// Returns the path of the measured program, which is in the same directory as this one.
     private static func server() throws -> String {
         URL(filePath: try program()).deletingLastPathComponent().appending(path: "gatehouse").path
     }
 
-    /// This one.
+    /// Returns the path of this program.
     private static func program() throws -> String {
         try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     }
@@ -166,13 +168,13 @@ extension Stage {
         people[application.id] ?? []
     }
 
-    /// The prefix of the API's paths.
+    /// Returns the prefix of the application's paths.
     func path(of application: Application) -> String {
         application.id == rs256.id ? "" : "/apps/\(application.name)"
     }
 
     func wrk(_ script: WrkScript, connections: Int, lines: [String]) throws -> Wrk {
-        // Two loads of one script are prepared before either runs.
+        // The file name has a number, because two loads of one script may be prepared before either runs.
         let number = Self.loads.wrappingAdd(1, ordering: .relaxed).newValue
         return Wrk(
             script: try write(script.lua, to: "\(number)-\(script.name)"),
@@ -180,7 +182,7 @@ extension Stage {
             connections: connections)
     }
 
-    /// - Returns: the file's path.
+    /// - Returns: the path of the file.
     func write(_ text: String, to name: String) throws -> String {
         let path = "\(directory)/\(name)"
         try Data(text.utf8).write(to: URL(filePath: path))

@@ -3,16 +3,16 @@ import Passwords
 
 /// The memory of a server and its bound.
 enum ResidentMemory {
-    /// In megabytes, as everything here.
+    /// The highest resident memory of a server that has hashed nothing yet, in megabytes.
     static let atRest = 60.0
 
-    /// A region for each thread that hashes, beside what the server holds at rest.
+    /// Returns the highest resident memory under load: the memory at rest, and one region per hashing thread.
     static func underLoad(base: Double) -> Double {
         let region = Double(Argon2Parameters.standard.memoryKiB) * 1024 / 1e6
         return base + Double(ProcessInfo.processInfo.activeProcessorCount) * region
     }
 
-    /// Once a second, for as long as something else goes on.
+    /// Samples the resident memory once a second while the body runs.
     static func sampled<Value: Sendable>(
         of id: pid_t, during body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, megabytes: [Double]) {

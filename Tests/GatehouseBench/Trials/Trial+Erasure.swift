@@ -5,7 +5,7 @@ extension Trial {
     private static let usualSeconds = 30.0
     private static let patience = Duration.seconds(1200)
 
-    /// Many accounts that are due at once, and sign-ins meanwhile.
+    /// Measures the erasure of many accounts that are due at once, with sign-ins at the same time.
     static func erasure(on stage: Stage, people: Int) -> Trial {
         Trial(
             name: "sign-ins while \(people) accounts are erased",
@@ -49,9 +49,9 @@ extension Trial {
 
         /// Makes all seeded accounts due, and waits until all are erased.
         ///
-        /// - Returns: how many were erased in a second.
+        /// - Returns: the number of accounts erased per second.
         func watch(_ stage: Stage, expecting people: Int) async throws -> Double {
-            // The sign-ins must end, also after an error.
+            // The sign-ins must also end after an error.
             defer { state.withLock { $0.isOver = true } }
             let due = try await stage.seeder.makeSeededPeopleDue(in: stage.es256)
             guard due == people else { throw BenchError("\(due) accounts were seeded") }
@@ -73,7 +73,7 @@ extension Trial {
     }
 }
 
-/// Far below the capacity of the machine.
+/// Sign-ins at a rate far below the capacity of the machine.
 private struct SignIns {
     var byPassword: [PacedLoad.Answer] = []
     var ofGuests: [PacedLoad.Answer] = []

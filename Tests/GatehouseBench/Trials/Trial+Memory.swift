@@ -1,8 +1,8 @@
 extension Trial {
-    /// How much resident memory may drift under constant load, in megabytes.
+    /// The highest allowed growth of resident memory under constant load, in megabytes.
     private static let drift = 2.0
 
-    /// Resident memory of a new server, under sign-ins, and a minute after them.
+    /// Measures the resident memory of a new server before, during and one minute after sign-ins.
     static func memory(on stage: Stage, soak: Duration) -> Trial {
         Trial(name: "memory, \(soak.components.seconds) s of sign-ins") { findings in
             try await stage.withReplica("memory") { server in
@@ -21,7 +21,7 @@ extension Trial {
                 let under = try await ResidentMemory.sampled(of: server.id) {
                     try await login.run(url + "/login", seconds: Double(soak.components.seconds))
                 }
-                guard under.value.perSecond > 0 else { throw BenchError("nobody could sign in") }
+                guard under.value.perSecond > 0 else { throw BenchError("no sign-in succeeded") }
                 findings.append(
                     try Finding(
                         "under \(under.value.perSecond.formatted3) sign-ins per second", under.megabytes, unit: "MB",

@@ -2,10 +2,10 @@ import AsyncHTTPClient
 import Foundation
 
 extension Trial {
-    /// Sign-ins at twenty times the machine's hashing rate, and other calls meanwhile.
+    /// Measures sign-ins at twenty times the machine's hashing rate, with other calls at the same time.
     ///
-    /// Once from a single network and once from many; other calls come from networks of their own. The server is a
-    /// fresh one, whose memory is known before it has hashed anything.
+    /// The sign-ins come once from a single network and once from many; the other calls come from other networks. The
+    /// server is new, so that its memory can be measured before it has hashed anything.
     static func overload(on stage: Stage, rounds: Int) -> Trial {
         Trial(name: "password sign-ins at 20 times their capacity") { findings in
             try await stage.withReplica("overload", isBehindProxy: true) { server in
@@ -26,7 +26,7 @@ extension Trial {
                         }
                         let most = ResidentMemory.underLoad(base: base)
                         findings += try FloodRound.findings(measured, named: name, capacity: capacity, most: most)
-                        // Nothing else depends on there being any.
+                        // Refusals are a separate finding, because there may be none.
                         findings.append(try FloodRound.refusals(measured, named: name))
                     }
                 }
@@ -34,14 +34,16 @@ extension Trial {
         }
     }
 
-    /// Networks are told apart by their first 24 bits.
+    /// The client addresses of the sign-ins.
+    ///
+    /// A network is the first 24 bits of an address.
     private static let origins: [(String, @Sendable (Int) -> String)] = [
         ("one network", { _ in "198.18.0.1" }),
         ("many networks", { "10.\($0 / 256 % 256).\($0 % 256).1" }),
     ]
 }
 
-/// The other calls, idle and then under the flood.
+/// Measures the other calls on an idle server and then during the sign-ins.
 private struct FloodRound {
     private let idle: CalmLoad.Result
     private let busy: CalmLoad.Result
@@ -49,7 +51,7 @@ private struct FloodRound {
     private let megabytes: [Double]
 
     init(_ flood: PacedLoad, of server: ServerProcess, on stage: Stage, path: String, client: HTTPClient) async throws {
-        // Both are made ready before either begins.
+        // Both loads are prepared before either starts.
         let (quiet, disturbed) = (try await CalmLoad(on: stage, path: path), try await CalmLoad(on: stage, path: path))
         idle = await quiet.run(client: client)
         let sampled = try await ResidentMemory.sampled(of: server.id) {
@@ -103,7 +105,7 @@ private struct FloodRound {
     }
 }
 
-/// Each of the other calls, fifty times a second.
+/// Sends each of the other calls fifty times a second.
 private struct CalmLoad {
     static let calls = ["refresh", "me", "keys"]
     static let seconds = 10.0
@@ -134,7 +136,7 @@ private struct CalmLoad {
     func run(client: HTTPClient) async -> Result {
         let answers = await withTaskGroup(of: (Int, [PacedLoad.Answer]).self) { group in
             for (index, load) in loads.enumerated() {
-                // All at the same time, as at a real server.
+                // The calls run at the same time, as on a real server.
                 group.addTask { (index, await load.run(seconds: Self.seconds, client: client)) }
             }
             return await group.reduce(into: Array(repeating: [PacedLoad.Answer](), count: loads.count)) {

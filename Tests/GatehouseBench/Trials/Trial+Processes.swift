@@ -3,7 +3,7 @@ import AsyncHTTPClient
 extension Trial {
     private static let patience = Duration.seconds(5)
 
-    /// From the program's start to its first ready answer, on a database that is migrated.
+    /// Measures the time from the start of the program until it reports that it is ready, on a migrated database.
     static func start(on stage: Stage) -> Trial {
         Trial(name: "start to ready") { findings in
             let times = try await withClient { client in
@@ -22,7 +22,7 @@ extension Trial {
         }
     }
 
-    /// A session ends on one replica; how soon the other refuses its access token.
+    /// Measures how soon another replica refuses the access token of a session that ended on this one.
     static func revocation(on stage: Stage) -> Trial {
         Trial(name: "two replicas, a revocation seen by the other") { findings in
             let times = try await stage.withReplica("replica") { other in
@@ -37,7 +37,7 @@ extension Trial {
         }
     }
 
-    /// From the logout's answer on, in milliseconds.
+    /// Returns the milliseconds between the response to the logout and the first refusal.
     private static func revocation(
         on stage: Stage, seenBy other: ServerProcess, client: HTTPClient
     ) async throws -> Double {
@@ -54,7 +54,7 @@ extension Trial {
         return (ContinuousClock.now - start) / .milliseconds(1)
     }
 
-    /// Repeats a request until it gets a status.
+    /// Repeats a request until the response has the given status.
     private static func answer(
         from url: String, bearer: String? = nil, status: UInt, client: HTTPClient
     ) async throws -> PacedLoad.Answer {

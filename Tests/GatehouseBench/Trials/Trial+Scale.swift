@@ -1,15 +1,15 @@
 extension Trial {
     private static let rounds = 5
 
-    /// Whether the same calls take longer on a large database than on a small one.
+    /// Measures whether the same calls take longer on a large database than on a small one.
     static func scale(small: SeededStage, large: SeededStage, accounts: Int) -> Trial {
         Trial(
             name: "\(accounts) accounts against 10,000, p50 by p50",
             explanation: [
-                "me, refresh and password sign-in: people of each round's own, evenly spread. Calls up to one for",
-                "each hit rows that nobody has just read. What memory holds is warm nevertheless: all of the",
-                "small database, of the large one what seeding and VACUUM left there. Those who were just there are",
-                "a hundred who call over and over. Calls that add people come last.",
+                "me, refresh and password sign-in use other people in each round, spread evenly over the database. Up",
+                "to one call per person, the rows have not just been read. Memory nevertheless holds the whole small",
+                "database, and the part of the large one that seeding and VACUUM left there. \"Just there\" means a",
+                "hundred people who call repeatedly. Calls that add people come last.",
             ]
         ) { findings in
             let scansBefore = try await large.stage.sequentialScans()
@@ -39,7 +39,9 @@ extension Trial {
 }
 
 extension Stage {
-    /// All there were so far: an idle backend of PostgreSQL 15 tells of what it did within ten seconds.
+    /// Returns the number of sequential scans so far.
+    ///
+    /// The function waits first, because an idle backend of PostgreSQL 15 reports its statistics within ten seconds.
     fileprivate func sequentialScans() async throws -> Int {
         progress("waiting for PostgreSQL's statistics")
         try await Task.sleep(for: .seconds(11))

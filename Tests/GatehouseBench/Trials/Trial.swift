@@ -1,12 +1,14 @@
-/// A measurement of promises that are not rates, each with its bound.
+/// A measurement of several figures other than rates, each with its bound.
 struct Trial: Sendable {
     let name: String
-    /// Notes for the reader, one a line.
+    /// Notes for the reader, one per line.
     var explanation: [String] = []
-    /// Adds each finding as soon as it has it.
+    /// Measures the figures and appends each finding at once, so that an error keeps the earlier ones.
     let measure: @Sendable (inout [Finding]) async throws -> Void
 
-    /// An error ends only the trial; findings so far are reported with it.
+    /// Runs the trial.
+    ///
+    /// An error ends only this trial and is reported with the findings so far.
     func run() async -> TrialResult {
         progress(name)
         var findings: [Finding] = []
@@ -29,18 +31,18 @@ struct TrialResult: Sendable {
 
 /// One figure of a trial.
 struct Finding: Sendable {
-    /// Which of the figures is judged.
+    /// The upper bound of a finding, and the value that is compared with it.
     enum Bound {
-        /// The median, for ratios, because other load disturbs each value.
+        /// The median must not exceed the bound. Ratios use this, because other load disturbs single values.
         case median(atMost: Double)
-        /// The highest, for promises that hold always.
+        /// No value may exceed the bound.
         case all(atMost: Double)
     }
 
     let name: String
     let unit: String
     let figures: Spread
-    /// `nil` where the figure is only reported.
+    /// The bound; `nil` if the figure is only reported.
     let bound: Bound?
 
     init(_ name: String, _ figures: [Double], unit: String, _ bound: Bound? = nil) throws {
