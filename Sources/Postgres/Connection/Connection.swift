@@ -139,8 +139,9 @@ final class Connection {
         nextBeat = .never
     }
 
-    /// Forgets a prepared statement that is invalid on the server; its next name differs, so that the server can't have
-    /// it.
+    /// Forgets the name of a prepared statement that is no longer valid.
+    ///
+    /// The statement is prepared again under a new name, which the server can't have from before.
     func forget(_ key: UInt64) {
         if prepared.removeValue(forKey: key) != nil { renames += 1 }
     }
@@ -157,7 +158,7 @@ final class Connection {
 
 /// The delay between attempts to connect, which doubles from 50 ms to 1 s.
 ///
-/// A random half of each delay keeps connections from retrying at the same time.
+/// Half of each delay is random, so that servers don't all reconnect at the same time.
 struct Backoff {
     private static let first = Nanoseconds.milliseconds(50)
     private static let last = Nanoseconds.seconds(1)

@@ -1,8 +1,6 @@
 import Glibc
 
-/// A point in time or a duration, in nanoseconds.
-///
-/// It is a plain integer, so that it can be atomic; sums of times in practice can't overflow.
+/// A point in time or a duration in nanoseconds, as a plain integer: it fits an atomic, and sums of two don't overflow.
 typealias Nanoseconds = Int64
 
 extension Nanoseconds {

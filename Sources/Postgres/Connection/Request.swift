@@ -17,7 +17,7 @@ final class Request: @unchecked Sendable {
     let promise = Promise<Rows>()
 
     // Only the reactor's thread uses the next two properties, hence @unchecked.
-    /// Sent under a sync of its own, because a neighbour's error aborted it before.
+    /// Sent under its own sync, because it was aborted before by the error of another statement in its batch.
     var isAlone = false
     /// Sent again after a lost connection or a stale prepared statement, which happens at most once.
     var isRepeated = false
@@ -37,7 +37,7 @@ final class Request: @unchecked Sendable {
         return statement.access == .read
     }
 
-    /// In the simple protocol, for which the pipeline must be empty and closed.
+    /// Whether the request uses the simple protocol, for which the pipeline must be empty and pipeline mode off.
     var isScript: Bool { if case .script = work { true } else { false } }
 
     var endsLease: Bool {
@@ -47,7 +47,9 @@ final class Request: @unchecked Sendable {
         }
     }
 
-    /// What a lost connection means: a transaction is undone by it unless its COMMIT was under way.
+    /// The error when the connection is lost while the request is in flight.
+    ///
+    /// A lost connection undoes a transaction unless its COMMIT was in flight.
     var lossError: PostgresError {
         switch work {
         case .commit: .connectionLost(maybeExecuted: true)
@@ -56,13 +58,17 @@ final class Request: @unchecked Sendable {
         }
     }
 
-    /// A COMMIT out of time is as uncertain as one whose connection broke.
+    /// The error when the deadline has passed.
+    ///
+    /// After the deadline, the outcome of a COMMIT is as uncertain as after a lost connection.
     var lateError: PostgresError {
         if case .commit = work { .connectionLost(maybeExecuted: true) } else { .deadlineExceeded }
     }
 }
 
-/// The exclusive use of one connection, from BEGIN to the answer of COMMIT or ROLLBACK; identity matters.
+/// The exclusive use of one connection, from BEGIN to the answer of COMMIT or ROLLBACK.
+///
+/// A class, because leases are compared by identity.
 final class Lease: Sendable {
     let slot: Int
 

@@ -2,37 +2,39 @@ import CLibPQ
 
 extension Database {
     package struct Configuration: Sendable {
-        /// A libpq URI or "keyword=value" string.
+        /// A libpq URI or a string of `keyword=value` pairs.
         ///
-        /// Hosts (several are tried in turn), TLS and time-outs are libpq's; unless the string says otherwise, only a
-        /// server that accepts writes will do.
+        /// libpq handles hosts (several are tried in turn), TLS and connection time-outs. Unless the string says
+        /// otherwise, only a server that accepts writes is used.
         package var url: String
-        /// Connections shared by single statements.
+        /// The number of connections that single statements share.
         ///
-        /// Two serve all the reads that one reactor can; more let more writes share a flush of the log, as each
-        /// connection commits one after the other.
+        /// Two are enough for all the reads that one reactor can handle. With more, more writes share a flush of the
+        /// write-ahead log, because each connection commits its writes one after the other.
         package var pipelined = 4
-        /// Connections for transactions, and so the number of transactions at a time.
+        /// The number of connections for transactions, and therefore of concurrent transactions.
         package var transactions = 4
-        /// Requests that may wait unsent before `.overloaded`.
+        /// The number of unsent requests at which new ones fail with `.overloaded`.
         package var queueLimit = 4096
-        /// From the call to the answer of one statement.
+        /// The maximum time from the call of a statement to its answer.
         package var deadline = Duration.seconds(5)
-        /// What the server allows a single statement; below the deadline, so that the server's answer comes first.
+        /// The server's time limit for a single statement, below `deadline` so that the server's error arrives first.
         package var statementTimeout = Duration.seconds(4)
         package var lockTimeout = Duration.seconds(2)
-        /// What the server allows a statement inside a transaction.
+        /// The server's time limit for a statement in a transaction.
         package var transactionStatementTimeout = Duration.seconds(4)
-        /// How long the server lets a transaction sit between two statements.
+        /// The server's limit for the idle time between two statements of a transaction.
         package var transactionIdleTimeout = Duration.seconds(10)
-        /// How long a caller waits for a connection for its transaction before `.overloaded`.
+        /// How long a caller waits for a transaction's connection before the call fails with `.overloaded`.
         package var leaseTimeout = Duration.seconds(2)
 
         package init(url: String) {
             self.url = url
         }
 
-        /// Checks the URL's form only; quoted parts of libpq's complaint, which may be a password, are left out.
+        /// Checks the form of the URL.
+        ///
+        /// The error leaves out the parts of libpq's message that are quoted, since they may contain a password.
         package func validate() throws(PostgresError) {
             var complaint: UnsafeMutablePointer<CChar>?
             if let options = PQconninfoParse(url, &complaint) {
@@ -48,7 +50,9 @@ extension Database {
     }
 }
 
-/// libpq ends its messages with a line feed, and writes one line per host it tried.
+/// Returns the message on one line.
+///
+/// libpq ends its messages with a line feed and writes one line for each host that it tried.
 func oneLine(_ message: String) -> String {
     message.split(whereSeparator: \.isNewline)
         .map { $0.drop(while: \.isWhitespace) }

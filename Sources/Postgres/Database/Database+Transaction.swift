@@ -1,8 +1,9 @@
 extension Database {
-    /// Runs `body` between BEGIN and COMMIT on a connection of its own, and rolls back when it throws or is cancelled.
+    /// Runs `body` between BEGIN and COMMIT on its own connection, and rolls back if `body` throws or is cancelled.
     ///
-    /// A COMMIT whose answer was lost is `.connectionLost(maybeExecuted: true)`; any other lost connection undid the
-    /// transaction. No network I/O in `body`: it holds one of few connections, and locks.
+    /// If the answer to COMMIT is lost, throws `.connectionLost(maybeExecuted: true)`; in any other case, a lost
+    /// connection has undone the transaction. `body` must not do other network I/O, because the transaction holds locks
+    /// and one of few connections.
     package func transaction<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: (Transaction) async throws -> Value

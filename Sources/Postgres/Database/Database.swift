@@ -1,10 +1,10 @@
 package import Logging
 import Synchronization
 
-/// The asynchronous client of one PostgreSQL: pipelined connections for single statements, exclusive ones for
-/// transactions.
+/// An asynchronous client of a PostgreSQL database.
 ///
-/// `start` and `stop` frame its life; see `Postgres.swift` for the flow.
+/// Single statements share pipelined connections; each transaction has a connection of its own. Call `start` before the
+/// first statement and `stop` after the last; `Postgres.swift` explains the flow.
 package final class Database: Executor {
     package let configuration: Configuration
     let logger: Logger
@@ -16,9 +16,9 @@ package final class Database: Executor {
         self.logger = logger
     }
 
-    /// Starts the reactor, which connects at once; does not wait.
+    /// Starts the reactor, which connects at once, and returns without waiting.
     ///
-    /// To be called once.
+    /// Call this once.
     package func start() {
         let (configuration, inbox, logger) = (configuration, inbox, logger)
         thread.withLock { thread in
@@ -29,7 +29,7 @@ package final class Database: Executor {
         }
     }
 
-    /// Waits until single statements can be run; the error gives libpq's reason why not.
+    /// Waits until single statements can be run; the error contains libpq's reason if that takes too long.
     package func ready(within limit: Duration) async throws(PostgresError) {
         try configuration.validate()
         let waiter = Waiter<Void>(deadline: .now + Nanoseconds(limit))
@@ -37,7 +37,7 @@ package final class Database: Executor {
         try await waiter.promise.value()
     }
 
-    /// Refuses new work, lets what is under way finish within the deadline, then closes the connections.
+    /// Refuses new work, waits up to the deadline for the work in progress, then closes the connections.
     package func stop() async {
         let running = thread.withLock { thread in
             defer { thread = nil }
@@ -46,7 +46,7 @@ package final class Database: Executor {
         guard let running else { return }
         let waiter = Waiter<Void>(deadline: .now + Nanoseconds(configuration.deadline))
         if inbox.post(.stop(waiter)) { try? await waiter.promise.shieldedValue() }
-        // the thread's last act was to keep that promise
+        // the thread settles the promise just before it ends
         running.join()
     }
 
@@ -58,7 +58,7 @@ package final class Database: Executor {
         return try await request.promise.value()
     }
 
-    /// Whether single statements can be run at this moment.
+    /// Whether single statements can be run now.
     package var isReachable: Bool { statistics.isReachable }
 
     package var statistics: Statistics { inbox.statistics }
@@ -67,7 +67,7 @@ package final class Database: Executor {
 extension Database {
     /// A snapshot for metrics.
     package struct Statistics: Sendable, Equatable {
-        /// Accepted and not yet sent.
+        /// The number of requests that were accepted and are not sent yet.
         package var waiting = 0
         package var inFlight = 0
         package var connections = 0

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// One channel's notifications, on a connection of its own.
+/// Receives the notifications of one channel on its own connection.
 ///
-/// That connection being alive proves nothing: a pooler in transaction mode answers every statement and drops the
-/// notifications. So another connection sends a heartbeat all the time, on a channel of this listener's own, and only
-/// hearing it counts.
+/// A connection that answers doesn't prove that notifications arrive: a pooler in transaction mode answers every
+/// statement and drops the notifications. Another connection therefore sends heartbeats on a channel of this listener,
+/// and only a heartbeat that arrives proves it.
 package final class Listener: Sendable {
     package enum Event: Sendable, Equatable {
-        /// LISTEN was accepted, or a heartbeat was missed.
+        /// LISTEN was accepted, or heartbeats arrive again after one was missed.
         ///
-        /// Earlier notifications may be lost: reload the state that they maintain.
+        /// Earlier notifications may be lost, so reload the state that they maintain.
         case connected
         case notification(String)
         case disconnected
@@ -29,14 +29,15 @@ package final class Listener: Sendable {
         self.onEvent = onEvent
     }
 
-    /// Whether every notification sent more than 700 ms ago has been given to `onEvent`.
+    /// Whether every notification sent more than 700 ms ago has been passed to `onEvent`.
     ///
-    /// False until the first heartbeat after `connected`: the owner itself knows whether its reload is complete.
+    /// False until the first heartbeat after `connected`. It does not cover the reload that follows `connected`, which
+    /// the owner must track.
     package var isCurrent: Bool {
         .now - confirmed.load(ordering: .acquiring) < Self.freshness
     }
 
-    /// A heartbeat sent at `time` was heard, and all that came before it was delivered.
+    /// Records that a heartbeat sent at `time` arrived, and therefore every notification before it.
     func confirm(sentAt time: Nanoseconds) {
         confirmed.store(time, ordering: .releasing)
     }
@@ -54,10 +55,10 @@ struct Heartbeats {
         var acknowledgedAt = Nanoseconds.never
     }
 
-    /// The oldest first.
+    /// The heartbeats that have not arrived, oldest first.
     private var unheard: [Beat] = []
     private var lastNumber = 0
-    /// A heartbeat was missed, so notifications may be missing too.
+    /// Whether a heartbeat was missed, and therefore notifications may have been missed too.
     var hasMissed = false
 
     var areHeard: Bool { unheard.isEmpty }
@@ -69,13 +70,13 @@ struct Heartbeats {
         return lastNumber
     }
 
-    /// Its statement was committed, or has failed.
+    /// Records that the heartbeat's statement was committed at `time`, or failed if `time` is nil.
     mutating func settle(_ number: Int, at time: Nanoseconds?) {
         guard let index = unheard.firstIndex(where: { $0.number == number }) else { return }
         if let time { unheard[index].acknowledgedAt = time } else { unheard.remove(at: index) }
     }
 
-    /// - Returns: when it was sent; nil for one that is not waited for.
+    /// - Returns: when the heartbeat was sent; nil if it is not expected.
     mutating func hear(_ number: Int) -> Nanoseconds? {
         guard let index = unheard.firstIndex(where: { $0.number == number }) else { return nil }
         defer { unheard.removeFirst(index + 1) }
@@ -83,7 +84,7 @@ struct Heartbeats {
         return unheard[index].sentAt
     }
 
-    /// Whether a heartbeat committed before the probe had not arrived when the probe was answered: it is lost then.
+    /// Whether a heartbeat is lost: it was committed before the probe was sent, but the probe's answer arrived first.
     mutating func areLost(byProbeSentAt time: Nanoseconds) -> Bool {
         guard unheard.contains(where: { $0.acknowledgedAt <= time }) else { return false }
         unheard = []
@@ -98,9 +99,9 @@ struct Heartbeats {
 }
 
 extension Database {
-    /// Listens until `stopListening` or `stop`.
+    /// Listens on a channel until `stopListening` or `stop` is called.
     ///
-    /// `onEvent` runs on the reactor's thread, in order: it must be quick and must not wait.
+    /// `onEvent` runs on the reactor's thread, in the order of events; it must be quick and must not block.
     package func listen(to channel: String, onEvent: @escaping @Sendable (Listener.Event) -> Void) -> Listener {
         let listener = Listener(channel: channel, onEvent: onEvent)
         inbox.post(.listen(listener))

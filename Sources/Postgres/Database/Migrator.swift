@@ -18,17 +18,17 @@ package struct Migration: Sendable, Equatable {
     var label: String { "\(version)_\(name)" }
 }
 
-/// Applies what is missing, one transaction each.
+/// Applies the missing migrations, each in a transaction of its own.
 ///
-/// Several servers may start at once: an advisory lock lets one at a time in, and each looks again once it holds the
-/// lock.
+/// Several servers may start at the same time: an advisory lock admits one at a time, and each checks again which
+/// migrations are missing once it holds the lock.
 package struct Migrator: Sendable {
     struct Applied: Equatable {
         let version: Int
         let checksum: [UInt8]
     }
 
-    /// How often a migration that lost against other transactions' locks is tried.
+    /// The number of attempts at a migration that conflicts with the locks of other transactions.
     private static let attempts = 10
 
     private let database: Database
@@ -39,7 +39,7 @@ package struct Migrator: Sendable {
         self.migrations = migrations.sorted { $0.version < $1.version }
     }
 
-    /// Returns what it has applied.
+    /// Applies the missing migrations and returns them.
     package func migrate() async throws -> [Migration] {
         var applied: [Migration] = []
         while let migration = try await applyNext() { applied.append(migration) }
@@ -48,7 +48,8 @@ package struct Migrator: Sendable {
 
     /// Whether every migration of this program is applied.
     ///
-    /// A newer database is current too: while servers are replaced one by one, the previous version still serves.
+    /// A database with further migrations is current too, because the previous version of the program still serves
+    /// while servers are replaced one by one.
     package func isCurrent() async throws -> Bool {
         guard var ledger = try await database.first(.ledgerExists), try ledger.next() else { return false }
         let checksums = try await Applied.read(from: database).reduce(into: [:]) { $0[$1.version] = $1.checksum }
@@ -80,7 +81,9 @@ package struct Migrator: Sendable {
         return migration
     }
 
-    /// The first migration not applied yet; throws when the database's history is not this program's.
+    /// The first migration that is not applied yet.
+    ///
+    /// - Throws: if the migrations that are applied differ from those of this program.
     static func next(of migrations: [Migration], after applied: [Applied]) throws(PostgresError) -> Migration? {
         for (migration, next) in zip(migrations, migrations.dropFirst()) where migration.version == next.version {
             throw .migration("two migrations have the version \(next.version)")
@@ -103,10 +106,11 @@ package struct Migrator: Sendable {
         return applied.count < migrations.count ? migrations[applied.count] : nil
     }
 
-    /// Waits for the lock as long as it takes.
+    /// The statements at the start of each migration's transaction.
     ///
-    /// DDL may run long too, but waits for tables only briefly: a statement that waits for an exclusive lock blocks all
-    /// others on the table.
+    /// They wait for the advisory lock without a time limit. Later statements have no time limit either but wait for
+    /// locks on tables only briefly, because a statement that waits for an exclusive lock blocks all others on the
+    /// table.
     private static let enter = """
         SET LOCAL statement_timeout = 0;
         SET LOCAL lock_timeout = 0;
@@ -134,7 +138,7 @@ extension Migrator.Applied {
 }
 
 extension PostgresError {
-    /// Names the migration in an error of the server; other errors stay as they are.
+    /// Adds the migration to the message of a server's error; returns other errors unchanged.
     fileprivate func naming(_ migration: Migration) -> Self {
         guard case .server(let error) = self, !isRetryable else { return self }
         return .migration("\(migration.label) failed: \(error.sqlState) \(error.message)")

@@ -1,16 +1,17 @@
-/// Everything that can go wrong between a caller and PostgreSQL.
+/// The errors of the PostgreSQL client.
 package enum PostgresError: Error, Sendable, Equatable {
     /// The queue, or the queue for a transaction's connection, is full.
     ///
     /// Nothing was executed.
     case overloaded
-    /// No connection; the text is libpq's reason, on one line.
+    /// There is no connection; the text is libpq's reason, on one line.
     ///
     /// Nothing was executed.
     case unavailable(String)
-    /// The connection broke before the answer; a write, or a COMMIT, may or may not have been executed.
+    /// The connection was lost before the answer; `maybeExecuted` is true if a write or a COMMIT may have been
+    /// executed.
     case connectionLost(maybeExecuted: Bool)
-    /// No answer in time.
+    /// There was no answer before the deadline.
     ///
     /// A write may still be executed.
     case deadlineExceeded
@@ -21,33 +22,37 @@ package enum PostgresError: Error, Sendable, Equatable {
     indirect case server(ServerError)
     /// A column does not have the requested type.
     ///
-    /// A fault of the program or of the schema.
+    /// The program and the schema do not match.
     case decoding(String)
     /// A value cannot be expressed in PostgreSQL's format; it was not sent.
     case encoding(String)
     case invalidConfiguration(String)
     case migration(String)
 
-    /// The constraint's name is the schema's promise, so it is compared in full; nil means any.
+    /// Whether the error is a violation of this unique constraint, or of any if `constraint` is nil.
+    ///
+    /// The whole name is compared, since the schema defines it.
     package func isUniqueViolation(constraint: String? = nil) -> Bool {
         guard case .server(let error) = self, error.sqlState == ServerError.uniqueViolation else { return false }
         return constraint == nil || error.constraint == constraint
     }
 
-    /// A row that the statement rests on is gone.
+    /// Whether the error is a violation of a foreign key, such as one to a row that has been deleted.
     package var isForeignKeyViolation: Bool {
         guard case .server(let error) = self else { return false }
         return error.sqlState == ServerError.foreignKeyViolation
     }
 
-    /// Serialization failure, deadlock, lock not available: the same transaction may succeed the next time.
+    /// Whether the same transaction may succeed if it is tried again.
+    ///
+    /// This is the case after a serialization failure, a deadlock or an unavailable lock.
     package var isRetryable: Bool {
         guard case .server(let error) = self else { return false }
         return ["40001", "40P01", "55P03"].contains(error.sqlState)
     }
 }
 
-/// What the server said of a failed statement; empty fields are nil.
+/// The server's error for a failed statement; empty fields are nil.
 package struct ServerError: Error, Sendable, Equatable {
     static let uniqueViolation = "23505"
     static let foreignKeyViolation = "23503"
@@ -60,12 +65,14 @@ package struct ServerError: Error, Sendable, Equatable {
     package var table: String?
     package var column: String?
     package var constraint: String?
-    /// The server's C function that raised the error: the only way to distinguish some errors if messages are translated.
+    /// The C function of the server that raised the error.
+    ///
+    /// Where messages are translated, only this distinguishes some errors.
     package var routine: String?
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Without values: messages and details of the server may quote rows and parameters.
+    /// A description without values, because the server's messages and details may quote rows and parameters.
     package var description: String {
         switch self {
         case .overloaded: "too many database requests are waiting"

@@ -1,9 +1,10 @@
 /// One SQL statement, known at compile time; values enter it only as binds (`$1`, `$2` …).
 package struct Statement: Sendable, Hashable {
     package enum Access: Sendable {
-        /// Has no effect.
+        /// Changes nothing in the database.
         ///
-        /// It may share one implicit transaction with other reads, and is sent again after a lost connection.
+        /// The statement may share one implicit transaction with other reads, and is sent again after a lost
+        /// connection.
         case read
         /// Runs in a transaction of its own and is sent at most once.
         case write
@@ -11,7 +12,7 @@ package struct Statement: Sendable, Hashable {
 
     package let access: Access
     package let text: StaticString
-    /// FNV-1a of the text: the identity, and the seed of the server-side name.
+    /// The FNV-1a hash of the text, which identifies the statement and from which its name on the server is derived.
     let fingerprint: UInt64
 
     package init(_ access: Access, _ sql: StaticString) {

@@ -1,6 +1,6 @@
-/// A transaction under way.
+/// A transaction in progress.
 ///
-/// It is worth nothing outside the closure it was given to.
+/// It must not be used outside the closure that it was passed to.
 package struct Transaction: Executor {
     let lease: Lease
     let inbox: Inbox
@@ -8,14 +8,15 @@ package struct Transaction: Executor {
 
     /// Runs one statement.
     ///
-    /// After one has failed the server refuses all others, so let the error leave the closure.
+    /// After a statement has failed, the server refuses all others in the transaction, so let the error leave the
+    /// closure.
     package func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows {
         try await run(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
     }
 
     /// Runs several statements as plain text, without a deadline.
     ///
-    /// For migrations; never for text with values in it.
+    /// Use this for migrations only, and never for text that contains values.
     package func script(_ sql: String) async throws(PostgresError) {
         guard !sql.utf8.contains(0) else { throw .encoding(Bind.nulFault) }
         _ = try await run(.script(sql), until: .never)
@@ -27,18 +28,18 @@ package struct Transaction: Executor {
         return try await request.promise.value { inbox.post(.interrupt(request)) }
     }
 
-    /// Not to be cancelled: whether it happened must be known.
+    /// Commits even if the calling task is cancelled, because the outcome must be known.
     func commit() async throws(PostgresError) {
         let request = Request(.commit, lease: lease, deadline: .now + Nanoseconds(deadline))
         guard inbox.post(.submit(request)) else { throw .stopped }
         let answer = try await request.promise.shieldedValue()
-        // PostgreSQL answers COMMIT of a failed transaction with success, and "ROLLBACK" as what it did
+        // PostgreSQL reports success for the COMMIT of a failed transaction, with the command tag ROLLBACK
         guard answer.tag != "ROLLBACK" else {
             throw .server(ServerError(sqlState: "25P02", message: "rolled back, because a statement had failed"))
         }
     }
 
-    /// Waits for the server unless the task is cancelled: then the reactor finishes alone.
+    /// Rolls back and waits for the server; if the task is cancelled, returns while the reactor completes the rollback.
     func rollback() async {
         let request = Request(.rollback, lease: lease, deadline: .now + Nanoseconds(deadline))
         guard inbox.post(.submit(request)), !Task.isCancelled else { return }
