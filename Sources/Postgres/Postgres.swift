@@ -1,31 +1,36 @@
 /// An asynchronous client of PostgreSQL on libpq, and the migrator.
 ///
 /// A `Database` has one thread, the `Reactor`, which owns every `Connection` and waits in `poll()`. A caller of
-/// `execute` encodes its binds, leaves a `Request` in the `Inbox` and suspends; the reactor hands the request to libpq
-/// and settles the request's `Promise` with the answer; the caller decodes the rows on its own thread. A few connections
-/// in libpq's pipeline mode carry all single statements; `transaction` gets a connection of its own, its
-/// `Lease`; a `Listener` has one too. Connecting and cancelling, where libpq blocks, happen on short-lived threads.
+/// `execute` encodes its binds, puts a `Request` in the `Inbox` and suspends. The reactor passes the request to libpq
+/// and settles the request's `Promise` with the answer; the caller decodes the rows on its own thread. A few
+/// connections in libpq's pipeline mode carry all single statements. A `transaction` gets a connection of its own, its
+/// `Lease`, and so does a `Listener`. libpq blocks while it connects and cancels, so both happen on short-lived
+/// threads.
 ///
-/// What the shape comes from:
-/// - A sync per statement costs half the throughput. Reads that wait at the same moment share one sync, and so one
-///   implicit transaction; after an error the server skips the rest of such a batch, which is then sent again, one sync
-///   each. A write always has its own, because it commits there.
-/// - A lost connection leaves each write in flight uncertain: `.connectionLost(maybeExecuted: true)`. Reads are sent once
-///   more. Inside a transaction only COMMIT can be uncertain.
-/// - One slow statement holds up all behind it in its pipeline. So the server limits statements and lock waits, and
-///   a statement that waits for locks on purpose belongs in a transaction.
-/// - Cancellation frees the caller at once, and the late answer is dropped. Inside a transaction the server is
-///   signalled too, and ROLLBACK waits until the signal has been delivered, which could otherwise cancel the ROLLBACK.
-/// - libpq's results end with NULL, but a pipeline sync has none; and errors that libpq makes up have no SQLSTATE, by
-///   which distinguishes a broken connection from a failed statement.
-/// - Prepared statements are named after their text and parameter types, so that one found on a shared session is the
-///   right one. Behind a pooler in transaction mode (PgBouncer from 1.21 on) statements and transactions work, but
-///   neither the session's time limits nor LISTEN, which a `Listener` finds out: prefer its session mode.
-/// - What a statement costs PostgreSQL is mostly its own start, not its rows: of `GET /auth/me` it took 77 to 124 µs with
-///   a statement for each call, 60 with sixteen keys in one, and 31 with all that wait while one is under way
-///   (`Storage/JoinedReads`). Of the server's own 183 µs, `perf` found a tenth in copying what every request refers to,
-///   in an id from the system's random numbers and in printing an address; without those it is 124.
-/// - A prepared statement keeps a plan that was made when its tables were empty, until they are analysed; autovacuum comes
-///   once a minute. `Storage/PlannerStatistics` doesn't wait for it: 200 refreshes a second became 2,500.
-/// - A statement whose result type a migration changes is prepared again, but inside a transaction it fails first: name
-///   the columns instead of selecting `*`.
+/// The reasons for this design:
+/// - A sync after each statement costs half the throughput. Reads that wait at the same time therefore share one sync,
+///   and with it one implicit transaction. After an error, the server skips the rest of such a batch; those reads are
+///   sent again with one sync each. A write always has its own sync, because the sync commits it.
+/// - A lost connection leaves the outcome of each write in flight uncertain: `.connectionLost(maybeExecuted: true)`.
+///   Reads are sent once more. In a transaction, only the outcome of COMMIT can be uncertain.
+/// - A slow statement delays all statements behind it in its pipeline. The server therefore limits the time of
+///   statements and lock waits, and a statement that is expected to wait for locks belongs in a transaction.
+/// - Cancellation returns to the caller at once, and the late answer is dropped. In a transaction, the server is
+///   requested to cancel the statement too. ROLLBACK is sent only once that request is complete, because the request
+///   could otherwise cancel the ROLLBACK.
+/// - libpq ends the results of a statement with NULL, but not those of a pipeline sync. Errors that libpq generates
+///   have no SQLSTATE, which distinguishes a lost connection from a failed statement.
+/// - Prepared statements are named after their text and parameter types, so that a statement that already exists in a
+///   shared session is the right one. Behind a pooler in transaction mode (PgBouncer 1.21 or later), statements and
+///   transactions work, but the session's time limits and LISTEN don't. A `Listener` detects this; prefer the pooler's
+///   session mode.
+/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows. `GET /auth/me` took 77 to 124 µs
+///   of PostgreSQL's time with a statement for each call, 60 µs with sixteen keys in a statement, and 31 µs when one
+///   statement reads for all calls that arrive while another is in progress (`Storage/JoinedReads`). In this program,
+///   the call took 183 µs. `perf` attributed a tenth of that to copying values that every request refers to, to ids
+///   from the system's random number generator, and to formatting an address; without those it took 124 µs.
+/// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analyzed,
+///   and autovacuum runs only once a minute. `Storage/PlannerStatistics` analyzes them earlier, which raised 200
+///   refreshes a second to 2,500.
+/// - A statement whose result type is changed by a migration is prepared again. In a transaction, it fails first, so
+///   name the columns instead of selecting `*`.

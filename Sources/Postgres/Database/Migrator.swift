@@ -138,7 +138,7 @@ extension Migrator.Applied {
 }
 
 extension PostgresError {
-    /// Adds the migration to the message of a server's error; returns other errors unchanged.
+    /// Adds the migration's name to the server's error; returns retryable and other errors unchanged.
     fileprivate func naming(_ migration: Migration) -> Self {
         guard case .server(let error) = self, !isRetryable else { return self }
         return .migration("\(migration.label) failed: \(error.sqlState) \(error.message)")

@@ -1,9 +1,9 @@
 import Logging
 
 extension Reactor {
-    /// Since when no connection of a kind, pipelined or leased, is up; nil while one is.
+    /// The time since which no connection of a kind, pipelined or leased, is ready; nil while one is.
     struct Outage {
-        /// How long callers wait for the database to come back before they get an error.
+        /// How long callers wait for the database to be reachable again before they get an error.
         static let patience = Nanoseconds.seconds(1)
 
         var since: Nanoseconds?
@@ -27,7 +27,7 @@ extension Reactor {
 
     func didConnect(slot: Int, attempt: Int, _ link: Link) {
         let connection = connections[slot]
-        // dropping the link closes it
+        // an outdated link is released, which closes it
         guard connection.attempt == attempt, connection.isConnecting else { return }
         connection.isConnecting = false
         connection.link = link
@@ -40,11 +40,11 @@ extension Reactor {
         let connection = connections[slot]
         guard connection.attempt == attempt, connection.isConnecting else { return }
         connection.isConnecting = false
-        // once per cause: several connections retry every second
+        // logged once per reason, because several connections retry every second
         if reason != lastRefusal {
             logger.warning("database cannot be reached, retrying", metadata: ["reason": "\(reason)"])
         }
-        // An attempt that took long has waited enough.
+        // The delay counts from the start of the attempt, so a slow attempt is retried at once.
         retry(connection, after: reason, since: connection.attemptedAt)
     }
 
@@ -76,7 +76,9 @@ extension Reactor {
         }
     }
 
-    /// Closes the connection, fails or repeats its requests, and plans the next attempt; a nil reason means on purpose.
+    /// Closes the connection, fails or repeats its requests, and schedules the next attempt to connect.
+    ///
+    /// A nil reason means that the connection is closed on purpose.
     func lose(_ connection: Connection, _ reason: String?) {
         let isOnPurpose = reason == nil
         let reason = reason ?? "closed"
@@ -113,7 +115,7 @@ extension Reactor {
         connection.retryAt = start + connection.backoff.next()
     }
 
-    /// What the server itself enforces, so that nothing runs on after its caller has given up.
+    /// The SQL that sets the server's time limits, so that no statement runs on after its caller has stopped waiting.
     private func settings(of connection: Connection) -> String {
         let statementTimeout =
             connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout

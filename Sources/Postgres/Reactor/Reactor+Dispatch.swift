@@ -1,7 +1,11 @@
 extension Reactor {
-    /// Keeps a connection's share of waiting small enough that deadlines and cancellation mean something.
+    /// The maximum number of requests in flight on one connection; further requests stay in the queue, where deadlines
+    /// and cancellation still prevent them from being sent.
     private static let inFlightLimit = 256
-    /// An error makes every later read of its batch start again, and answers leave the server batch by batch.
+    /// The maximum number of reads in a batch.
+    ///
+    /// After an error, all later reads of the batch must be sent again, and the server sends its answers one batch at a
+    /// time.
     private static let batchLimit = 32
 
     func accept(_ request: Request) {
@@ -11,13 +15,14 @@ extension Reactor {
         }
         let connection = connections[lease.slot]
         guard connection.lease === lease else {
-            // the connection was lost before this was sent: the transaction, a COMMIT included, is undone
+            // the connection was lost before this was sent, which undid the transaction, so even a COMMIT was not
+            // executed
             return _ = request.promise.fail(.connectionLost(maybeExecuted: false))
         }
         connection.backlog.append(request)
     }
 
-    /// Hands single statements to the pipelined connections, each to the one with the fewest in flight.
+    /// Sends each single statement on the pipelined connection with the fewest requests in flight.
     func dispatch() {
         if !repeated.isEmpty {
             pending.prepend(repeated)
@@ -26,7 +31,7 @@ extension Reactor {
         while let request = pending.first {
             if !request.promise.isSettled {
                 guard let connection = leastBusy() else { break }
-                // a request which libpq did not take stays pending
+                // a request that libpq did not accept stays pending
                 guard transmit(request, on: connection) else {
                     lose(connection, connection.link?.complaint)
                     continue
@@ -45,7 +50,10 @@ extension Reactor {
             .min { $0.requestsInFlight < $1.requestsInFlight }
     }
 
-    /// False if nothing that could take effect was sent: without its sync the server undoes a statement.
+    /// Sends a request.
+    ///
+    /// Returns false if the connection failed before anything was sent that can take effect: the server undoes a
+    /// statement without a sync.
     private func transmit(_ request: Request, on connection: Connection) -> Bool {
         let joinsBatch = request.isRead && !request.isAlone
         if connection.hasOpenBatch, !joinsBatch || connection.batchSize >= Self.batchLimit, !connection.sync() {

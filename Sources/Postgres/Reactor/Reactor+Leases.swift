@@ -7,7 +7,7 @@ extension Reactor {
         if let idle = leasedConnections.first(where: { $0.isReady && $0.lease == nil }) { grant(idle) }
     }
 
-    /// Gives an idle connection to the first who still waits.
+    /// Leases an idle connection to the first caller that still waits for one.
     func grant(_ connection: Connection) {
         while let waiter = leaseWaiters.popFirst() {
             let lease = Lease(slot: connection.slot)
@@ -26,7 +26,7 @@ extension Reactor {
 
     /// Sends the transaction's requests.
     ///
-    /// BEGIN goes out with its first statement, in one batch: were BEGIN refused, the statement would be too.
+    /// BEGIN is sent in one batch with the first statement, so that the server skips the statement if BEGIN fails.
     func pump(_ connection: Connection) {
         while let request = connection.backlog.first {
             guard connection.interruptedSince == nil, !connection.runsScript else { return }
@@ -47,7 +47,7 @@ extension Reactor {
                 request.promise.fail(.connectionLost(maybeExecuted: false))
                 return lose(connection, connection.link?.complaint)
             }
-            // the request is in flight by now, so that losing the connection settles it
+            // the request is in flight now, so losing the connection settles it
             guard request.isScript || connection.sync() else { return lose(connection, connection.link?.complaint) }
         }
     }
@@ -60,7 +60,8 @@ extension Reactor {
 
     /// Cancels a statement in flight.
     ///
-    /// Its connection sends nothing more until the signal has been delivered, which could otherwise cancel the ROLLBACK.
+    /// The connection sends nothing more until the cancellation request is complete, because the request could
+    /// otherwise cancel the ROLLBACK.
     func interrupt(_ request: Request) {
         guard let lease = request.lease, let link = connections[lease.slot].link else { return }
         let connection = connections[lease.slot]

@@ -15,7 +15,7 @@ extension Reactor {
         connection.retryAt = .never
     }
 
-    /// Listens to the heartbeats' channel first, so that the answer for the other channel covers both.
+    /// Listens to the channel of the heartbeats first, so that the answer for the other channel confirms both.
     func sendListen(_ connection: Connection, _ listener: Listener) {
         guard send("LISTEN " + listener.beatChannel, as: .listen(isLast: false), on: connection),
             let link = connection.link,
@@ -38,7 +38,9 @@ extension Reactor {
         connection.listener?.onEvent(.disconnected)
     }
 
-    /// `wasAsked` is true if the server owed an answer when these arrived.
+    /// Passes notifications to the listener and counts heartbeats.
+    ///
+    /// `wasAsked` is true if the server owed an answer when the notifications arrived.
     func deliverNotifications(_ connection: Connection, _ link: Link, wasAsked: Bool) {
         guard let listener = connection.listener else { return }
         while let notification = PQnotifies(link.raw) {
@@ -52,9 +54,10 @@ extension Reactor {
         }
     }
 
-    /// Counts a heartbeat only if it arrived outside of a statement.
+    /// Counts a heartbeat only if it arrived while no statement was in progress.
     ///
-    /// A pooler in transaction mode forwards notifications only while a statement runs.
+    /// A pooler in transaction mode forwards notifications only during a statement, so a heartbeat that arrives then
+    /// proves nothing.
     private func hear(_ payload: String, on connection: Connection, _ listener: Listener, wasAsked: Bool) {
         guard let number = Int(payload), let sentAt = connection.heartbeats.hear(number), !wasAsked else { return }
         if connection.heartbeats.hasMissed {
@@ -77,8 +80,9 @@ extension Reactor {
         logger.warning("notifications do not arrive (pooler in transaction mode?); reading session rows instead")
     }
 
-    /// Sends a heartbeat, and a probe where one was not heard: a half-open TCP connection shows in nothing but the
-    /// missing answer.
+    /// Sends a heartbeat, and also a probe if an earlier heartbeat did not arrive.
+    ///
+    /// A half-open TCP connection reports no error, so only a missing answer to the probe reveals it.
     func beat(_ connection: Connection) {
         if let sentAt = connection.oldestProbe, now - sentAt >= Listener.probeTimeout {
             lose(connection, "no answer to a probe")
@@ -94,7 +98,8 @@ extension Reactor {
         }
     }
 
-    /// Nothing is lost with it in a crash: its commit need not wait for the disk.
+    /// Sends a heartbeat without waiting for its commit to reach the disk, since losing a heartbeat in a crash does no
+    /// harm.
     private func sendBeat(of connection: Connection, _ listener: Listener) -> Bool {
         guard let sender = leastBusy() else { return false }
         let number = connection.heartbeats.send(at: now)
@@ -108,13 +113,15 @@ extension Reactor {
         return true
     }
 
-    /// A statement under a sync of its own.
+    /// Sends a statement under its own sync.
     private func send(_ sql: String, as entry: Connection.Entry, on connection: Connection) -> Bool {
         (!connection.hasOpenBatch || connection.sync()) && connection.sendCommand(sql, as: entry) && connection.sync()
     }
 
-    /// The server of the listening connection has stopped answering: idle connections reconnect before a caller
-    /// needs it, and what runs has as long to answer as the probe had.
+    /// Checks all other connections after the server of the listening connection has stopped answering.
+    ///
+    /// Idle connections reconnect at once, before a caller needs them. Those with requests in flight get as much time
+    /// to answer as the probe had.
     private func suspectAll() {
         for connection in connections where connection.link != nil && !connection.runsScript {
             if connection.inFlight.isEmpty {

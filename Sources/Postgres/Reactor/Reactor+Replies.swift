@@ -5,7 +5,7 @@ extension Reactor {
     func read(_ connection: Connection) {
         guard let link = connection.link else { return }
         let wasAsked = !connection.inFlight.isEmpty
-        // answers which arrived before the end of the stream still count
+        // answers that arrived before the end of the stream still count
         let isOpen = PQconsumeInput(link.raw) == 1
         while let entry = connection.inFlight.first, PQisBusy(link.raw) == 0 {
             guard let raw = PQgetResult(link.raw) else {
@@ -17,7 +17,7 @@ extension Reactor {
             let answer = Answer(owning: raw)
             switch PQresultStatus(raw) {
             case PGRES_PIPELINE_SYNC:
-                // unlike a statement's answers, a sync is not followed by NULL
+                // unlike the answers to a statement, a sync is not followed by NULL
                 connection.inFlight.popFirst()
                 didSync(connection)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
@@ -25,7 +25,7 @@ extension Reactor {
             case PGRES_FATAL_ERROR where ServerError(answer) == nil:
                 return lose(connection, answer.complaint)
             default:
-                // of a script's results the failed one, which is the last
+                // keeps the last result; if a script fails, this is its error
                 connection.answer = answer
             }
         }
@@ -33,9 +33,9 @@ extension Reactor {
         deliverNotifications(connection, link, wasAsked: wasAsked)
     }
 
-    /// The head entry has all its results.
+    /// Handles the first entry in flight once all its results have arrived.
     ///
-    /// False when the connection was closed for it.
+    /// Returns false if the connection had to be closed.
     private func complete(_ entry: Connection.Entry, on connection: Connection) -> Bool {
         guard let link = connection.link, let answer = connection.answer else {
             lose(connection, "an answer is missing")
@@ -53,7 +53,7 @@ extension Reactor {
             request.promise.settle(error.map { .failure(.server($0)) } ?? .success(Rows(answer)))
             guard PQenterPipelineMode(link.raw) == 1 else { return closed(connection, link.complaint) }
         case .prepare(let request):
-            // a statement of this name is this statement: the name is derived from its text
+            // a duplicate name is no error: names are derived from the text, so the existing statement is the same
             guard let error, error.sqlState != ServerError.duplicateStatement else { return true }
             connection.forget(request.key)
             request.promise.fail(.server(error))
@@ -85,7 +85,7 @@ extension Reactor {
     private func settle(_ request: Request, _ answer: Answer, _ error: ServerError?, on connection: Connection) {
         if request.endsLease { connection.isEnding = true }
         if answer.isAborted {
-            // a neighbour in the batch failed; its error is not this caller's
+            // another statement in the batch failed; its error does not concern this caller
             return sendAgain(request, unless: request.isAlone) { $0.isAlone = true }
         }
         guard let error else { return _ = request.promise.settle(.success(Rows(answer))) }
@@ -95,7 +95,9 @@ extension Reactor {
         sendAgain(request, unless: false) { $0.isRepeated = true }
     }
 
-    /// Sends a request again unless its caller has gone or it had its chance.
+    /// Sends a request again unless its promise is already settled.
+    ///
+    /// If `isDone` is true, the request fails instead, because it can't be sent again.
     func sendAgain(_ request: Request, unless isDone: Bool, marking: (Request) -> Void) {
         guard !isDone else { return _ = request.promise.fail(request.lossError) }
         guard !request.promise.isSettled else { return }
@@ -121,7 +123,7 @@ extension Answer {
 extension ServerError {
     static let duplicateStatement = "42P05"
 
-    /// The prepared statement has gone, or a migration changed what it returns.
+    /// Whether the prepared statement no longer exists, or a migration has changed its result type.
     ///
     /// Nothing was executed.
     var meansStalePlan: Bool {

@@ -1,12 +1,12 @@
 extension Reactor {
-    /// How much longer than the server's own limit a connection may be silent before it is given up.
+    /// How much longer than the server's own time limit a connection may be silent before it is closed.
     private static let grace = Nanoseconds.seconds(2)
 
     func millisecondsToNextTimer() -> Int32 {
         if isBusy { nextSweep = min(nextSweep, now + Self.sweepInterval) }
         let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextListeningTimer) }
         guard timers < .never else { return -1 }
-        // rounded up, or the last fraction of a millisecond would be spent spinning
+        // rounded up, because the loop would otherwise spin during the last fraction of a millisecond
         let milliseconds = max(0, timers - .now + 999_999) / 1_000_000
         return Int32(clamping: milliseconds)
     }
@@ -20,7 +20,7 @@ extension Reactor {
 
     /// Fails the requests whose deadline has passed.
     ///
-    /// Runs every 50 ms while a caller waits.
+    /// Runs every 50 ms while a caller is waiting.
     func sweep() {
         nextSweep = .never
         sweepConnections()
@@ -62,7 +62,7 @@ extension Reactor {
             if connection.isSilent(for: limit(of: connection), at: now) {
                 lose(connection, "the server does not answer")
             }
-            // TLS may hold decrypted bytes which poll() cannot see
+            // libpq may hold decrypted TLS bytes, for which poll() does not report the socket as readable
             if !connection.inFlight.isEmpty { read(connection) }
         }
     }

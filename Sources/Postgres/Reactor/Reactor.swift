@@ -2,7 +2,7 @@ import CLibPQ
 import Glibc
 import Logging
 
-/// The one thread that touches connections: it reads the inbox, hands requests to libpq, and reads the answers.
+/// The only thread that uses connections: it reads the inbox, passes requests to libpq, and reads the answers.
 final class Reactor {
     static let sweepInterval = Nanoseconds.milliseconds(50)
 
@@ -11,18 +11,18 @@ final class Reactor {
     let logger: Logger
     var now = Nanoseconds.now
 
-    /// A connection's index is its slot.
+    /// The connections; the index of each is its slot.
     var connections: [Connection]
     /// Single statements that are not sent yet.
     var pending = Queue<Request>()
-    /// Statements to be sent again, before any pending one.
+    /// Statements to send again, before any pending one.
     var repeated: [Request] = []
     var leaseWaiters = Queue<Waiter<Lease>>()
     var readyWaiters = Queue<Waiter<Void>>()
     var stopWaiter: Waiter<Void>?
 
     var outages = (pipelined: Outage(since: .now), leased: Outage(since: .now))
-    /// Why the latest connect failed; nil after one that succeeded.
+    /// Why the latest attempt to connect failed; nil if it succeeded.
     var lastRefusal: String?
     var reconnects = 0
     var nextSweep = Nanoseconds.never
@@ -107,7 +107,7 @@ final class Reactor {
         return stopWaiter.deadline <= now || !isBusy
     }
 
-    /// Whether a caller waits for an answer.
+    /// Whether a caller is waiting for an answer.
     var isBusy: Bool {
         !pending.isEmpty || !repeated.isEmpty || !leaseWaiters.isEmpty || !readyWaiters.isEmpty
             || connections.contains { !$0.inFlight.isEmpty || !$0.backlog.isEmpty || $0.lease != nil }

@@ -1,4 +1,4 @@
-/// The binds of one request in one buffer, laid out by the caller so that the reactor need only point into it.
+/// The binds of one request, encoded in one buffer by the caller, so that the reactor only passes pointers into it.
 struct Arguments: Sendable {
     static let sizeFault = "the values exceed PostgreSQL's limit of 1 GB or 65,535 parameters"
     static let none = Arguments(types: [], lengths: [], offsets: [], bytes: [])
@@ -26,7 +26,7 @@ struct Arguments: Sendable {
         var lengths: [Int32] = []
         var offsets: [Int] = []
         var bytes: [UInt8] = []
-        // one byte more, so that an empty value at the end still has an address
+        // one extra byte, so that an empty value at the end has a valid address
         bytes.reserveCapacity(total + 1)
         for bind in binds {
             offsets.append(bind.value == nil ? Self.null : bytes.count)
@@ -37,7 +37,8 @@ struct Arguments: Sendable {
         self.init(types: binds.map(\.type), lengths: lengths, offsets: offsets, bytes: bytes)
     }
 
-    /// Calls `body` with what libpq's `PQsendQueryPrepared` takes: count, values, lengths and formats (all binary).
+    /// Calls `body` with the arguments of libpq's `PQsendQueryPrepared`: count, values, lengths and formats (all
+    /// binary).
     func withPointers<Result>(
         _ body: (
             _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,

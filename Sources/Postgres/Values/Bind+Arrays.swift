@@ -22,7 +22,7 @@ extension Bind {
         Self(type: TypeOID.bytesArray, of: TypeOID.bytes, values)
     }
 
-    /// One dimension, lower bound 1, no NULLs; an empty array has no dimension at all.
+    /// Encodes an array with one dimension, lower bound 1 and no NULLs; an empty array has no dimensions.
     private init(type: UInt32, of element: UInt32, _ values: [[UInt8]]) {
         let dimensions: Int32 = values.isEmpty ? 0 : 1
         let hasNulls: Int32 = 0

@@ -4,7 +4,7 @@ package import FoundationEssentials
 package struct Bind: Sendable {
     let type: UInt32
     let value: [UInt8]?
-    /// Why this value cannot be sent; reported by `execute` before anything leaves the process.
+    /// Why the value cannot be sent, which `execute` reports before it sends anything; nil if it can.
     let fault: String?
 
     init(type: UInt32, value: [UInt8]?, fault: String? = nil) {
@@ -21,7 +21,10 @@ package struct Bind: Sendable {
         Self(type: TypeOID.uuid, value: value?.bytes)
     }
 
-    /// PostgreSQL's text cannot hold U+0000; libpq would cut the value there in silence, so it is refused.
+    /// A `text`, which must not contain U+0000.
+    ///
+    /// PostgreSQL's text cannot contain this character, and libpq would silently cut the value there, so `execute`
+    /// throws an error instead.
     package static func text(_ value: String?) -> Self {
         Self(type: TypeOID.text, text: value, bytes: { Array($0.utf8) })
     }
@@ -30,7 +33,7 @@ package struct Bind: Sendable {
         Self(type: TypeOID.bytes, value: value.map { [UInt8]($0) })
     }
 
-    /// NULL; the generic `bytes` cannot infer its type from a bare `nil`.
+    /// A `bytea`; this overload lets a bare `nil` compile, whose type the generic one cannot infer.
     package static func bytes(_ value: [UInt8]?) -> Self {
         Self(type: TypeOID.bytes, value: value)
     }
@@ -61,7 +64,7 @@ package struct Bind: Sendable {
         return Self(type: TypeOID.timestamp, value: microseconds.bigEndianBytes)
     }
 
-    /// An `interval` of so many microseconds, without days or months; finer parts are cut off.
+    /// An `interval` in microseconds, without days or months; smaller fractions are cut off.
     package static func interval(_ value: Duration?) -> Self {
         guard let value else { return Self(type: TypeOID.interval, value: nil) }
         let (seconds, attoseconds) = value.components
@@ -88,7 +91,7 @@ package struct Bind: Sendable {
     static let nulFault = "a text holds the character U+0000, which PostgreSQL cannot store"
 }
 
-/// PostgreSQL counts microseconds from 2000-01-01, Foundation seconds from 2001-01-01.
+/// Converts timestamps: PostgreSQL counts microseconds since 2000-01-01, Foundation seconds since 2001-01-01.
 enum Timestamp {
     static let future = Int64.max
     static let past = Int64.min

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// A type that decodes in the plural.
+/// A type that can be the element of a decoded array.
 ///
-/// Apart from `PostgresDecodable`, because an array of bytes is a `bytea`.
+/// This is separate from `PostgresDecodable`, because an array of bytes is decoded from a `bytea`.
 package protocol PostgresElement {
     static func decodeArray(_ cell: Cell) throws(PostgresError) -> [Self]
 }
@@ -44,7 +44,7 @@ extension Int: PostgresElement {
 }
 
 extension Cell {
-    /// The elements of an array of at most one dimension; a NULL among them is an error.
+    /// The elements of an array of at most one dimension; a NULL element is an error.
     fileprivate func elements<Element: PostgresDecodable>(
         _ expected: String, _ type: UInt32
     ) throws(PostgresError) -> [Element] {

@@ -2,9 +2,9 @@ package import FoundationEssentials
 
 import CLibPQ
 
-/// A value read from a column.
+/// A type that can be decoded from a column.
 ///
-/// A mismatch of types throws and never traps.
+/// If the column has another type, decoding throws and never traps.
 package protocol PostgresDecodable {
     static func decode(_ cell: Cell) throws(PostgresError) -> Self
 }
@@ -30,7 +30,7 @@ package struct Cell {
         return Value(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// Names the column, never the value.
+    /// An error that names the column but does not contain the value.
     package func fault(_ reason: String) -> PostgresError {
         let name = PQfname(answer.raw, column).map { String(cString: $0) } ?? "?"
         return .decoding("column \(name): \(reason)")
@@ -43,7 +43,7 @@ extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
     }
 }
 
-/// An enumeration whose raw value is stored.
+/// Decodes an enumeration from its raw value.
 extension PostgresDecodable where Self: RawRepresentable, RawValue: PostgresDecodable {
     package static func decode(_ cell: Cell) throws(PostgresError) -> Self {
         guard let value = Self(rawValue: try RawValue.decode(cell)) else { throw cell.fault("not a \(Self.self)") }

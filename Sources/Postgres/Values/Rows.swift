@@ -1,6 +1,6 @@
 import CLibPQ
 
-/// The answer to one statement, decoded row by row on the caller's side.
+/// The answer to one statement, whose rows are decoded on the caller's thread.
 package struct Rows: Sendable, RandomAccessCollection {
     private let answer: Answer?
     package let endIndex: Int
@@ -17,7 +17,7 @@ package struct Rows: Sendable, RandomAccessCollection {
         return Row(answer: answer, index: Int32(truncatingIfNeeded: position))
     }
 
-    /// Rows changed by INSERT, UPDATE, DELETE or MERGE, or returned by SELECT; 0 for any other statement.
+    /// The number of rows changed by INSERT, UPDATE, DELETE or MERGE, or returned by SELECT; 0 for other statements.
     package var affected: Int {
         answer.flatMap { Int(String(cString: PQcmdTuples($0.raw))) } ?? 0
     }
@@ -30,7 +30,7 @@ package struct Rows: Sendable, RandomAccessCollection {
         }
     }
 
-    /// The command as the server names it, such as "ROLLBACK".
+    /// The command tag from the server, such as "ROLLBACK".
     var tag: String { answer.map { String(cString: PQcmdStatus($0.raw)) } ?? "" }
 }
 
@@ -45,22 +45,22 @@ package struct Row: Sendable {
         self.index = index
     }
 
-    /// The next column, checked against the type which the server declared for it.
+    /// The next column; throws if its type is not one that `Value` decodes.
     package mutating func next<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws(PostgresError) -> Value
     {
         guard column < PQnfields(answer.raw) else {
             throw .decoding("the row has \(column) columns, one more was asked for")
         }
         defer { column += 1 }
-        // the bytes live as long as the answer, which the cell holds
+        // the bytes are valid as long as the answer, which the cell retains
         let bytes = PQgetisnull(answer.raw, index, column) == 1 ? nil : answer.bytes(row: index, column: column)
         return try Value.decode(Cell(answer: answer, column: column, type: PQftype(answer.raw, column), bytes: bytes))
     }
 }
 
-/// A libpq result, freed with its last reader.
+/// A libpq result, which is freed when the last reference to it is released.
 ///
-/// Read-only once the reactor has let go of it.
+/// Once the reactor has passed it on, it is only read.
 final class Answer: @unchecked Sendable {
     let raw: OpaquePointer
 

@@ -1,4 +1,4 @@
-/// The built-in types this module speaks; the numbers are fixed in PostgreSQL's `pg_type.dat`.
+/// The built-in types that this module supports; their OIDs are fixed in PostgreSQL's `pg_type.dat`.
 enum TypeOID {
     static let bool: UInt32 = 16
     static let bytes: UInt32 = 17
