@@ -1,8 +1,8 @@
 import CArgon2
 
-/// Argon2id version 1.3 (RFC 9106) by libargon2, with reused memory.
+/// Argon2id version 1.3 (RFC 9106), computed by libargon2 in reused memory.
 enum Argon2 {
-    /// Computes the tag on the calling thread, all lanes included.
+    /// Computes the tag; all lanes (Argon2's units of parallelism) run on the calling thread.
     ///
     /// libargon2 wipes the memory before it returns it (`FLAG_clear_internal_memory`, on by default), so no run sees the
     /// blocks of another.
@@ -15,7 +15,7 @@ enum Argon2 {
             salt.withUnsafeMutableBufferPointer { salt in
                 tag.withUnsafeMutableBufferPointer { tag in
                     var context = context(for: setup.parameters)
-                    // Only ARGON2_FLAG_CLEAR_PASSWORD, which isn't set, would write to the password.
+                    // libargon2 writes to the password only if ARGON2_FLAG_CLEAR_PASSWORD is set, which it is not.
                     context.pwd = UnsafeMutablePointer(mutating: password.bindMemory(to: UInt8.self).baseAddress)
                     context.pwdlen = UInt32(clamping: password.count)
                     context.salt = salt.baseAddress

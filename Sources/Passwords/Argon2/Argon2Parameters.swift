@@ -1,11 +1,12 @@
-/// The cost of one Argon2id run, limited so that neither a typing error nor a changed row can exhaust the machine.
+/// The cost parameters of an Argon2id run, limited so that neither a typing error nor a modified row exhausts the
+/// machine.
 package struct Argon2Parameters: Sendable, Hashable {
     package let memoryKiB: UInt32
     package let iterations: UInt32
-    /// The number of lanes, all computed by one thread because `HashingPool` has a thread for each core.
+    /// The number of lanes, which one thread computes in sequence because `HashingPool` has a thread for each core.
     package let parallelism: UInt32
 
-    /// 64 MiB, two passes, four lanes.
+    /// The default parameters: 64 MiB, two passes, four lanes.
     package static let standard = Self(uncheckedMemoryKiB: 65_536, iterations: 2, parallelism: 4)
 
     static let saltLength = 16
@@ -16,7 +17,7 @@ package struct Argon2Parameters: Sendable, Hashable {
     private static let maximumWorkKiB: UInt64 = 1 << 22
     private static let maximumParallelism: UInt32 = 64
 
-    /// - Throws: `PasswordsError.invalidSetting` with the field.
+    /// - Throws: `PasswordsError.invalidSetting`, which contains the name of the field.
     package init(memoryKiB: UInt32, iterations: UInt32, parallelism: UInt32) throws {
         guard (1...Self.maximumParallelism).contains(parallelism) else {
             throw PasswordsError.invalidSetting(

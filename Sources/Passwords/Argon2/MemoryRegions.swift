@@ -1,12 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Large blocks of memory in huge pages, kept for the next run instead of being unmapped.
+/// A pool of large memory regions in huge pages, which are kept for the next run instead of being unmapped.
 ///
-/// With malloc, faulting in new 4 KiB pages takes half the time of a run. A region serves only requests of its own size,
-/// and there are never more regions than were once in use at the same time: one for each hashing thread.
+/// With malloc, page faults on new 4 KiB pages take half the time of a run. A region is reused only for requests of the
+/// same size. The number of regions never exceeds the largest number that were in use at the same time, which is one
+/// for each hashing thread.
 final class MemoryRegions: Sendable {
-    /// Global, because libargon2's allocation callbacks have no context.
+    /// The shared instance, which is global because libargon2's allocation callbacks have no context parameter.
     static let shared = MemoryRegions()
 
     private struct Region {
@@ -16,7 +17,8 @@ final class MemoryRegions: Sendable {
     }
 
     private struct State {
-        /// Ordered by last use; the last one is taken first, so that unneeded ones age.
+        /// The unused regions, ordered by last use; `take` uses the last one first, so that surplus regions stay unused
+        /// and expire.
         var idle: [Region] = []
         var inUse = 0
         var mostInUse = 0
@@ -34,7 +36,7 @@ final class MemoryRegions: Sendable {
     /// The number of unused regions.
     var idleCount: Int { state.withLock(\.idle.count) }
 
-    /// Returns a region with undefined contents.
+    /// Takes a region, whose contents are undefined.
     /// - Returns: `nil` if the system has no memory.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard let size = Self.wholePages(size) else { return nil }
@@ -56,7 +58,7 @@ final class MemoryRegions: Sendable {
         return address.flatMap(UnsafeMutableRawPointer.init(bitPattern:))
     }
 
-    /// Returns a region that `take` gave for the same size.
+    /// Returns a region to the pool; `size` is the size that was passed to `take`.
     func giveBack(_ memory: UnsafeMutableRawPointer, size: Int) {
         guard let size = Self.wholePages(size) else { return }
         let region = Region(address: UInt(bitPattern: memory), size: size, usedAt: now())
@@ -79,7 +81,8 @@ final class MemoryRegions: Sendable {
         return overflow || size <= 0 ? nil : padded & ~(hugePage - 1)
     }
 
-    /// Maps one huge page more than needed and trims both ends, because only aligned memory gets huge pages.
+    /// Maps one huge page more than needed and unmaps the excess at both ends, because only aligned memory gets huge
+    /// pages.
     private static func map(_ size: Int) -> UInt? {
         let (length, overflow) = size.addingReportingOverflow(hugePage)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
@@ -91,7 +94,7 @@ final class MemoryRegions: Sendable {
         let head = Int(aligned - start)
         if head > 0 { munmap(base, head) }
         if hugePage > head { munmap(base + head + size, hugePage - head) }
-        // Hints only: without huge pages a run is slower. The region also stays out of core dumps.
+        // These are hints only: without huge pages a run is slower. `MADV_DONTDUMP` keeps the region out of core dumps.
         madvise(base + head, size, MADV_HUGEPAGE)
         madvise(base + head, size, MADV_DONTDUMP)
         return aligned

@@ -6,7 +6,7 @@ import Foundation
 /// The format is the PHC string format (github.com/P-H-C/phc-string-format). `keyid` names the pepper of the password;
 /// other software would interpret it as Argon2's own secret.
 struct PHCString: Sendable, Hashable {
-    /// Everything that determines the tag of a password; hashes with the same setup are checked by one run.
+    /// Everything except the password that determines the tag; one run checks all hashes with the same setup.
     struct Setup: Sendable, Hashable {
         let parameters: Argon2Parameters
         let pepperID: PepperKeys.ID?
@@ -27,7 +27,8 @@ struct PHCString: Sendable, Hashable {
         self.tag = tag
     }
 
-    /// Parses a hash in exactly the form that `encoded` returns: no leading zeros, padding or reordered parameters.
+    /// Parses a hash in exactly the form that `encoded` returns, without leading zeros, padding or reordered
+    /// parameters.
     ///
     /// - Throws: `PasswordsError.unreadableHash`, also for parameters beyond the limits of `Argon2Parameters`.
     init(_ hash: PasswordHash) throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures how long a job takes while every thread runs one.
+/// Measures how long a job takes while all threads are busy.
 struct Calibration {
     let threads: Int
     /// The number of runs on each thread.
@@ -10,6 +10,8 @@ struct Calibration {
         self.threads = threads
     }
 
+    /// Runs `measure` several times on each thread, and returns the median of the results.
+    ///
     /// - Returns: `nil` if all runs failed.
     func median(of measure: @escaping @Sendable () throws -> Duration) async -> Duration? {
         let durations = await withTaskGroup(of: [Duration].self) { group in

@@ -1,18 +1,20 @@
 import Accounts
 
-/// Decides who may join the queue, as a pure function of counts.
+/// Decides whether a job may join the hashing queue, as a pure function of counts.
 ///
-/// The queue is as long as the threads can work off within the longest acceptable wait. A network may hold at most as many
-/// places as are free, a block of networks twice as many, and a subject as many over all networks. This is the dynamic
-/// threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2), 1998): a flood from one network fills half
-/// of the queue, floods from two a third each, one from a whole block two thirds, and newcomers still find a place. Jobs
-/// that were admitted are never dropped, so a refusal is always immediate.
+/// The queue may be as long as the threads can process within the longest acceptable wait. Clients are grouped by
+/// network, and networks by block. A network may hold at most as many places as are free, a block twice as many. A
+/// subject (the account or address whose password is checked) may hold as many places as are free, counted over all
+/// networks. This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2), 1998). A
+/// flood from one network fills half of the queue, floods from two networks fill a third each, and a flood from a whole
+/// block fills two thirds, so other clients still find a place. Jobs that were admitted are never dropped, so a refusal
+/// is always immediate.
 ///
-/// The threshold of a subject applies only to blocks that already have a job for it waiting. Otherwise a few requests from
-/// all over the world would lock its owner out.
+/// The threshold of a subject applies only to blocks that already have a waiting job for that subject. Otherwise a few
+/// requests from many blocks would lock the subject's owner out.
 ///
-/// An attacker with many blocks cannot be distinguished from a crowd: among `n` such blocks an honest client is served as
-/// one of `n + 1`, if there is a place.
+/// An attacker with many blocks cannot be distinguished from a crowd: among `n` such blocks, an honest client gets one
+/// of `n + 1` turns, if there is a place.
 struct HashingPlaces {
     var threads: Int
     var running: Int
@@ -20,31 +22,32 @@ struct HashingPlaces {
     var averageDuration: Duration
     let limits: HashingPool.Limits
 
-    /// The waiting jobs of a group that must leave places to others.
+    /// The number of waiting jobs of a group, compared with the free places to decide whether the group may add
+    /// another.
     struct Share {
         /// The reason for refusing the group's next job.
         let reason: HashingRefusal
         let count: Int
-        /// How many times the number of free places the group may hold.
+        /// The group may hold up to this multiple of the free places.
         var factor = 1
     }
 
     struct Refusal: Equatable {
         let reason: HashingRefusal
-        /// When the present queue will be worked off.
+        /// The expected time until the current queue has been processed.
         let retryAfter: Duration
     }
 
-    /// The number of jobs that must end before another one starts.
+    /// The number of jobs that must end before a new job can start.
     private var ahead: Int { max(0, waiting + running + 1 - threads) }
 
     /// - Parameter shares: the groups that the caller belongs to.
     /// - Returns: `nil` if the caller may join the queue.
     func refusal(holding shares: [Share]) -> Refusal? {
-        // A thread is free.
+        // Without jobs ahead, a thread is free.
         guard ahead > 0 else { return nil }
         let bearable = limits.wait / averageDuration * Double(threads)
-        // `Double.minimum` ignores NaN, which the division gives for durations of zero.
+        // The division gives NaN if both durations are zero; `Double.minimum` ignores NaN.
         let places = Int(Double.minimum(Double(limits.length), bearable))
         let free = places - (ahead - 1)
         let reason = free < 1 ? .full : shares.first { $0.count >= free * $0.factor }?.reason
@@ -54,7 +57,7 @@ struct HashingPlaces {
     }
 }
 
-/// Why a job was refused; the raw values are labels at `/metrics`.
+/// The reason why a job was refused; the raw values are labels at `/metrics`.
 package enum HashingRefusal: String, Sendable, CaseIterable {
     /// The wait would be too long.
     case full
@@ -69,7 +72,7 @@ package enum HashingRefusal: String, Sendable, CaseIterable {
 }
 
 extension HashingQueue {
-    /// The groups that the requester belongs to; none for the server itself.
+    /// The groups that the requester belongs to; empty for the server's own jobs.
     func shares(of requester: HashingRequester?) -> [HashingPlaces.Share] {
         guard let requester else { return [] }
         var shares = [

@@ -3,15 +3,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Low-priority threads for work that takes a core for tens of milliseconds, behind a queue limited by waiting time.
+/// A pool of low-priority threads for jobs that use a core for tens of milliseconds, with a queue limited by waiting
+/// time.
 ///
-/// A job that would wait too long, or whose group has too many jobs waiting, is refused before anything is computed. The
-/// others take turns. Call `shutdown` to end the threads.
+/// A job that would wait too long, or whose group has too many waiting jobs, is refused before anything is computed.
+/// The queue schedules accepted jobs fairly among their sources. Call `shutdown` to end the threads.
 package final class HashingPool: Sendable {
     package struct Limits: Sendable {
-        /// The longest expected wait for a thread, by the average duration of past jobs.
+        /// The longest expected wait for a thread, computed from the average duration of past jobs.
         package var wait: Duration
-        /// The most jobs that may wait, regardless of the average.
+        /// The largest number of waiting jobs, regardless of the average duration.
         package var length: Int
 
         package init(wait: Duration = .seconds(2), length: Int = 512) {
@@ -39,7 +40,7 @@ package final class HashingPool: Sendable {
     /// - Parameters:
     ///   - threads: at least one.
     ///   - limits: the limits of the queue.
-    ///   - expectedDuration: used as the average until jobs were measured.
+    ///   - expectedDuration: the average duration until a job has been measured.
     ///   - idleTime: how long unused memory is kept.
     ///   - releaseMemory: called on a thread of the pool, after each job and after `idleTime` without one.
     package init(
@@ -75,7 +76,7 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Checks whether a job would be accepted now, without reserving a place.
+    /// Checks whether a job would be accepted at this moment, without reserving a place.
     ///
     /// - Throws: `AccountsError.overloaded`.
     package func requireCapacity(for requester: HashingRequester?) throws {
@@ -108,7 +109,7 @@ package final class HashingPool: Sendable {
                         },
                         giveUp: { continuation.resume(throwing: $0) })
                     enqueue(job, isClosed: connection.isClosed || Task.isCancelled)
-                    // The client may have left before the job was in the queue.
+                    // The client may have disconnected before the job was added to the queue.
                     if connection.isClosed || Task.isCancelled { abandon(id) }
                 }
             } onCancel: {
@@ -117,7 +118,7 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Sets the average duration to the median of what `measure` returns, unless jobs were measured meanwhile.
+    /// Sets the average duration to the median of the results of `measure`, unless jobs have been measured meanwhile.
     ///
     /// `measure` runs several times on as many additional threads as the pool has. Memory is released afterwards.
     package func calibrate(_ measure: @escaping @Sendable () throws -> Duration) async {
@@ -129,7 +130,7 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Refuses new jobs, finishes those that wait (for at most `limits.wait`), and ends the threads.
+    /// Refuses new jobs, finishes the waiting jobs (for at most `limits.wait`), and ends the threads.
     package func shutdown() async {
         let threads = state.withLock { state in
             guard state.isOpen else { return 0 }
@@ -166,7 +167,9 @@ extension HashingPool {
         }
     }
 
-    /// - Returns: `nil` if the requester may join the queue. Jobs of the server itself are refused only if the queue is full.
+    /// The refusal of a job; the server's own jobs are refused only if the queue is full or the pool is shut down.
+    ///
+    /// - Returns: `nil` if the requester may join the queue.
     private func refuse(_ requester: HashingRequester?, _ state: inout State) -> AccountsError? {
         let places = HashingPlaces(
             threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
@@ -218,7 +221,7 @@ extension HashingPool {
         resume()
     }
 
-    /// Whether this thread may end; the last one resumes those that wait for the shutdown.
+    /// Whether this thread may end; the last thread resumes the callers that wait for the shutdown.
     private func hasEnded() -> Bool {
         let (ended, waiting): (Bool, [CheckedContinuation<Void, Never>]) = state.withLock { state in
             guard !state.isOpen, state.queue.count == 0 else { return (false, []) }

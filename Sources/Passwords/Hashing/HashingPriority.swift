@@ -2,12 +2,12 @@ import Glibc
 
 /// The priority of hashing threads within the server; `SessionPriority` sets that of the server itself.
 enum HashingPriority {
-    /// Gives the threads a tenth of the processor time of an ordinary thread that competes with them.
+    /// The niceness of hashing threads, which get a tenth of the processor time of a competing ordinary thread.
     ///
-    /// A higher value would let other busy processes keep people from signing in.
+    /// With a higher value, other busy processes could block sign-ins.
     private static let niceness: Int32 = 10
 
-    /// Lowers the priority of the calling thread, which in Linux has one of its own (setpriority(2)).
+    /// Lowers the priority of the calling thread only, because Linux has a priority for each thread (setpriority(2)).
     static func lower() {
         _ = setpriority(__priority_which_t(UInt32(PRIO_PROCESS.rawValue)), 0, niceness)
     }

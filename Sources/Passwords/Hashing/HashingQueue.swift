@@ -2,10 +2,11 @@ import Accounts
 
 /// The jobs that wait for a thread.
 ///
-/// Blocks of networks take turns, within a block its networks, and within a network the subjects whose passwords are
-/// checked. Jobs of one subject keep their order. This is the round robin by source of RFC 970 (Nagle, 1985), without
-/// weights because all jobs cost about the same. A flood from one address or block therefore waits behind itself, and
-/// others at the same address still get turns. Every operation takes constant time.
+/// Jobs are scheduled round robin among blocks of networks, within a block among its networks, and within a network
+/// among the subjects (the accounts or addresses whose passwords are checked). Jobs of one subject keep their order.
+/// This is the fair queueing by source of RFC 970 (Nagle, 1985), without weights because all jobs cost about the same.
+/// A flood from one address or block therefore delays mainly its own jobs, and other subjects at the same address still
+/// get turns. Every operation takes constant time.
 ///
 /// `HashingPlaces` limits the length.
 struct HashingQueue {
@@ -13,15 +14,16 @@ struct HashingQueue {
 
     struct Job: Sendable {
         let id: ID
-        /// `nil` for jobs of the server itself.
+        /// The requester; `nil` for the server's own jobs.
         let requester: HashingRequester?
         let since: ContinuousClock.Instant
-        /// Does the work; the result resumes the caller; the pool calls it after it updated the statistics.
+        /// Does the work and returns a closure that resumes the caller, which the pool calls after it has updated the
+        /// statistics.
         let run: @Sendable () -> () -> Void
         let giveUp: @Sendable (any Error) -> Void
     }
 
-    /// Jobs that are counted together.
+    /// A set of jobs that are counted together.
     enum Group: Hashable {
         case network(String)
         case block(String)
@@ -29,7 +31,7 @@ struct HashingQueue {
         case subjectFromBlock(AttemptKey, String)
     }
 
-    /// The levels at which jobs take turns, the widest first.
+    /// The levels at which jobs take turns, from the widest to the narrowest.
     fileprivate enum Step: Hashable {
         case block(String)
         case network(String)
@@ -37,7 +39,7 @@ struct HashingQueue {
         case job(ID)
     }
 
-    /// The turns of one level, each with the turns of the next level.
+    /// The round-robin order at one level, and the next level below each of its entries.
     private struct Line {
         private var turns = Rotation<Step>()
         private var lines: [Step: Line] = [:]
@@ -85,7 +87,9 @@ struct HashingQueue {
         line.removeFirst().flatMap { forget($0) }
     }
 
-    /// - Returns: `nil` if the job does not wait.
+    /// Removes a job, for example because its client disconnected.
+    ///
+    /// - Returns: `nil` if the job is not waiting.
     mutating func remove(_ id: ID) -> Job? {
         guard let job = forget(id) else { return nil }
         line.remove(job.path[...])
@@ -103,7 +107,7 @@ struct HashingQueue {
 }
 
 extension HashingQueue.Job {
-    /// Jobs of the server itself have the empty network, which no client has.
+    /// The job's position at each level; the server's own jobs have an empty network, which no client has.
     fileprivate var path: [HashingQueue.Step] {
         [.block(requester?.block ?? ""), .network(requester?.network ?? ""), .subject(requester?.subject), .job(id)]
     }

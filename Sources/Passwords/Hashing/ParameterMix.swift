@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// The distribution of Argon2 parameters among the stored passwords of each application.
 ///
-/// A run without a stored hash takes its parameters from this distribution. With the current parameters an unknown address
-/// would cost more than a known one for as long as older, cheaper hashes remain.
+/// If an address is unknown, there is no stored hash, and the run takes its parameters from this distribution. With the
+/// current parameters an unknown address would take longer than a known one for as long as older, cheaper hashes
+/// remain, which would reveal whether an address is known.
 package final class ParameterMix: Sendable {
     private struct Part {
         let parameters: Argon2Parameters
@@ -15,7 +16,8 @@ package final class ParameterMix: Sendable {
 
     package init() {}
 
-    /// Replaces the distribution; `costs` is the field `m=…,t=…,p=…` of stored hashes, ignored if unreadable.
+    /// Replaces the distribution; `costs` is the field `m=…,t=…,p=…` of stored hashes, which is ignored if it cannot be
+    /// parsed.
     package func replace(with read: [(application: Application.ID, costs: String, count: Int)]) {
         var counts: [Application.ID: [Argon2Parameters: Int]] = [:]
         for (application, costs, count) in read where count > 0 {
@@ -32,8 +34,8 @@ package final class ParameterMix: Sendable {
 
     /// The parameters for a subject without a stored hash; `nil` if the application has no hashes.
     ///
-    /// The subject's pseudonym selects them, so that each call costs the same. They change at most once while the hashes
-    /// of an application move from old parameters to new ones.
+    /// The subject's pseudonym selects the parameters, so that repeated calls cost the same. The selection changes at
+    /// most once while the hashes of an application move from old parameters to new ones.
     func parameters(for requester: HashingRequester) -> Argon2Parameters? {
         guard let application = requester.application, let subject = requester.subject else { return nil }
         let parts = parts.withLock { $0[application] } ?? []

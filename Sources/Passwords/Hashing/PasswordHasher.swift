@@ -1,7 +1,7 @@
 package import Accounts
 internal import ProviderKit
 
-/// Hashes normalised, optionally peppered passwords with Argon2id, one run for each call, in a `HashingPool`.
+/// Hashes normalised, optionally peppered passwords with Argon2id in a `HashingPool`, with one run for each call.
 package struct PasswordHasher: PasswordHashing {
     private let parameters: Argon2Parameters
     private let pepper: PepperKeys
@@ -11,7 +11,7 @@ package struct PasswordHasher: PasswordHashing {
     /// The salt for runs without a stored hash.
     private let dummySalt: [UInt8]
 
-    /// `randomBytes` must be cryptographically secure, as Swift's own generator is.
+    /// `randomBytes` must be cryptographically secure, like Swift's own generator.
     package init(
         parameters: Argon2Parameters = .standard,
         pepper: PepperKeys = .none,
@@ -58,15 +58,15 @@ package struct PasswordHasher: PasswordHashing {
         let tag = try await tag(of: password, under: setup, for: requester)
         guard knowsPepper(of: setup) else { return nil }
 
-        // All are compared, so that the time does not reveal which one matched.
+        // All tags are compared, so that the time does not reveal which one matched.
         let matching = stored.filter { $0.setup == setup && ConstantTime.areEqual($0.tag, tag) }
         return matching.first.map { PasswordMatch(hash: $0.encoded, isOutdated: isOutdated(setup)) }
     }
 
     /// Measures how long a run takes, so that the queue is limited correctly from the first request on.
     ///
-    /// It uses an eighth of the memory, with which the time scales, so that an idle server stays small. All threads run at
-    /// once, because they share the memory's bandwidth.
+    /// The measurement uses an eighth of the memory, so that an idle server stays small, and scales the time
+    /// accordingly. All threads run at once, because they share the memory's bandwidth.
     package func calibrate() async {
         let share = max(parameters.memoryKiB / 8, 8 * parameters.parallelism)
         guard
@@ -81,7 +81,7 @@ package struct PasswordHasher: PasswordHashing {
         }
     }
 
-    /// Runs Argon2id for a requester; with an unknown pepper, over the bare password.
+    /// Runs Argon2id for a requester; if the pepper is unknown, the password is hashed without one.
     private func tag(
         of password: String, under setup: PHCString.Setup, for requester: HashingRequester
     ) async throws -> [UInt8] {
@@ -93,7 +93,7 @@ package struct PasswordHasher: PasswordHashing {
         }
     }
 
-    /// The parameters for a run without a stored hash, which costs as much as one with a stored hash.
+    /// The parameters for a run without a stored hash, chosen so that it takes as long as a run with one.
     private func unknownParameters(for requester: HashingRequester) -> Argon2Parameters {
         mix.parameters(for: requester) ?? parameters
     }

@@ -4,12 +4,13 @@ import Foundation
 
 /// The input of Argon2id, in memory that is zeroed when it is released.
 ///
-/// Swift cannot zero the string and the request's body that the password came from.
+/// The string and the request's body that contained the password are not zeroed, because Swift cannot do that.
 struct PasswordSecret: Sendable {
-    /// A `SymmetricKey`, because it zeroes its storage and is never printed.
+    /// A `SymmetricKey`, because that zeroes its storage and is never printed.
     private let bytes: SymmetricKey
 
-    /// With a pepper, a key outside the database, a stolen hash cannot be attacked by guessing.
+    /// Combines a password with the pepper, a key outside the database, so that a stolen hash cannot be attacked by
+    /// guessing.
     init(_ password: String, pepper: SymmetricKey?) {
         var normalised = password.normalisedPassword
         bytes = normalised.withUTF8 { utf8 in
@@ -24,14 +25,15 @@ struct PasswordSecret: Sendable {
 }
 
 extension String {
-    /// The longest password in code points of its normalised form.
+    /// The largest number of code points in a normalised password.
     static let maximumPasswordLength = PasswordRules.lengths.upperBound
 
-    /// The normalised password, independent of the keyboard: some systems type `é` as two code points.
+    /// The normalised password, which does not depend on the keyboard: some systems type `é` as two code points.
     ///
-    /// The rules are those of the OpaqueString profile (RFC 8265 section 4.2.2): each space becomes U+0020, then NFC.
-    /// Nothing is refused, trimmed or folded. A password that is too long even after composition (of at most four code
-    /// points into one) stays as it is, because NFC of long runs of combining marks is slow.
+    /// The rules are those of the OpaqueString profile (RFC 8265 section 4.2.2): each space becomes U+0020, and the
+    /// result is converted to NFC. No character is refused, trimmed or case-folded. A password that would be too long
+    /// even if every four code points were composed into one is not normalised, because NFC is slow for long runs of
+    /// combining marks.
     var normalisedPassword: String {
         guard unicodeScalars.dropFirst(4 * Self.maximumPasswordLength).isEmpty else { return self }
         var spaced = UnicodeScalarView()

@@ -1,9 +1,9 @@
 package import Crypto
 
-/// The keys of an HMAC over passwords before they are hashed; each hash stores the id of its key.
+/// Peppers: keys of an HMAC that is applied to passwords before they are hashed; each hash stores the id of its key.
 ///
-/// To rotate, make the new key `current` and keep the old one in `previous`: its hashes still match and count as outdated.
-/// A hash whose key is in neither matches nothing.
+/// To rotate, make the new key `current` and keep the old one in `previous`: hashes with the old key still match and
+/// count as outdated. A hash whose key is in neither matches no password.
 package struct PepperKeys: Sendable {
     /// An id of one to eight bytes, the limit of `keyid` in the PHC string format.
     package struct ID: Sendable, Hashable {
@@ -21,7 +21,7 @@ package struct PepperKeys: Sendable {
         package let id: ID
         package let secret: SymmetricKey
 
-        /// - Throws: `PasswordsError.invalidSetting` for a secret of fewer than 32 bytes.
+        /// - Throws: `PasswordsError.invalidSetting` for a secret of less than 32 bytes.
         package init(id: ID, secret: SymmetricKey) throws {
             guard secret.bitCount >= 256 else {
                 throw PasswordsError.invalidSetting(field: "pepper.secret", reason: "must be at least 32 bytes long")
@@ -31,14 +31,14 @@ package struct PepperKeys: Sendable {
         }
     }
 
-    /// No pepper.
+    /// The value for passwords that are hashed without a pepper.
     package static let none = PepperKeys()
 
-    /// The id of the key for new hashes; `nil` for no pepper.
+    /// The id of the key for new hashes; `nil` if they have no pepper.
     let current: ID?
     private let secrets: [ID: SymmetricKey]
 
-    /// - Throws: `PasswordsError.invalidSetting` for an id used twice.
+    /// - Throws: `PasswordsError.invalidSetting` if two keys have the same id.
     package init(current: Key?, previous: [Key] = []) throws {
         let keys = [current].compactMap(\.self) + previous
         secrets = Dictionary(keys.map { ($0.id, $0.secret) }) { first, _ in first }

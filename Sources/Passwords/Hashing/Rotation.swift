@@ -1,6 +1,7 @@
 /// A queue of unique elements in the order of their arrival.
 ///
-/// It is a doubly linked list in a dictionary, so that every operation takes constant time, also removing from the middle.
+/// It is a doubly linked list in a dictionary, so that every operation takes constant time, including removal from the
+/// middle.
 struct Rotation<Element: Hashable> {
     private struct Links {
         var previous: Element?
@@ -14,7 +15,7 @@ struct Rotation<Element: Hashable> {
     var isEmpty: Bool { links.isEmpty }
     var count: Int { links.count }
 
-    /// Adds an element at the end, unless it is in the queue already.
+    /// Adds an element at the end if the queue does not contain it.
     mutating func append(_ element: Element) {
         guard links[element] == nil else { return }
         links[element] = Links(previous: last)

@@ -1,11 +1,11 @@
-/// The words that an attacker who knows the person tries first.
+/// The words that an attacker who knows the person would try first.
 enum PersonalWords {
-    /// Limited because zxcvbn compares each word at every position of the password.
+    /// The largest number of words, limited because zxcvbn compares each word at every position of the password.
     private static let maximumCount = 64
-    /// In UTF-8, so that shorter words do not match by chance but one Chinese character counts.
+    /// The minimum length of a word in UTF-8 bytes: shorter words match by chance, but one Chinese character is enough.
     private static let minimumBytes = 3
 
-    /// Each text itself, then the two sides of addresses, then all words.
+    /// Returns each text itself, then the two sides of addresses, then all single words.
     static func dictionary(of texts: [String]) -> [String] {
         let texts = texts.map(\.normalisedPassword)
         let sides = texts.flatMap { $0.split(separator: "@") }.map(String.init)

@@ -2,9 +2,10 @@ package import Accounts
 import Dispatch
 import Foundation
 
-/// Checks length and guessability (zxcvbn) of new passwords, without rules about kinds of characters (NIST SP 800-63B).
+/// Checks the length and the guessability (zxcvbn) of new passwords, without rules about kinds of characters (NIST SP
+/// 800-63B).
 package struct StrengthPolicy: PasswordPolicy {
-    /// From a million guesses on, zxcvbn's score is 2 ("somewhat guessable").
+    /// The threshold of zxcvbn's score 2 ("somewhat guessable"): a million guesses.
     private static let minimumGuesses = 1e6
 
     private let minimumLength: Int

@@ -3,22 +3,23 @@ import Glibc
 
 /// Estimates the strength of a password with zxcvbn's C version.
 enum Zxcvbn {
-    /// The prefix of a password that is examined; zxcvbn itself stops here too (`ZXCVBN_DETAIL_LEN`).
+    /// The length of the prefix that is examined; zxcvbn itself also stops there (`ZXCVBN_DETAIL_LEN`).
     static let maximumLength = 100
 
-    /// The entropy in bits, for an attacker who tries the given words first, in any case.
+    /// The entropy in bits against an attacker who tries the given words first, ignoring case.
     static func entropy(of password: String, words: [String]) -> Double {
         let words = words.map { strdup(characters(of: $0)) }
         defer { for word in words { free(word) } }
-        // A failed copy (no memory) ends the dictionary early.
+        // If memory for a copy is missing, its `nil` ends the dictionary early.
         var dictionary: [UnsafePointer<CChar>?] = words.map { UnsafePointer($0) } + [nil]
         return ZxcvbnMatch(characters(of: password), &dictionary, nil)
     }
 
-    /// A C string with one byte for each code point, because zxcvbn takes a byte for a character.
+    /// Converts a text to a C string with one byte for each code point, because zxcvbn treats each byte as a character.
     ///
-    /// Beyond ASCII zxcvbn knows no words, but sees repetitions and, after case folding, the person's own words. Letters
-    /// that share a byte only lower the estimate. NUL is left out, because it would end the string.
+    /// zxcvbn knows no words with characters beyond ASCII, but detects repetitions and, after case folding, the
+    /// person's own words. Different characters may get the same byte, which only lowers the estimate. NUL is left out,
+    /// because it would end the string.
     private static func characters(of text: String) -> [CChar] {
         let bytes = text.unicodeScalars.lazy.filter { $0 != "\0" }.prefix(maximumLength).map { scalar in
             if scalar.isASCII { return UInt8(truncatingIfNeeded: scalar.value) }
