@@ -119,7 +119,7 @@ struct AuditChainTests {
         }
     }
 
-    @Test func `only a checkpoint reveals a tail that was cut off`() async throws {
+    @Test func `only a checkpoint reveals a removed end of the chain`() async throws {
         try await withSealedAudit { server, checkpoint in
             _ = try await server.verify(through: checkpoint)
             try await server.execute("DELETE FROM audit_batches WHERE seq = $1", [.int(checkpoint.seq)])

@@ -116,7 +116,7 @@ struct AuditPartitionTests {
         }
     }
 
-    @Test func `a month that can't be made keeps none from being dropped`() async throws {
+    @Test func `a month that cannot be created does not keep others from being dropped`() async throws {
         try await withOldMonth { server, old in
             try await server.reseal { batch in
                 batch.sealedAt.map { batch.seq <= old.seq ? $0 - 500 * Self.day : $0 }

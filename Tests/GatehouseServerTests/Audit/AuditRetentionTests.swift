@@ -49,7 +49,7 @@ struct AuditRetentionTests {
         }
     }
 
-    @Test func `an old event is no beginning of the chain`() async throws {
+    @Test func `an old event is not accepted as the beginning of the chain`() async throws {
         try await withSealedAudit { server, checkpoint in
             try await insertOldEvent(server, beside: 0)
             let last = try #require(try await server.verify(through: checkpoint).last)

@@ -75,7 +75,7 @@ struct AuditSealingTests {
         }
     }
 
-    @Test func `the oldest, as many as one may have`() async throws {
+    @Test func `a batch has the oldest events, up to its limit`() async throws {
         try await with { sealing in
             try await sealing.insert(["e": 5, "a": 1, "d": 4, "b": 2, "c": 3])
             let first = try #require(try await sealing.seal(atMost: 2))
@@ -90,7 +90,7 @@ struct AuditSealingTests {
         }
     }
 
-    @Test func `from a time on, and those of that very time`() async throws {
+    @Test func `sealing can start at a given time, inclusive`() async throws {
         try await with { sealing in
             try await sealing.insert(["a": 1, "b": 2, "c": 2, "d": 2])
             _ = try await sealing.seal(atMost: 1)

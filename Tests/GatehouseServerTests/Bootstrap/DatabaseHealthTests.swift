@@ -23,7 +23,7 @@ struct DatabaseHealthTests {
         }
     }
 
-    @Test func `any number of requests cause one check a second`() async throws {
+    @Test func `any number of requests cause one check per second`() async throws {
         let script = Script()
         let health = script.health()
         for second in 1...3 {
@@ -39,7 +39,7 @@ struct DatabaseHealthTests {
         #expect(await !health.isReady() && script.checks == 4)
     }
 
-    @Test func `a client that hangs up neither ends the check nor makes others unready`() async throws {
+    @Test func `a client that disconnects does not cancel the check for others`() async throws {
         let script = Script()
         let health = script.health(isGated: true)
         let first = Task { await health.isReady() }

@@ -44,7 +44,7 @@ struct ConfigurationDocumentTests {
     }
 
     @Test(arguments: [40, 900, 5000])
-    func `nesting has a bottom`(depth: Int) {
+    func `the depth of nesting is limited`(depth: Int) {
         let yaml = "a: " + String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let problems = Fixture.problems(yaml)
         #expect(problems.contains { $0.contains("nested more than 32 levels deep") || $0.contains("nesting level") })

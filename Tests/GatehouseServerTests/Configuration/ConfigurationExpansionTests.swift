@@ -35,7 +35,7 @@ struct ConfigurationExpansionTests {
         #expect(problems == ["gatehouse.yaml:6: applications.demo.hosts[0]: \(reason)"])
     }
 
-    @Test func `a secret's file is found from the configuration's directory and loses its last newline`() throws {
+    @Test func `a secret's file is relative to the configuration's directory and its last newline is removed`() throws {
         let directory = try TemporaryDirectory()
         try directory.write("\(Fixture.masterKey)\n", to: "master.key")
         let path = try directory.write(
@@ -88,7 +88,7 @@ struct ConfigurationExpansionTests {
         #expect(!"\(error1) \(String(reflecting: error1)) \(dumped)".contains("hunter2"))
     }
 
-    @Test func `nor does a dump of the configuration`() throws {
+    @Test func `no dump of the configuration contains a secret`() throws {
         let configuration = try Fixture.parse(
             Fixture.top("delivery: { email: { from: a@b.example, smtp: \"smtps://a:hunter2-secret@host\" } }"))
         var dumped = ""

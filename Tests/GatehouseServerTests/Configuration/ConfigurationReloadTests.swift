@@ -40,7 +40,7 @@ struct ConfigurationReloadTests {
             takeOver: { [taken] in try taken.take($0, $1) })
     }
 
-    @Test func `a file that stays is not read again`() async throws {
+    @Test func `an unchanged file is not read again`() async throws {
         let reload = try reload()
         await reload.poll()
         #expect(taken.all.isEmpty && log.lines.isEmpty)
@@ -96,7 +96,7 @@ struct ConfigurationReloadTests {
         #expect(taken.all.map(\.sections) == [[.applications]])
     }
 
-    @Test func `a fault that comes back is reported again`() async throws {
+    @Test func `a fault that occurs again is reported again`() async throws {
         let reload = try reload()
         for _ in 1...2 {
             #expect(rename(path, "\(path).aside") == 0)

@@ -87,7 +87,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a deleted account is offered back to the right proof, once`() async throws {
+    @Test func `the right proof returns a restore token for a deleted account, once`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -122,7 +122,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a restore token is used up, whatever comes of it`() async throws {
+    @Test func `a restore token is used up even if the restore fails`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -136,7 +136,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `past the grace period there is no way back`() async throws {
+    @Test func `after the grace period an account cannot be restored`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -170,7 +170,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `deletion needs a recent authentication, but of a guest`() async throws {
+    @Test func `deletion needs a recent authentication, except for guests`() async throws {
         try await TestServer.with(application: "recentAuthentication: 60") { server in
             let client = APIClient(server)
             let (person, guest) = (try await client.register(at: server), try await client.guest())
@@ -185,7 +185,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `deletion amid sign-ins leaves no live session`() async throws {
+    @Test func `deletion during sign-ins leaves no live session`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             for _ in 1...3 {
@@ -260,7 +260,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `of parallel deletions one has the receipt`() async throws {
+    @Test func `only one of several concurrent deletions gets the receipt`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()

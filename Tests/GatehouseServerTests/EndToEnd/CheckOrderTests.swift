@@ -93,7 +93,7 @@ struct CheckOrderTests {
         return (try #require(refreshed["accessToken"].string), try #require(login["accessToken"].string))
     }
 
-    @Test func `a target's limit comes last, and before what is always accepted`() async throws {
+    @Test func `a target's limit is checked last, before requests that are always accepted`() async throws {
         try await TestServer.with(rateLimits: "{ otpSend: 1/h }") { server in
             let client = APIClient(server)
             let known = try await client.register(at: server)

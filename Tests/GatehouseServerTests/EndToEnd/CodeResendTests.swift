@@ -82,8 +82,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `each challenge has five tries, however many come at once, and all count for the address`() async throws
-    {
+    @Test func `each challenge allows five attempts, even concurrently, and all count for the address`() async throws {
         try await with { server, owner, stranger in
             let email = APIClient.newAddress()
             let first = try await owner.ask(email)["challengeId"]
@@ -110,7 +109,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `right answers at several challenges at once open one session`() async throws {
+    @Test func `right answers to several challenges at once open one session`() async throws {
         try await with { server, owner, stranger in
             for round in 0..<5 {
                 let email = APIClient.newAddress()
@@ -149,7 +148,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `first requests from many places at once send one code`() async throws {
+    @Test func `concurrent first requests from many networks send one code`() async throws {
         try await with { server, owner, _ in
             let email = APIClient.newAddress()
             let places = (1...12).map { Place(client: owner.client, address: "192.0.\($0).1") }
@@ -199,7 +198,7 @@ struct CodeResendTests {
         }
     }
 
-    @Test func `challenges that are over are removed`() async throws {
+    @Test func `expired and used challenges are removed`() async throws {
         try await with { server, owner, stranger in
             let email = APIClient.newAddress()
             _ = try await owner.ask(email)

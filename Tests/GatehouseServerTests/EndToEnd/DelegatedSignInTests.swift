@@ -111,7 +111,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `exposed claims stand in auth and in every access token, beside ours`() async throws {
+    @Test func `exposed claims are in auth and in every access token, beside the server's own`() async throws {
         try await with { _, client in
             var evidence = VerifiedIdentity.somebody("ada")
             evidence.profile = ["hd": "example.com", "iss": "evil", "uid": "evil", "roles": ["a", 1], "hidden": true]
@@ -128,7 +128,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `a phone number that is vouched for is the account's, and joins like an address`() async throws {
+    @Test func `a verified phone number belongs to the account, and joins like an address`() async throws {
         try await with(providers: "scripted: {}\nother: { kind: scripted, mode: open }") { server, client in
             let number = try #require(PhoneNumber("+33612345678"))
             let evidence = VerifiedIdentity(
@@ -206,7 +206,7 @@ struct DelegatedSignInTests {
         }
     }
 
-    @Test func `modes are the linking rules' business`() async throws {
+    @Test func `the mode of a provider restricts sign-ins`() async throws {
         try await with(providers: "scripted: { mode: existing }\nlinked: { kind: scripted, mode: linkOnly }") {
             server, client in
             func present(_ provider: String) async throws -> APIClient.Answer {

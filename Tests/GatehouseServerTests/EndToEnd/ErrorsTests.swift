@@ -38,7 +38,7 @@ struct ErrorsTests {
         }
     }
 
-    @Test func `another method is 405 and names those that are answered`() async throws {
+    @Test func `another method gets 405 with the allowed methods`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let cases: [(HTTPMethod, String, String)] = [

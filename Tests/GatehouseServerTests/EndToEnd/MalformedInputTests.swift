@@ -122,7 +122,7 @@ struct MalformedInputTests {
         }
     }
 
-    @Test func `a name that comes twice is one of the two or refused`() async throws {
+    @Test func `a duplicate member is refused or one of its values is used`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken
@@ -198,7 +198,7 @@ struct MalformedInputTests {
         }
     }
 
-    @Test func `odd headers and requests that are no HTTP do no harm`() async throws {
+    @Test func `odd headers and non-HTTP requests do no harm`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let raw = RawExchange(server)

@@ -120,7 +120,7 @@ struct NoticeLanguageTests {
         }
     }
 
-    @Test func `of an identity that joins, the owner reads in the language of before`() async throws {
+    @Test func `an identity that joins does not change the language of notices`() async throws {
         try await TestServer.with(providers: "scripted: {}") { server in
             let client = APIClient(server)
             let person = try await owner("fr", at: server)

@@ -36,8 +36,8 @@ struct NotificationTests {
             #expect(me["authProviders"] == ["email"] && me["email"].string == person.email, "\(me.text)")
             let mails = try await client.mails(to: person.email, at: server, count: 3)
             #expect(mails.contains { $0.subject?.contains("no longer opens your account") == true })
-            let anew = try await client.present(.somebody("ada"))
-            #expect(anew["isNewAccount"] == true, "the identity is free")
+            let again = try await client.present(.somebody("ada"))
+            #expect(again["isNewAccount"] == true, "the identity is free")
         }
     }
 
@@ -77,7 +77,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func `an event acts once, and one of before the identity not at all`() async throws {
+    @Test func `an event acts once, and an event older than the identity not at all`() async throws {
         try await with { server, client in
             let first = try await self.person(client, .somebody("ada"))
             #expect(try await event(client, "consent-revoked", "ada", id: "one").status == 200)

@@ -73,7 +73,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test func `of two hundred guesses five are judged, and then the right code is wrong too`() async throws {
+    @Test func `five of two hundred guesses are checked, and then the right code is refused too`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()

@@ -99,7 +99,7 @@ struct OneTimeSecretTests {
         }
     }
 
-    @Test func `each is refused at every other endpoint, and works at its own afterwards`() async throws {
+    @Test func `each secret is refused at other endpoints and still works at its own`() async throws {
         try await with { world in
             for place in Place.allCases {
                 for (kind, secret) in world.secrets where !place.own.contains(kind) {

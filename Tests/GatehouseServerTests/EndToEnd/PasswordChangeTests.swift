@@ -95,7 +95,7 @@ struct PasswordChangeTests {
         }
     }
 
-    @Test func `of parallel changes with the current password one wins`() async throws {
+    @Test func `only one of several concurrent changes with the current password succeeds`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -109,7 +109,7 @@ struct PasswordChangeTests {
         }
     }
 
-    @Test func `of two sessions that change the password at once one is ended`() async throws {
+    @Test func `if two sessions change the password at once, one of them is ended`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -125,7 +125,7 @@ struct PasswordChangeTests {
         }
     }
 
-    @Test func `a session that a reset ends changes no password any more`() async throws {
+    @Test func `a session that a reset ended cannot change the password`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

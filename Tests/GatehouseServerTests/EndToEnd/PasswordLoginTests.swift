@@ -45,7 +45,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `the right password after the lock ends the run of failures`() async throws {
+    @Test func `the right password after the lock resets the count of failures`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -71,7 +71,7 @@ struct PasswordLoginTests {
         }
     }
 
-    @Test func `parallel guesses get no more tries`() async throws {
+    @Test func `concurrent guesses get no additional attempts`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -70,7 +70,7 @@ struct PasswordRegistrationTests {
         }
     }
 
-    @Test func `of many parallel confirmations one opens the account`() async throws {
+    @Test func `only one of many concurrent confirmations opens the account`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
@@ -115,7 +115,7 @@ struct PasswordRegistrationTests {
         }
     }
 
-    @Test func `opening a mailed link uses nothing up`() async throws {
+    @Test func `opening a mailed link does not consume its token`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()

@@ -47,7 +47,7 @@ struct PasswordResetTests {
         }
     }
 
-    @Test func `of many parallel resets with one token one sets its password`() async throws {
+    @Test func `only one of many concurrent resets with one token succeeds`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -58,7 +58,7 @@ struct PasswordResetTests {
         }
     }
 
-    @Test func `a used token ends the others, and none works past its time`() async throws {
+    @Test func `using a token invalidates the others, and expired tokens are refused`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -118,7 +118,7 @@ struct PasswordResetTests {
         }
     }
 
-    @Test func `of a login and a reset at once no session of the old password is left`() async throws {
+    @Test func `a login that races with a reset leaves no session of the old password`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -30,7 +30,7 @@ struct RateLimitTests {
         ("login", "/auth/login"), ("refresh", "/auth/refresh"), ("apple", "/auth/apple"), ("logout", "/auth/logout"),
         ("register", "/auth/register"), ("anonymous", "/auth/anonymous"),
     ])
-    func `each limited call has its own limit, whatever comes of the calls`(limit: String, path: String) async throws {
+    func `each limited call has its own limit, also if calls fail`(limit: String, path: String) async throws {
         try await TestServer.with(rateLimits: "{ \(limit): 3/h }") { server in
             let client = APIClient(server)
             #expect(try await served(of: 3) { try await client.post(path) } == 3)

@@ -147,7 +147,7 @@ struct RedirectFlowTests {
         }
     }
 
-    @Test func `a code is good for a minute`() async throws {
+    @Test func `a code is valid for a minute`() async throws {
         try await with { server, client in
             let arrival = try await client.arrive(client.begin(), with: .somebody())
             let lifetime = try await server.count(

@@ -51,7 +51,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `while its successor was never presented a token is good for the recovery time`() async throws {
+    @Test func `a token whose successor was never presented works during the recovery time`() async throws {
         for (tokens, hours) in [("algorithm: ES256", 72), ("algorithm: ES256, refreshRecovery: 3h", 3)] {
             try await TestServer.with(tokens: tokens) { server in
                 let client = APIClient(server)
@@ -122,7 +122,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `of many parallel reuses one ends the session and one is audited`() async throws {
+    @Test func `many concurrent reuses end the session once and are audited once`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (guest, _, latest) = try await twoGenerations(client)
@@ -171,7 +171,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `a refresh token's life slides and the session's does not`() async throws {
+    @Test func `refreshing extends the refresh token's lifetime but not the session's`() async throws {
         try await TestServer.with(tokens: "algorithm: ES256, refreshLifetime: 1000, sessionLifetime: 1500") { server in
             let client = APIClient(server)
             let guest = try await client.guest()

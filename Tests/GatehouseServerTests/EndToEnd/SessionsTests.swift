@@ -35,7 +35,7 @@ struct SessionsTests {
         }
     }
 
-    @Test func `a session is ended by its id, and only an own one`() async throws {
+    @Test func `a session is ended by its id, and only by its own account`() async throws {
         try await TestServer.with(others: TestServer.photos) { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `of many at once no more than the budget leaves, each counted once`() async throws {
+    @Test func `concurrent messages stay within the budget, each counted once`() async throws {
         try await TestServer.with { server in
             let application = try await server.application()
             let budget = TextBudget(total: .init(7, per: .seconds(86_400)), perRange: .init(5, per: .seconds(3600)))

@@ -110,7 +110,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `each webhook hears only what it subscribes to, and unheard events are written nowhere`() async throws {
+    @Test func `each webhook receives only its subscribed events, and other events are not stored`() async throws {
         try await WebhookSink.with { first in
             try await WebhookSink.with { second in
                 let hooks = "[\(first.entry("account.created", "account.deleted")), \(second.entry("account.deleted"))]"

@@ -84,7 +84,7 @@ struct NoEnumerationTests {
         }
     }
 
-    @Test func `asking for a new password`() async throws {
+    @Test func `requesting a password reset`() async throws {
         try await ObservedServer.with { observed in
             let server = observed.server
             let addresses = try await Addresses.make(at: observed)
@@ -114,7 +114,7 @@ struct NoEnumerationTests {
         }
     }
 
-    @Test func `asking for a code, asking again, and guessing`() async throws {
+    @Test func `requesting a code, requesting it again, and guessing`() async throws {
         try await ObservedServer.with { observed in
             let addresses = try await Addresses.make(at: observed)
             var begun: [(sort: Addresses.Sort, seen: Observation)] = []
@@ -209,7 +209,7 @@ struct NoEnumerationTests {
         }
     }
 
-    @Test func `an unknown address costs what the known ones cost`() async throws {
+    @Test func `unknown and known addresses cost the same`() async throws {
         let stronger = "argon2: { memoryKiB: 512, iterations: 1, parallelism: 1 }"
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await TestServer.with(database: database) { server in

@@ -29,7 +29,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `a row of each table is in its section`() async throws {
+    @Test func `a row of each table is in its section of the export`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let seed = ExportSeed(uid: try uid(person))
@@ -99,7 +99,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `messages to the person are, before and after they are sent`() async throws {
+    @Test func `messages to the person are exported before and after they are sent`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let other = try await client.register(at: server)
@@ -133,7 +133,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `no secret is in it, nor what is made of one`() async throws {
+    @Test func `the export contains no secret and nothing derived from one`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let seed = ExportSeed(uid: try uid(person))
@@ -150,7 +150,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `it is a file to be saved, in no proxy's memory`() async throws {
+    @Test func `the export is a download that proxies do not store`() async throws {
         try await TestServer.linking { server, client in
             let answer = try await export(try await client.register(at: server), client)
             #expect(answer.headers.first(name: "content-disposition")?.hasPrefix("attachment; filename=") == true)
@@ -161,7 +161,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `more than a page of it is whole, in order, without repeats`() async throws {
+    @Test func `an export of several pages is complete, ordered and without duplicates`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             try await server.execute(
@@ -185,7 +185,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `it needs a recent authentication, contains only the person's data, and is audited`() async throws {
+    @Test func `an export needs recent authentication, has only the person's data, and is audited`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             let other = try await client.register(at: server)
@@ -204,7 +204,7 @@ struct ExportTests {
         }
     }
 
-    @Test func `it names who learns of people here`() async throws {
+    @Test func `the export names the recipients of personal data`() async throws {
         let hook =
             "[{ url: \"https://hooks.example/x\", secret: \"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\", events: [account.created] }]"
         try await TestServer.with(webhooks: hook) { server in

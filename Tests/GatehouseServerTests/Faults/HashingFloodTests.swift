@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct HashingFloodTests {
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
-    @Test func `a flood from one address leaves another its turn`() async throws {
+    @Test func `a flood from one address does not block another address`() async throws {
         try await TestServer.with(server: Self.proxied) { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a flood from all over one allocation leaves others a place`() async throws {
+    @Test func `a flood from a whole network allocation does not block other networks`() async throws {
         try await TestServer.with(server: Self.proxied) { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `who is refused for want of a place costs no statement`() async throws {
+    @Test func `a request that the full queue refuses sends no statement`() async throws {
         try await TestServer.with(server: Self.proxied, rateLimits: "{ login: 1/h, register: 1/h }") { server in
             let client = APIClient(server)
             let pool = server.server.hashing

@@ -11,7 +11,7 @@ import Testing
     /// The documented limit is three seconds; the test allows more on a busy machine.
     private static let limit: Duration = .seconds(5)
 
-    @Test func `a hung primary is left for the one that was promoted`() async throws {
+    @Test func `if the primary hangs, the promoted host is used`() async throws {
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
         let (primary, standby) = (try DatabaseProxy(before: url), try DatabaseProxy(before: url, .refusing))
         defer { [primary, standby].forEach { $0.stop() } }

@@ -71,7 +71,7 @@ struct WebhookFaultTests {
         }
     }
 
-    @Test func `a private host is reached only where that is allowed`() async throws {
+    @Test func `a private host is reached only if the configuration allows it`() async throws {
         try await WebhookSink.with { sink in
             let hooks = "[\(sink.entry("account.erased"))]"
             try await TestServer.with(webhooks: hooks, network: "allowPrivateHosts: false") { server in
@@ -110,7 +110,7 @@ struct WebhookFaultTests {
         }
     }
 
-    @Test func `a worker killed between the answer and its mark leaves at most that one in doubt`() async throws {
+    @Test func `if a worker is killed before it marks a delivery, at most that delivery is repeated`() async throws {
         let database = try await TemporaryPostgres.database()
         try await WebhookSink.with { _, number in
             number == 0 ? .hang : .status(200)

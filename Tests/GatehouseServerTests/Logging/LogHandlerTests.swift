@@ -85,7 +85,7 @@ struct LogHandlerTests {
         #expect(try line().metadata == ["error": "broken"])
     }
 
-    @Test func `the level is the handler's own`() {
+    @Test func `each handler has its own log level`() {
         var logger = json()
         logger.debug("not shown")
         logger.logLevel = .debug

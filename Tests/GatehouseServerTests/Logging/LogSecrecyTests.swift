@@ -29,7 +29,7 @@ struct LogSecrecyTests {
         }
     }
 
-    @Test func `no line of a whole story holds a secret or an address`() async throws {
+    @Test func `no log line of a complete run contains a secret or an address`() async throws {
         let output = CollectedOutput()
         let logger = Logger(label: "test") { LineLogHandler(.json, label: $0, level: .trace, output: output) }
         // The relay and the gateway repeat the refused values in their replies.

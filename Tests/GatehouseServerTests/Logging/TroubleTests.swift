@@ -9,7 +9,7 @@ import Testing
 struct TroubleTests {
     private struct Failure: Error {}
 
-    @Test func `its beginning and its end are logged once each`() async {
+    @Test func `a failure and its end are logged once each`() async {
         let log = CollectedLog()
         let failure = FailureLog("Something waits", logger: log.logger)
         let done = await failure.watch { 1 }

@@ -69,7 +69,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `one that an admin has disabled as well is erased all the same`() async throws {
+    @Test func `an account that is also disabled is erased too`() async throws {
         try await with { bench in
             let person = try await bench.client.register(at: bench.server)
             try await bench.client.deleteAccount(person)
@@ -176,7 +176,7 @@ struct PurgeCommandTests {
         }
     }
 
-    @Test func `who never acknowledged one that waited long enough is named as well`() async throws {
+    @Test func `a webhook that never acknowledged is named after the deadline`() async throws {
         try await WebhookSink.with { _, _ in
             .status(500)
         } _: { sink in

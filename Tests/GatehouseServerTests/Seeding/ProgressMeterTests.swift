@@ -7,7 +7,7 @@ struct ProgressMeterTests {
         var text = ""
     }
 
-    @Test func `a terminal sees one line that is overwritten`() {
+    @Test func `a terminal gets one line that is overwritten`() {
         let screen = Screen()
         var meter = ProgressMeter(total: 3, what: "accounts", isTerminal: true) { screen.text += $0 }
         meter.advance(by: 1)

@@ -36,7 +36,7 @@ import Testing
         return (added, String(password), Array(lines.dropFirst(3)), outcome.errorLines)
     }
 
-    @Test func `seeded people are like any others`() async throws {
+    @Test func `seeded people behave like registered ones`() async throws {
         try await withServerAndCommands { server, file, directory in
             let client = APIClient(server)
             let seeded = try await seed(200, "--print-tokens", "2", file: file, in: directory)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `two at once share the work`() async throws {
+    @Test func `two concurrent runs share the work`() async throws {
         try await withServerAndCommands { server, file, directory in
             async let one = seed(300, file: file, in: directory)
             async let two = seed(300, file: file, in: directory)
@@ -119,7 +119,7 @@ import Testing
         (["--accounts", "0"], "0 is no number from 1 to 600000000"),
         (["--accounts", "5", "--identities-per-account", "17"], "17 is no number from 1 to 16"),
     ])
-    func `a failure gives one line`(arguments: [String], words: String) async throws {
+    func `a failure prints one line`(arguments: [String], words: String) async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await ProcessDirectory.with { directory in
             let outcome = try await ServerFile(database: database)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `ids are recognised, in order and apart`() {
+    @Test func `seeded ids are recognisable, ordered and unique`() {
         #expect(SeededPerson(1).uid.uuidString == "01890000-0001-75EE-8D00-000000000001")
         let people = [1, 2, 255, 256, 70_000, SeededPerson.numbers.upperBound].map(SeededPerson.init)
         #expect(people.map(\.uid.uuidString) == people.map(\.uid.uuidString).sorted())

@@ -14,7 +14,7 @@ struct HotPathRoundTripTests {
         }
     }
 
-    @Test func `a limit costs the path that it guards one more`() async throws {
+    @Test func `a rate limit costs the path one more round trip`() async throws {
         try await HotPathStage.with(rateLimits: "{ refresh: 1000/min, anonymous: 1000/min }") { stage in
             for path in HotPath.all where ["me", "refresh", "anonymous sign-in", "JWKS"].contains(path.name) {
                 let isGuarded = ["refresh", "anonymous sign-in"].contains(path.name)

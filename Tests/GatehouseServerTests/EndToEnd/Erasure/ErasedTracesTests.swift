@@ -104,7 +104,7 @@ struct ErasedTracesTests {
         }
     }
 
-    @Test func `rows that wait at an address of none of their identities are removed too`() async throws {
+    @Test func `pending rows of an address without an e-mail identity are removed too`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let person = try await client.newcomer(email: email)

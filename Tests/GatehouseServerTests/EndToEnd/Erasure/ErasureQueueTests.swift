@@ -68,7 +68,7 @@ struct ErasureQueueTests {
         }
     }
 
-    @Test func `an erasure that has begun is not called back`() async throws {
+    @Test func `an erasure that has begun cannot be cancelled`() async throws {
         try await WebhookSink.with { _, _ in
             .status(500)
         } _: { silent in
@@ -116,7 +116,7 @@ struct ErasureQueueTests {
         }
     }
 
-    @Test func `an erasure that was called back cuts nothing short of the next one`() async throws {
+    @Test func `a cancelled erasure does not shorten the next one`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

@@ -14,7 +14,7 @@ struct ErasureStepTests {
     private struct Crash: Error {}
 
     @Test(arguments: Erasure.Step.allCases)
-    func `a crash after any step is made up for by another run`(step: Erasure.Step) async throws {
+    func `after a crash at any step another run completes the erasure`(step: Erasure.Step) async throws {
         try await ProcessDirectory.with { directory in
             let ledger = directory.url.appending(path: "ledger").path
             try await WebhookSink.with { sink in
@@ -64,7 +64,7 @@ struct ErasureStepTests {
         }
     }
 
-    @Test func `an erasure waits for webhooks, at most as long as it may`() async throws {
+    @Test func `an erasure waits for webhooks until its deadline`() async throws {
         try await WebhookSink.with { _, _ in
             .status(500)
         } _: { silent in

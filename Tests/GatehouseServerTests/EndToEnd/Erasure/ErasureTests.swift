@@ -153,7 +153,7 @@ struct ErasureTests {
         }
     }
 
-    @Test func `sign-ins, links and refreshes in flight leave nothing of it alive`() async throws {
+    @Test func `concurrent sign-ins, links and refreshes leave no data of the account`() async throws {
         try await TestServer.linking { server, client in
             for round in 1...4 {
                 let person = try await client.newcomer("ada-\(round)")

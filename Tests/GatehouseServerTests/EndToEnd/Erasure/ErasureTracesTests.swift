@@ -9,7 +9,7 @@ import Testing
 
 /// Audit events are kept after an erasure, but nothing links them to the account's `uid`.
 struct ErasureTracesTests {
-    @Test func `the remains of an erasure state only its day`() async throws {
+    @Test func `the remaining data of an erasure contains only its day`() async throws {
         try await WebhookSink.with { sink in
             try await TestServer.with(
                 webhooks: "[\(sink.entry("account.created", "account.deleted", "account.restored", "account.erased"))]"

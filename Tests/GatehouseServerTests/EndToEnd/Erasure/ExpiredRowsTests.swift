@@ -55,7 +55,7 @@ struct ExpiredRowsTests {
         }
     }
 
-    @Test func `one table that can't be swept keeps no other from it`() async throws {
+    @Test func `a table that cannot be swept does not block the others`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()
             try await server.execute("UPDATE sessions SET expires_at = now() - interval '25 hours'")

@@ -13,7 +13,7 @@ struct IdleGuestTests {
             idleFor: .seconds(3600), after: nil, atMost: 10, application: server.application().id)
     }
 
-    @Test func `a guest that is alive is not looked at again before it might be idle`() async throws {
+    @Test func `an active guest is not checked again before it may be idle`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (idle, alive) = (try await client.guest(), try await client.guest())
@@ -35,7 +35,7 @@ struct IdleGuestTests {
         }
     }
 
-    @Test func `a session that has ended keeps no guest`() async throws {
+    @Test func `an ended session does not keep a guest from being idle`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (gone, alive) = (try await client.guest(), try await client.guest())
@@ -60,7 +60,7 @@ struct IdleGuestTests {
         }
     }
 
-    @Test func `an account with an identity that can sign in is not a guest's`() async throws {
+    @Test func `an account with an identity that can sign in is not a guest`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
@@ -81,7 +81,7 @@ struct IdleGuestTests {
         }
     }
 
-    @Test func `one replica looks at a time`() async throws {
+    @Test func `one replica at a time looks for idle guests`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()
             try await server.execute("UPDATE identities SET created_at = created_at - interval '2 hours'")

@@ -21,7 +21,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `an erasure that the crash of a server cut short is finished as it would have been`() async throws {
+    @Test func `an erasure that a crash interrupted is completed after a restart`() async throws {
         try await WebhookSink.with { sink in
             try await withLedger { path, application in
                 let webhooks = "[\(sink.entry("account.deleted", "account.erased"))]"
@@ -91,8 +91,8 @@ struct LedgerReplayTests {
                     #expect(!dump.contains("\(name)@example.com"), "\(leaver)")
                     let back = try await client.present(.somebody(name == "ada" ? "eve" : "ada"))
                     #expect(back["user"]["id"].string == stays.uid)
-                    let anew = try await client.present(.somebody(name))
-                    #expect(anew["isNewAccount"] == true)
+                    let again = try await client.present(.somebody(name))
+                    #expect(again["isNewAccount"] == true)
                 }
             }
         }
@@ -167,7 +167,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `a replica that serves already hears of the sessions that a start ends`() async throws {
+    @Test func `a running replica is notified of sessions that a starting one ends`() async throws {
         try await withLedger { _, application in
             let (backup, person) = try await TestServer.with(application: application) { server in
                 let client = APIClient(server)
@@ -192,7 +192,7 @@ struct LedgerReplayTests {
         }
     }
 
-    @Test func `without a ledger the start logs what that means`() async throws {
+    @Test func `a start without a ledger logs the consequences`() async throws {
         let log = CollectedLog()
         let proxied = #"trustedProxies: ["127.0.0.1"]"#
         try await TestServer.with(server: proxied, logger: log.logger) { _ in }

@@ -99,7 +99,7 @@ struct LedgerTests {
         }
     }
 
-    @Test func `a line counts once the disk has it`() async throws {
+    @Test func `a line counts once it is synchronised to disk`() async throws {
         // A file that accepts writes but cannot be synchronised.
         let ledger = LedgerFile(path: "/dev/null") { _ in [] }
         let entry = LedgerEntry(
@@ -109,7 +109,7 @@ struct LedgerTests {
         #expect(refusal.map { "\($0)" }?.contains("fsync") == true, "\(String(describing: refusal))")
     }
 
-    @Test func `a line that a crash tore spoils no other`() async throws {
+    @Test func `a line that a crash truncated does not affect other lines`() async throws {
         try await withLedger { path, _ in
             let ledger = LedgerFile(path: path) { [UInt8($0.utf8.count % 256)] }
             let entries = (0..<20).map { number in

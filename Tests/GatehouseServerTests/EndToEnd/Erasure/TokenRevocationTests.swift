@@ -15,7 +15,7 @@ struct TokenRevocationTests {
         ScriptedProvider.revoked.withLock { $0.contains(token) }
     }
 
-    @Test func `unlinking gives them back at once, and they are forgotten`() async throws {
+    @Test func `unlinking revokes the tokens at once and deletes them`() async throws {
         try await TestServer.linking { server, client in
             let token = "token-\(UUID().uuidString)"
             let person = try await client.register(at: server)

@@ -59,7 +59,7 @@ struct IdentityReviewTests {
         }
     }
 
-    @Test func `of many reviews at once one is carried out`() async throws {
+    @Test func `only one of many concurrent reviews is carried out`() async throws {
         try await TestServer.linking { server, client in
             let (person, identity) = try await client.victim(at: server, of: "eve")
             #expect(try await client.resetPassword(of: person.email, at: server).status == 204)

@@ -49,7 +49,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `linking one's own identity again is authenticating again`() async throws {
+    @Test func `linking an identity that is already linked re-authenticates`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada")
             let again = try await client.link(.somebody("ada"), bearer: person.accessToken)
@@ -175,7 +175,7 @@ struct LinkTests {
         }
     }
 
-    @Test func `who was about to join an account in its grace period restores that one`() async throws {
+    @Test func `an identity that would join an account in its grace period restores that account`() async throws {
         try await TestServer.linking { _, client in
             let ada = try await client.newcomer("ada", email: "ada@example.com")
             #expect(try await client.delete("/auth/account", bearer: ada.accessToken).status == 204)

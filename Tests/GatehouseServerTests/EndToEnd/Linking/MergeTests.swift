@@ -90,7 +90,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `undoing never strands the survivor`() async throws {
+    @Test func `undoing is refused if it leaves the survivor no way to sign in`() async throws {
         try await TestServer.linking { server, client in
             let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
@@ -105,7 +105,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `undoing strands the absorbed account no more`() async throws {
+    @Test func `undoing is refused if it leaves the absorbed account no way to sign in`() async throws {
         try await TestServer.linking { server, client in
             let (ada, _) = (try await client.register(at: server), try await client.newcomer("eve"))
             let merged = try await client.merge(
@@ -168,7 +168,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `a ticket is its session's, once, for five minutes, and outlives a re-authentication`() async throws {
+    @Test func `a ticket works once, in its session, for five minutes, even after re-authenticating`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let second = try Person(try await client.present(.somebody("ada")), email: "", password: "")
@@ -187,7 +187,7 @@ struct MergeTests {
         }
     }
 
-    @Test func `of twenty merges by one ticket at once, one merges`() async throws {
+    @Test func `only one of twenty concurrent merges with one ticket succeeds`() async throws {
         try await TestServer.linking { server, client in
             let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
@@ -214,7 +214,7 @@ struct MergeTests {
 
 /// Changes between a merge and its undoing, and merge tokens with an expired proof.
 struct MergeAftermathTests {
-    @Test func `a ticket dies with what it proved, and with the other account's sessions`() async throws {
+    @Test func `a ticket ends with the identity that it proved and with the other account's sessions`() async throws {
         try await TestServer.linking { server, client in
             let mallory = try await client.newcomer("mallory")
             let victim = try await client.register(at: server)
@@ -273,7 +273,7 @@ struct MergeAftermathTests {
         }
     }
 
-    @Test func `an account without a way in is not brought back`() async throws {
+    @Test func `an account without a way to sign in is not restored`() async throws {
         try await TestServer.linking { server, client in
             let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
             let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)

@@ -27,7 +27,7 @@ struct PreHijackingTests {
         }
     }
 
-    @Test func `unexpired session: who only named an address loses the session once it is proven`() async throws {
+    @Test func `unexpired session: a session that never proved the address ends once it is proven`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let attacker = try Person(
@@ -45,7 +45,7 @@ struct PreHijackingTests {
         }
     }
 
-    @Test func `trojan identifier: an address that waits to join the attacker's account joins nothing`() async throws {
+    @Test func `trojan identifier: a pending link to the attacker's account joins nothing`() async throws {
         try await TestServer.linking { server, client in
             let email = APIClient.newAddress()
             let attacker = try await client.newcomer("attacker")

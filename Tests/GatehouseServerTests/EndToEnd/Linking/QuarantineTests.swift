@@ -196,7 +196,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func `of a sign-in and a reset at once no session is left`() async throws {
+    @Test func `a sign-in that races with a reset leaves no session`() async throws {
         try await TestServer.linking { server, client in
             let (person, _) = try await client.victim(at: server, of: "eve")
             var reviews: Set<String> = []
@@ -213,7 +213,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func `a reset ends what the account has under way`() async throws {
+    @Test func `a reset ends the account's pending flows`() async throws {
         try await TestServer.linking(application: Self.uris) { server, client in
             let (person, _) = try await client.victim(at: server, of: "eve")
             let (bearer, other) = (person.accessToken, try await client.newcomer("other"))

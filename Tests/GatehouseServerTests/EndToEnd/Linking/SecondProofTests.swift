@@ -120,7 +120,7 @@ struct SecondProofTests {
         }
     }
 
-    @Test func `an idle number is no way into a deleted account that has another`() async throws {
+    @Test func `an idle number does not restore a deleted account that has another identity`() async throws {
         try await TestServer.linking { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")
             _ = try await client.link(.somebody("ada"), bearer: person.accessToken)
@@ -155,7 +155,7 @@ struct SecondProofTests {
         }
     }
 
-    @Test func `an idle number that another source vouches for joins nothing either`() async throws {
+    @Test func `an idle number that a provider verified does not join an account either`() async throws {
         try await TestServer.linking { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")
             _ = try await client.link(.somebody("ada"), bearer: person.accessToken)

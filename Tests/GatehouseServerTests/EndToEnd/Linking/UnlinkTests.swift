@@ -128,7 +128,7 @@ struct UnlinkTests {
         }
     }
 
-    @Test func `a service's tokens are put by to be given back`() async throws {
+    @Test func `a provider's tokens are queued for revocation`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada")
             var evidence = VerifiedIdentity.somebody("bob")

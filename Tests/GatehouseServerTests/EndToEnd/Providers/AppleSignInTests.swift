@@ -136,7 +136,7 @@ struct AppleSignInTests {
         }
     }
 
-    @Test func `on the web a form comes back, and its name is only a name`() async throws {
+    @Test func `on the web Apple posts a form, whose user object provides only the name`() async throws {
         try await with { apple in
             var web = RedirectClient(api: apple.client)
             web.provider = "apple"

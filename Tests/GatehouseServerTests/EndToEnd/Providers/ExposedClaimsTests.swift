@@ -90,7 +90,7 @@ struct ExposedClaimsTests {
         }
     }
 
-    @Test func `every claim of ours is one that can't be exposed`() async throws {
+    @Test func `claims of the server's own cannot be exposed`() async throws {
         try await with(expose: "[role]") { client, authority in
             let token = try authority.token(claims(["role": "admin", "name": "Ada"]))
             let answer = try await client.post("/auth/custom", ["token": .string(token)])

@@ -15,7 +15,7 @@ struct TokenSignInTests {
         return standard.merging(more) { $1 }
     }
 
-    @Test func `a custom token signs in once, by its own system's word`() async throws {
+    @Test func `a custom token signs in once, and its address is not trusted by default`() async throws {
         let authority = try TestAuthority()
         let keys = authority.keySetText.replacing("\"", with: "\\\"")
         try await TestServer.with(

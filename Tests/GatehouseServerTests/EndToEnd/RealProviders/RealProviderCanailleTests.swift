@@ -63,8 +63,8 @@ struct RealProviderCanailleTests {
 
             try await nextSecond()
             var elsewhere = Browser()
-            let anew = try await client.travel(with: &elsewhere) { try await $0.logIn(as: "jo") }
-            let second = try await client.redeem(anew.query("code"))
+            let later = try await client.travel(with: &elsewhere) { try await $0.logIn(as: "jo") }
+            let second = try await client.redeem(later.query("code"))
             #expect(second["user"]["id"] == first["user"]["id"] && second["isNewAccount"] == false, "\(second.text)")
             #expect(try await server.count("SELECT count(*) FROM accounts") == 1)
         }

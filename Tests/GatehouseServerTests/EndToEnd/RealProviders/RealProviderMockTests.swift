@@ -40,7 +40,7 @@ struct RealProviderMockTests {
         return try await APIClient(server).post("/auth/oauth/mock/token", .object(body))
     }
 
-    @Test func `through its page into a session; the second time it is the same account`() async throws {
+    @Test func `a sign-in through the provider's page opens the same account each time`() async throws {
         try await with { server, _ in
             for (index, name) in ["mock", "plain"].enumerated() {
                 let first = try await signIn("jo", server, name)
@@ -74,7 +74,7 @@ struct RealProviderMockTests {
         }
     }
 
-    @Test func `its refusal has no state, and so ends at a page of ours`() async throws {
+    @Test func `its refusal has no state and so ends at the server's own page`() async throws {
         try await with { server, _ in
             let client = web(server)
             let flow = try await client.begin(["mode": "redirect"])
