@@ -29,8 +29,8 @@
 ///   statement reads for all calls that arrive while another is in progress (`Storage/JoinedReads`). In this program,
 ///   the call took 183 µs. `perf` attributed a tenth of that to copying values that every request refers to, to ids
 ///   from the system's random number generator, and to formatting an address; without those it took 124 µs.
-/// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analyzed,
-///   and autovacuum runs only once a minute. `Storage/PlannerStatistics` analyzes them earlier, which raised 200
+/// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analysed,
+///   and autovacuum runs only once a minute. `Storage/PlannerStatistics` analyses them earlier, which raised 200
 ///   refreshes a second to 2,500.
 /// - A statement whose result type is changed by a migration is prepared again. In a transaction, it fails first, so
 ///   name the columns instead of selecting `*`.

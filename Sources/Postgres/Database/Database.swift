@@ -24,7 +24,7 @@ package final class Database: Executor {
         thread.withLock { thread in
             precondition(thread == nil, "a database is started once")
             thread = OwnThread { Reactor(configuration, inbox: inbox, logger: logger).run() }
-            // without its thread no request would ever be answered
+            // if the thread can't be created, the inbox is closed, because no request would ever be answered
             if thread == nil { _ = inbox.close() }
         }
     }
@@ -72,7 +72,7 @@ extension Database {
         package var inFlight = 0
         package var connections = 0
         package var transactions = 0
-        /// How often a connection came back after it had been lost.
+        /// The number of times that a lost connection was re-established.
         package var reconnects = 0
         package var isReachable = false
     }

@@ -1,6 +1,6 @@
 /// The errors of the PostgreSQL client.
 package enum PostgresError: Error, Sendable, Equatable {
-    /// The queue, or the queue for a transaction's connection, is full.
+    /// The queue of requests, or the queue for the connections of transactions, is full.
     ///
     /// Nothing was executed.
     case overloaded

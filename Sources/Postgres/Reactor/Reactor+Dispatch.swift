@@ -15,8 +15,7 @@ extension Reactor {
         }
         let connection = connections[lease.slot]
         guard connection.lease === lease else {
-            // the connection was lost before this was sent, which undid the transaction, so even a COMMIT was not
-            // executed
+            // the connection was lost before this was sent: the transaction is undone, and its COMMIT was not executed
             return _ = request.promise.fail(.connectionLost(maybeExecuted: false))
         }
         connection.backlog.append(request)

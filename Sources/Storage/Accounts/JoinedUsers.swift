@@ -30,7 +30,8 @@ final class JoinedUsers: Sendable {
     private func reads(in application: Application.ID) -> JoinedReads<UUID, User> {
         applications.withLock { applications in
             if let reads = applications[application] { return reads }
-            // As many statements as there are connections, and as many waiting calls as the database itself allows.
+            // At most as many statements as there are connections, and as many waiting calls as the database's own
+            // queue allows.
             let limits = database.configuration
             let reads = JoinedReads<UUID, User>(width: limits.pipelined, limit: limits.queueLimit) { [database] uids in
                 try await Self.users(uids, application: application, from: database)

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import Postgres
 
-/// Guests that have not been seen for a long time.
+/// Finds guests that have not been active for a long time.
 extension SQLStore: IdleGuestStore {
     /// Selects the next guest identities whose recorded activity is older than the retention, and checks whether they
     /// are idle.

@@ -9,7 +9,7 @@ extension SQLStore: LinkingStore {
     ///
     /// The identity's key is inserted before those of the addresses, in the same order as linking inserts them.
     ///
-    /// The statement queues the event but notifies no worker: a notification would serialize the commits of sign-ups.
+    /// The statement queues the event but notifies no worker: a notification would serialise the commits of sign-ups.
     package static let createAccount = Statement(
         .write,
         """

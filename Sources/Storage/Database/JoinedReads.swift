@@ -34,9 +34,9 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    /// - width: the maximum number of statements in progress.
-    /// - limit: the maximum number of callers that may wait for the next statement.
-    /// - fetch: runs one statement for the given keys.
+    ///   - width: the maximum number of statements in progress.
+    ///   - limit: the maximum number of callers that may wait for the next statement.
+    ///   - fetch: runs one statement for the given keys.
     init(width: Int, limit: Int, fetch: @escaping @Sendable (_ keys: [Key]) async throws -> Answers) {
         self.width = width
         self.limit = limit

@@ -5,7 +5,7 @@ package import Postgres
 ///
 /// The planner has no statistics for a new table and may scan all rows of an application instead of using an index. A
 /// prepared statement may settle on one generic plan after five executions and keeps that plan until its tables are
-/// analyzed. On the first day of an app, one token refresh was measured at 10 ms of processor time instead of 0.4.
+/// analysed. On the first day of an app, one token refresh was measured at 10 ms of processor time instead of 0.4.
 package struct PlannerStatistics: Sendable {
     private let database: Database
 
@@ -15,8 +15,8 @@ package struct PlannerStatistics: Sendable {
 
     /// Selects the tables that have at least 100 rows and at least ten times as many as the planner's statistics say.
     ///
-    /// For smaller tables, any plan is fast enough. `reltuples` is -1 for a table that was never analyzed. Tables of
-    /// 200,000 rows or more are left to autovacuum: analyzing them can take seconds, and they don't grow tenfold
+    /// For smaller tables, any plan is fast enough. `reltuples` is -1 for a table that was never analysed. Tables of
+    /// 200,000 rows or more are left to autovacuum: analysing them can take seconds, and they don't grow tenfold
     /// between two of its runs.
     private static let grown = Statement(
         .read,
@@ -31,8 +31,8 @@ package struct PlannerStatistics: Sendable {
             try await database.execute(Self.grown).decoded { try $0.next(String.self) }
         }
         for table in tables {
-            // Analyzes one table at a time, in a transaction: on a shared connection, other calls would wait behind it.
-            // A table that another replica is analyzing is skipped.
+            // Analyses one table at a time, in a transaction: on a shared connection, other calls would wait behind it.
+            // A table that another replica is analysing is skipped.
             try await translatingErrors {
                 try await database.transaction { try await $0.script("ANALYZE (SKIP_LOCKED) \(table)") }
             }

@@ -14,8 +14,8 @@ package struct ExpiredRows: Sendable {
     private static let batch = 1000
 
     // A session is kept for a month after its end, for investigations; the API does not distinguish it from an unknown
-    // one. A refresh token is kept while an older one of its session could still be presented, because an existing
-    // successor is how reuse is detected.
+    // one. A refresh token is kept while an older one of its session could still be presented, because reuse of the
+    // older token is detected by the existence of its successor.
     //
     // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
     // month. The data to undo a merge is removed when the merge can no longer be undone.

@@ -106,7 +106,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         try await run(Self.beginErasure, erasure.key + [.uuid(erasure.uid), .uuids(family)]).first != nil
     }
 
-    /// Does nothing if an acknowledgement has made the erasure due in the meantime.
+    /// Postpones the erasure, unless an acknowledgement has made it due in the meantime.
     private static let postpone = Statement(
         .write,
         """

@@ -83,8 +83,8 @@ extension SQLStore: ErasureStore {
     /// Deletes the rows that don't refer to the account and are therefore not deleted with it by cascade.
     ///
     /// A rate limit's name contains the limit and the window, which may have changed since, so the statement searches
-    /// every name in the table. It skips a redirect flow that is locked because its code is being redeemed; redemption
-    /// removes the evidence.
+    /// every name in the table. A redirect flow that is locked because its code is being redeemed is skipped;
+    /// redemption removes its evidence.
     private static let eraseTraces = Statement(
         .write,
         """

@@ -97,7 +97,9 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         _ = try await run(Self.retry, [.application(application), .uuid(event)])
     }
 
-    /// Includes deliveries that were given up; only these kinds of events are kept that long.
+    /// Retries deliveries of `account.deleted` and `account.erased`, including those that were given up.
+    ///
+    /// Events of other kinds are not kept that long.
     private static let retryAll = Statement(
         .write,
         """

@@ -155,7 +155,7 @@ extension SealingPlace {
 }
 
 extension Row {
-    /// The columns of an identity, from `id` on.
+    /// The columns of an identity, starting with `id`.
     mutating func nextIdentity() throws -> Identity {
         Identity(
             id: try next(), provider: try next(), providerUid: try next(), isGuest: try next(),

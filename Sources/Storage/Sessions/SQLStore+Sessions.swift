@@ -187,7 +187,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
 }
 
 extension Row {
-    /// The session's columns from its id on, in the order of `rotate`.
+    /// The session's columns, starting with its id, in the order of `rotate`.
     mutating func nextGrant() throws -> SessionGrant {
         SessionGrant(
             sessionID: try next(), uid: try next(), authenticatedAt: try next(), expiresAt: try next(),
