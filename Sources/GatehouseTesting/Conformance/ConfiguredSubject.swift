@@ -3,10 +3,10 @@ internal import Foundation
 internal import GatehouseServer
 internal import ProviderKit
 
-/// Makes a provider as a server does, from a configuration file.
+/// Creates the provider under test from a configuration file, as a server does.
 enum ConfiguredSubject {
     struct Problem {
-        /// The setting that the problem names; `nil` if it names something else.
+        /// The path of the provider's setting that has the problem; `nil` if the problem is elsewhere.
         let setting: String?
         let line: String
     }
@@ -29,7 +29,7 @@ enum ConfiguredSubject {
         }
     }
 
-    /// A configuration file in JSON, which YAML includes.
+    /// A configuration file in JSON, which is valid YAML.
     private static func file(_ kind: String, _ settings: [String: JSONValue]) -> String {
         let given = settings.filter { !$1.isNull }
         let provider = given.merging(["kind": .string(kind), "mode": "open"]) { $1 }

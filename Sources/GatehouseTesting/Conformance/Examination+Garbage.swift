@@ -2,9 +2,9 @@ internal import Foundation
 internal import ProviderKit
 
 extension Examination {
-    /// Replaces each text in each good proof by garbage.
+    /// Replaces each text in each good proof by invalid text.
     ///
-    /// The provider must not trap or prove another person, and must refuse a changed signed token.
+    /// The provider must not trap or accept the proof for another person, and must refuse a changed signed token.
     mutating func examineGarbage() async {
         fixtures.service.condition = .working
         guard let provider = provider() else { return }
@@ -29,7 +29,7 @@ extension Examination {
 /// A good proof with one change.
 struct ProofVariant {
     let proof: ProviderProof
-    /// The change, for the report.
+    /// A description of the change, for the report.
     let change: String
     /// Whether the provider must refuse the variant.
     let isWorthless: Bool

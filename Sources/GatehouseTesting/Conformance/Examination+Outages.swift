@@ -1,7 +1,7 @@
 internal import ProviderKit
 
 extension Examination {
-    /// With a service that is down or answers nonsense, a provider must report an outage soon.
+    /// Checks that a provider reports an outage in time if its service is down or returns invalid responses.
     mutating func examineOutages() async {
         defer { fixtures.service.condition = .working }
         for condition in ScriptedService.Condition.allCases where condition != .working {
@@ -34,7 +34,7 @@ extension Examination {
         case .error(let error):
             examine(error, what)
             if isCold { expect(good.offline == .unavailable, "\(what) is refused: \(error)") }
-            // An empty object may count as a refusal.
+            // For a service that responds with `{}`, the provider may also refuse the proof.
             let isRefusal = fixtures.service.condition == .sayingNothing && error as? ProviderError == .refused
             expect(isRefusal || error as? ProviderError == .unavailable, "\(what) is refused for good: \(error)")
         }

@@ -43,7 +43,7 @@ extension Examination {
         return nil
     }
 
-    /// Checks rules for all evidence.
+    /// Checks the rules that the evidence of every provider must follow.
     private mutating func examine(_ identity: VerifiedIdentity, _ what: String) {
         expect((1...255).contains(identity.providerUid.utf8.count), "\(what): providerUid is not of 1 to 255 bytes")
         expect(!identity.providerUid.contains("\0"), "\(what): providerUid holds U+0000")

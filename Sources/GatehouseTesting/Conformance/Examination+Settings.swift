@@ -1,7 +1,7 @@
 internal import ProviderKit
 
 extension Examination {
-    /// Names that the server reads itself beside a provider's settings.
+    /// The names of the settings that the server reads itself, which a provider cannot use.
     private static var taken: Set<String> { ["kind", "mode", "enabled", "displayName", "expose"] }
 
     mutating func examineDeclaration() {
@@ -26,7 +26,7 @@ extension Examination {
         guard provider() != nil else { return }
         for field in P.Settings.schema.fields {
             if field.isRequired { examine(BrokenSettings([field.name: .null], blames: field.name)) }
-            // No form accepts this value: lists contain scalars and maps contain texts.
+            // Every kind of setting refuses this value: lists may contain only scalars, and maps only texts.
             examine(BrokenSettings([field.name: [["deep": ["er": "still"]]]], blames: field.name))
             if field.form == .secret { examineSecret(field.name) }
         }
@@ -46,7 +46,7 @@ extension Examination {
         }
     }
 
-    /// A refused secret must not be in the error.
+    /// Checks that the error for a refused secret does not contain the secret.
     private mutating func examineSecret(_ name: String) {
         let marker = "conformance-secret"
         let settings = fixtures.settings.merging([name: .string(marker)]) { $1 }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import ProviderKit
 
-/// One run of the conformance kit over one provider.
+/// One run of the conformance kit for one provider.
 struct Examination<P: Provider> {
-    /// The longest that a call may take; there is no network here.
+    /// The longest time that a call may take; calls are fast because there is no network.
     static var patience: Duration { .seconds(10) }
 
     let fixtures: ProviderFixtures
@@ -17,7 +17,7 @@ struct Examination<P: Provider> {
         if !isRight { failures.append("\(P.kind): \(failure())") }
     }
 
-    /// Makes the provider as a server does, and reports problems of the settings.
+    /// Creates the provider as a server does, and reports problems of its settings.
     mutating func provider() -> P? {
         let (provider, problems) = ConfiguredSubject.provider(P.self, settings: fixtures.settings, fixtures)
         for problem in problems { expect(false, "good settings are refused: \(problem.line)") }
@@ -30,7 +30,7 @@ struct Examination<P: Provider> {
     enum Outcome {
         case identity(VerifiedIdentity)
         case error(any Error)
-        /// The body does not decode, so the server refuses it before the provider sees it.
+        /// The body does not decode, so the server would refuse it before it calls the provider.
         case undecodable
     }
 
@@ -72,7 +72,7 @@ struct Examination<P: Provider> {
         expect(!secrets.contains { text.contains($0) }, "\(what) gives an error that repeats a secret")
     }
 
-    /// The lines of all secrets in the good settings.
+    /// All lines of the secrets in the good settings.
     var secrets: [String] {
         P.Settings.schema.fields.filter { $0.form == .secret }
             .compactMap { fixtures.settings[$0.name]?.string }
@@ -81,7 +81,7 @@ struct Examination<P: Provider> {
     }
 }
 
-/// A fixture that does not fit its provider.
+/// The error for a fixture that does not fit the provider.
 enum Misfit: Error {
     case proof
 }

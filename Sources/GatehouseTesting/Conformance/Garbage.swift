@@ -1,8 +1,8 @@
 internal import ProviderKit
 
-/// Texts that no client should send, the same in each run.
+/// Invalid texts for tests, the same in each run.
 enum Garbage {
-    /// Replacements for any text.
+    /// Texts that replace any text of a proof or an event.
     private static let texts: [(text: String, name: String)] =
         [
             ("", "nothing"), (" ", "a space"), ("null", "null"), ("...", "dots"), ("..", "two dots"), (".", "a dot"),
@@ -14,7 +14,8 @@ enum Garbage {
             ("${HOME}", "a variable"), ("' OR 1=1 --", "a piece of SQL"), ("https://stranger.example/", "a URL"),
         ] + (1...16).map { (noise(seed: $0), "noise \($0)") }
 
-    /// Replaces each text in these members, at any depth, by garbage and by slightly changed copies.
+    /// Returns variants of a proof, in which one text of `members`, at any depth, is replaced by an invalid or slightly
+    /// changed text.
     static func variants(
         of members: [String: JSONValue], _ proof: ([String: JSONValue]) -> ProviderProof
     ) -> [ProofVariant] {
@@ -26,7 +27,7 @@ enum Garbage {
         }
     }
 
-    /// Replacements for an event's payload.
+    /// Returns replacements for the payload of an event.
     static func variants(ofPayload payload: String) -> [(payload: String, change: String)] {
         replacements(of: .string(payload), at: "payload").compactMap { value, change, _ in
             value.string.map { ($0, change) }
@@ -51,7 +52,7 @@ enum Garbage {
         }
     }
 
-    /// The text cut, doubled, and with one character changed at several places.
+    /// Returns changed copies of a text: cut, doubled, and with one character changed at several places.
     private static func slips(in text: String) -> [String] {
         guard text.count > 4 else { return [] }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -67,14 +68,14 @@ enum Garbage {
         ]
     }
 
-    /// Random bytes, decoded with repair.
+    /// Pseudo-random bytes decoded as UTF-8, in which invalid sequences become U+FFFD.
     private static func noise(seed: Int) -> String {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
         let bytes = (0..<(seed * 37)).map { _ in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return UInt8(truncatingIfNeeded: state >> 33)
         }
-        // Without U+0000, which the server refuses itself.
+        // U+0000 is left out, because the server itself refuses it.
         return String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -1,11 +1,11 @@
 public import ProviderKit
 
-/// Tests any provider in one call.
+/// Tests any provider with one call.
 ///
-/// The server's own code reads the settings and verifies signatures. The service behind the provider is a script that can
-/// fail.
+/// The settings are parsed and signatures are verified by the server's own code. The service behind the provider is a
+/// `ScriptedService`, which can be made to fail.
 public enum ProviderConformance {
-    /// The flow of callbacks in fixtures; its tokens contain this nonce.
+    /// The redirect flow of the callbacks in fixtures; ID tokens must contain its nonce.
     public static let flow = RedirectFlow(
         state: "conformance-state", nonce: "conformance-nonce",
         codeVerifier: "conformance-verifier-conformance-verifier-conformance",
@@ -18,7 +18,7 @@ public enum ProviderConformance {
         guard failures.isEmpty else { throw ConformanceFailure(lines: failures) }
     }
 
-    /// All failures of a provider; empty if it conforms.
+    /// Returns all failures of a provider; empty if it conforms.
     public static func failures<P: Provider>(of type: P.Type, _ fixtures: ProviderFixtures) async -> [String] {
         var examination = Examination(type, fixtures)
         examination.examineDeclaration()
@@ -33,9 +33,9 @@ public enum ProviderConformance {
 
 /// The error for a provider that does not conform.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-    /// The failures, one a line.
+    /// The failures, one for each line.
     public let lines: [String]
 
-    /// All lines.
+    /// All failures as text.
     public var description: String { "the provider does not conform:\n" + lines.joined(separator: "\n") }
 }

@@ -3,21 +3,21 @@ public import ProviderKit
 
 /// The input of the conformance kit: good and bad settings, proofs and events.
 public struct ProviderFixtures: Sendable {
-    /// Settings that work, as in a configuration file.
+    /// Valid settings, in the form of a configuration file.
     public var settings: [String: JSONValue]
     /// Settings that must be refused.
     public var brokenSettings: [BrokenSettings] = []
     /// The service behind the provider, if there is one.
     public var service: ScriptedService
-    /// The time of the provider's clock, fixed so that tokens can be signed beforehand.
+    /// The time of the provider's clock, which is fixed so that tokens can be signed beforehand.
     public var now: Date
     /// Proofs that must be accepted.
     public var proofs: [GoodProof] = []
-    /// Proofs that must be refused, with a name for the report.
+    /// Proofs that must be refused, each with a name for the report.
     public var badProofs: [(name: String, proof: ProviderProof)] = []
     /// Signed events that a `NotifyingProvider` must accept.
     public var events: [GoodEvent] = []
-    /// Payloads that must be refused, with a name for the report.
+    /// Payloads of events that must be refused, each with a name for the report.
     public var badEvents: [(name: String, payload: String)] = []
     /// Tokens that a `RevokingProvider` must revoke.
     public var tokens: ProviderTokens?
@@ -35,19 +35,19 @@ public struct ProviderFixtures: Sendable {
 
 /// Settings that must be refused.
 public struct BrokenSettings: Sendable {
-    /// The changes to the good settings; `.null` removes one.
+    /// The changes to the good settings; `.null` removes a setting.
     public let changes: [String: JSONValue]
     /// The setting that the error must name.
     public let blamed: String
 
-    /// Creates a change whose error names one setting.
+    /// Creates changed settings and names the setting that the error must name.
     public init(_ changes: [String: JSONValue], blames blamed: String) {
         self.changes = changes
         self.blamed = blamed
     }
 }
 
-/// How a proof reaches a provider.
+/// A proof in the form in which a provider receives it.
 public enum ProviderProof: Sendable {
     /// The body of a `DirectProvider`'s route.
     case credential(JSONValue, from: RequestOrigin = RequestOrigin(peer: "192.0.2.1"))
@@ -59,22 +59,22 @@ public enum ProviderProof: Sendable {
 
 /// A proof that must be accepted.
 public struct GoodProof: Sendable {
-    /// The result if the provider never reached its service.
+    /// The expected result if the provider could never reach its service.
     public enum Offline: Sendable {
-        /// `ProviderError.unavailable`.
+        /// The provider throws `ProviderError.unavailable`.
         case unavailable
-        /// The same as with the service.
+        /// The provider accepts the proof as if the service were reachable.
         case works
     }
 
     /// The proof.
     public let proof: ProviderProof
-    /// The person that it proves; `nil` if each use proves a new person.
+    /// The id of the person that the proof is for; `nil` if each use creates a new person.
     public let providerUid: String?
-    /// The result if the service cannot be reached.
+    /// The expected result if the service cannot be reached.
     public let offline: Offline
 
-    /// Creates a proof of one person.
+    /// Creates a proof for one person.
     public init(_ proof: ProviderProof, of providerUid: String?, offline: Offline) {
         self.proof = proof
         self.providerUid = providerUid
@@ -86,9 +86,9 @@ public struct GoodProof: Sendable {
 public struct GoodEvent: Sendable {
     /// The signed payload.
     public let payload: String
-    /// The change; `nil` if the provider must ignore the event.
+    /// The change that the event announces; `nil` if the provider must ignore the event.
     public let change: ProviderEvent.Change?
-    /// The person that the event is about.
+    /// The id of the person that the event is about.
     public let providerUid: String
 
     /// Creates an event about one person.

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// A socket before a PostgreSQL's own, which fails on demand as poolers and hosts do.
+/// A proxy for the socket of a PostgreSQL server, which on demand fails in the ways of connection poolers and hosts.
 package final class DatabaseProxy: Sendable {
     package enum Behaviour: Sendable {
         case forwarding
-        /// Drops notifications and answers everything else, as a pooler in transaction mode.
+        /// Drops notifications and forwards everything else, like a pooler in transaction mode.
         case droppingNotifications
-        /// Takes connections and bytes and answers nothing, as a machine that hangs; what it ran is undone.
+        /// Accepts connections and data but sends nothing, like a host that hangs; open transactions are rolled back.
         case hanging
-        /// Closes what is connected, as a standby that is not promoted.
+        /// Closes all connections at once, like a standby that is not promoted.
         case refusing
     }
 
     private struct State {
         var behaviour: Behaviour
         var isStopped = false
-        /// Open ends, by a number for each.
+        /// The open sockets to clients, by connection number.
         var clients: [Int: Int32] = [:]
         var servers: [Int: Int32] = [:]
         var lastID = 0
@@ -27,7 +27,7 @@ package final class DatabaseProxy: Sendable {
     private let listener: Int32
     private let state: Mutex<State>
 
-    /// `url` names the socket's folder, as those of `TemporaryPostgres` do.
+    /// Creates a proxy; `url` contains the directory of the server's socket, like the URLs of `TemporaryPostgres`.
     package init(before url: String, _ behaviour: Behaviour = .forwarding) throws {
         guard let folder = Self.folder(of: url) else { throw POSIXError(.EINVAL) }
         target = folder + Self.socketName
@@ -49,7 +49,7 @@ package final class DatabaseProxy: Sendable {
         URLComponents(string: url)?.queryItems?.first { $0.name == "host" }?.value
     }
 
-    /// The URL with the sockets of these in the place of its own.
+    /// Returns the URL with the socket directories of the proxies instead of its own.
     package static func url(_ url: String, by proxies: [DatabaseProxy]) -> String {
         guard var components = URLComponents(string: url) else { return url }
         components.queryItems = components.queryItems?.map { item in
@@ -120,7 +120,7 @@ package final class DatabaseProxy: Sendable {
             pump(from: server, to: client) { bytes in
                 messages.take(bytes, droppingNotifications: behaviourNow == .droppingNotifications)
             }
-            // The end of a connection is something that a host which hangs does not tell either.
+            // A host that hangs does not close its clients' connections either.
             if behaviourNow != .hanging { close(id, client) }
             state.withLock { $0.servers[id] = nil }
             Glibc.close(server)
@@ -135,7 +135,7 @@ package final class DatabaseProxy: Sendable {
         Glibc.close(client)
     }
 
-    /// Until either side has closed.
+    /// Copies data until either side is closed.
     private func pump(from source: Int32, to sink: Int32, _ filter: (ArraySlice<UInt8>) -> [UInt8]) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -174,12 +174,14 @@ package final class DatabaseProxy: Sendable {
     }
 }
 
-/// The server's side of the protocol: a letter, the length of the rest, and the rest.
+/// Splits the server's data into messages: each has a type letter, a length, and the rest of the message.
 private struct Messages {
     private static let notification = UInt8(ascii: "A")
     private var partial: [UInt8] = []
 
-    /// - Returns: the messages that are whole by now.
+    /// Adds received bytes.
+    ///
+    /// - Returns: the messages that are now complete.
     mutating func take(_ bytes: ArraySlice<UInt8>, droppingNotifications: Bool) -> [UInt8] {
         partial += bytes
         var whole: [UInt8] = []

@@ -2,22 +2,24 @@ package import GatehouseServer
 import Logging
 package import Postgres
 
-/// PostgreSQL for tests: one cluster per test process, started by the first test that asks, gone with the process.
+/// PostgreSQL for tests: one cluster for each test process, started by the first test that needs it and removed when
+/// the process ends.
 package enum TemporaryPostgres {
     private static let shared = Shared()
 
-    /// The URL of a new database with these migrations applied: the copy of a template made once per list of
-    /// migrations.
+    /// Returns the URL of a new database to which these migrations have been applied.
+    ///
+    /// The database is a copy of a template, which is created once for each list of migrations.
     package static func database(migrations: [Migration] = []) async throws -> String {
         try await shared.database(migrations: migrations)
     }
 
-    /// A cluster of the test's own, not started yet, for tests which break it.
+    /// Creates a cluster for one test that stops or damages it; the cluster is not started yet.
     package static func cluster(durable: Bool = false) -> PrivateCluster {
         var options = PrivateCluster.Options()
         options.durable = durable
         options.ephemeral = true
-        // every suite has a pool of its own
+        // The limit is high because each suite has its own connection pool.
         options.settings = ["max_connections": "300", "shared_buffers": "64MB"]
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         return PrivateCluster(directory: "/tmp/gatehouse-\(name)", options: options)
@@ -29,7 +31,8 @@ package enum TemporaryPostgres {
         private var count = 0
         private var latest: Task<String, any Error>?
 
-        /// One at a time: PostgreSQL refuses to copy a template which another copy is being made of.
+        /// Creates a database after all earlier calls have ended, because PostgreSQL cannot copy a template while
+        /// another copy of it is being made.
         func database(migrations: [Migration]) async throws -> String {
             let previous = latest
             let task = Task {

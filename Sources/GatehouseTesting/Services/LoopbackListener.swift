@@ -2,11 +2,11 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A TCP listener on 127.0.0.1 with blocking sockets, for fake servers that control every byte they send.
+/// A TCP listener on 127.0.0.1 with blocking sockets, for fake servers that control every byte that they send.
 ///
-/// Each connection is served on a thread of its own.
+/// Each connection is served on its own thread.
 package final class LoopbackListener: Sendable {
-    /// No socket could be opened.
+    /// The error if no socket could be opened.
     package struct Unavailable: Error {}
 
     package let port: UInt16
@@ -30,15 +30,15 @@ package final class LoopbackListener: Sendable {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Accepts connections until `close`.
+    /// Accepts connections until `close` is called.
     ///
-    /// Each connection is closed when `serve` returns.
+    /// Each connection is closed when `serve` returns for it.
     package func start(_ serve: @escaping @Sendable (_ connection: Int32) -> Void) {
         Thread.detachNewThread { [self] in
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { break }
-                // A program that a test starts must not keep the connection open.
+                // Programs that a test starts must not inherit the connection and keep it open.
                 _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
                 _ = open.withLock { $0.insert(connection) }
                 Thread.detachNewThread { [self] in
@@ -51,7 +51,7 @@ package final class LoopbackListener: Sendable {
         }
     }
 
-    /// Stops accepting, and ends all connections.
+    /// Stops accepting connections, and closes the open ones.
     package func close() {
         shutdown(listener, Int32(SHUT_RDWR))
         for connection in open.withLock({ $0 }) { shutdown(connection, Int32(SHUT_RDWR)) }

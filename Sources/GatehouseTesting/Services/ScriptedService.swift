@@ -3,24 +3,24 @@ public import ProviderKit
 internal import Foundation
 internal import Synchronization
 
-/// A service behind a provider that answers from a script, records requests, and fails on demand.
+/// A service behind a provider that responds according to a script, records requests, and can be made to fail.
 public final class ScriptedService: HTTPFetching {
-    /// Makes the response to a request.
+    /// Creates the response to a request.
     public typealias Answer = @Sendable (FetchRequest) -> FetchResponse
 
-    /// The condition of the service.
+    /// How the service behaves.
     public enum Condition: String, Sendable, CaseIterable {
-        /// It answers from its script.
+        /// The service responds according to its script.
         case working
-        /// It cannot be reached.
+        /// The service cannot be reached.
         case down
-        /// Each response is a 503.
+        /// Each response has the status 503.
         case failing
-        /// Each response is a 200 with an HTML page.
+        /// Each response has the status 200 and an HTML page.
         case talkingHTML
-        /// Each response is a 200 with `{}`.
+        /// Each response has the status 200 and the body `{}`.
         case sayingNothing
-        /// Each response is a 200 with deeply nested JSON.
+        /// Each response has the status 200 and deeply nested JSON.
         case sayingTooMuch
     }
 
@@ -32,26 +32,26 @@ public final class ScriptedService: HTTPFetching {
 
     private let state: Mutex<State>
 
-    /// Creates a service with answers by URL without query; other URLs are a 404.
+    /// Creates a service with responses by URL without query; for other URLs the status is 404.
     public init(_ answers: [String: Answer] = [:]) {
         state = Mutex(State(answers: answers))
     }
 
-    /// The condition of the service.
+    /// How the service behaves at present.
     public var condition: Condition {
         get { state.withLock { $0.condition } }
         set { state.withLock { $0.condition = newValue } }
     }
 
-    /// The requests so far, oldest first.
+    /// The requests received so far, oldest first.
     public var requests: [FetchRequest] { state.withLock { $0.requests } }
 
-    /// Sets the answer for a URL.
+    /// Sets the response for a URL.
     public func answer(_ url: String, with answer: @escaping Answer) {
         state.withLock { $0.answers[url] = answer }
     }
 
-    /// Answers according to the script and the condition.
+    /// Responds according to the script and the condition.
     public func fetch(_ request: FetchRequest) async throws -> FetchResponse {
         let (condition, answer) = state.withLock { state in
             state.requests.append(request)

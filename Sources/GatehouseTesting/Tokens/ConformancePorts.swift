@@ -3,7 +3,7 @@ public import ProviderKit
 
 internal import Tokens
 
-/// Ports for testing a provider: the server's own verification of tokens, and a service of the test.
+/// Ports for testing a provider: the server's own token verification, and a service that the test supplies.
 public enum ConformancePorts {
     /// Creates ports with a service and a clock.
     public static func make(

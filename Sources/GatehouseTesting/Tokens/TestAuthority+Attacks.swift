@@ -8,15 +8,15 @@ internal import Tokens
 public enum TokenAttack: String, Sendable, CaseIterable {
     /// `alg` is `none`, and there is no signature.
     case unsigned
-    /// The signature is an HMAC under the public key.
+    /// The signature is an HMAC with the public key as its secret.
     case keyConfusion
-    /// Another key signed the token, under the same `kid`.
+    /// The token is signed with another key, but has the same `kid`.
     case foreignKey
-    /// Another key signed the token, which contains the key.
+    /// The token is signed with another key, which its header contains.
     case embeddedKey
     /// The claims were changed after signing.
     case changedClaims
-    /// A part of the signature is missing.
+    /// The end of the signature is missing.
     case cutSignature
     /// The header requires an unknown extension (RFC 7515, 4.1.11).
     case unknownExtension
@@ -26,14 +26,14 @@ public enum TokenAttack: String, Sendable, CaseIterable {
     case withoutExpiry
     /// `nbf` is tomorrow.
     case notYetValid
-    /// `iss` is another.
+    /// `iss` is another issuer.
     case otherIssuer
-    /// `aud` is another.
+    /// `aud` is another audience.
     case otherAudience
 }
 
 extension TestAuthority {
-    /// A token with good claims that must be refused.
+    /// Creates a token with valid claims that must be refused because of the attack.
     public func token(_ claims: [String: JSONValue], under attack: TokenAttack, now: Date) throws -> String {
         let now = Int64(now.timeIntervalSince1970)
         switch attack {
@@ -62,7 +62,7 @@ extension TestAuthority {
         }
     }
 
-    /// One token for each attack, with the attack's name.
+    /// Creates one token for each attack, with the attack's name.
     public func attacks(
         on claims: [String: JSONValue], now: Date, except spared: Set<TokenAttack> = []
     ) throws -> [(name: String, token: String)] {

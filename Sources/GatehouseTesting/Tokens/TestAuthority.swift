@@ -5,7 +5,7 @@ internal import CryptoExtras
 public import Foundation
 internal import Tokens
 
-/// An issuer of signed tokens for tests, with a key of its own.
+/// An issuer of signed tokens for tests, with its own key.
 public struct TestAuthority: Sendable {
     private enum Key: Sendable {
         case rsa(_RSA.Signing.PrivateKey)
@@ -15,12 +15,12 @@ public struct TestAuthority: Sendable {
 
     /// The key's `kid`.
     public let keyID: String
-    /// The algorithm of signatures.
+    /// The algorithm that signs tokens.
     public let algorithm: TokenRules.Algorithm
     private let key: Key
 
     /// Creates an issuer with a new key.
-    /// - Throws: `UnreadableKeys` for other algorithms than RS256, ES256 and EdDSA.
+    /// - Throws: `UnreadableKeys` for algorithms other than RS256, ES256 and EdDSA.
     public init(_ algorithm: TokenRules.Algorithm = .es256, keyID: String = "test-key") throws {
         self.keyID = keyID
         self.algorithm = algorithm
@@ -81,7 +81,7 @@ public struct TestAuthority: Sendable {
         }
     }
 
-    /// Signs claims as a compact JWS (RFC 7515, 3.1); `header` overrides `alg`, `kid` and `typ`.
+    /// Signs claims as a compact JWS (RFC 7515, 3.1); the members of `header` override `alg`, `kid` and `typ`.
     public func token(_ claims: [String: JSONValue], header: [String: JSONValue] = [:]) throws -> String {
         let standard: [String: JSONValue] = [
             "alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": "JWT",
@@ -89,7 +89,7 @@ public struct TestAuthority: Sendable {
         return try signed(header: standard.merging(header) { $1 }, payload: Data(JSONValue.object(claims).text.utf8))
     }
 
-    /// Signs any payload as a compact JWS, JSON or not.
+    /// Signs any payload as a compact JWS; the payload need not be JSON.
     public func token(payload: Data) throws -> String {
         try signed(header: ["alg": .string(algorithm.rawValue), "kid": .string(keyID)], payload: payload)
     }
@@ -113,7 +113,7 @@ public struct TestAuthority: Sendable {
 }
 
 extension JSONValue {
-    /// The value as JSON with sorted members and without escaped slashes, which YAML can read too.
+    /// The value as JSON with sorted members and without escaped slashes, which is also valid YAML.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
