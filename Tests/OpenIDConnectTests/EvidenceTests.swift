@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenIDConnectProvider
 
-/// Verification of addresses by issuer, settings and claims.
+/// Tests how issuer, settings and claims determine whether an address is verified.
 struct EvidenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenIDConnectProvider
 
-/// Each ready service, as it really answers.
+/// Tests each preset with responses of the form that its service sends.
 struct PresetTests {
     private let world = World()
     private let callback = RedirectCallback(parameters: ["code": "c"])
@@ -15,7 +15,7 @@ struct PresetTests {
         return try #require(provider as? any RedirectProvider)
     }
 
-    /// A service whose discovery is there, with the endpoints of the scripted issuer.
+    /// Publishes a discovery document with the endpoints of the scripted issuer.
     private func publish(at base: String, as issuer: String) {
         let document = World.discovery.with(["issuer": .string(issuer)])
         world.service.answer(base + "/.well-known/openid-configuration", document)

@@ -126,7 +126,7 @@ struct RedirectTests {
         let callback = name.map { ["iss": $0] } ?? [:]
         let identity = try? await world.signIn(to: provider, bringing: callback)
         #expect((identity != nil) == isTaken)
-        // A mixed-up code must not even reach the token endpoint.
+        // A code of another issuer must not reach the token endpoint.
         #expect(world.service.requests(to: "https://id.example/token").count == (isTaken ? 1 : 0))
     }
 
@@ -154,9 +154,9 @@ struct RedirectTests {
     @Test(
         arguments: [
             ["azp": "client"], ["aud": ["client"]], ["aud": ["client", "another"], "azp": "client"],
-            // SHA-256 of "at", its left half.
+            // The left half of the SHA-256 of "at".
             ["at_hash": .string(String(CodeChallenge.s256(of: "at").prefix(21)) + "g")],
-            // Another digest than SHA-256 is not looked at.
+            // A digest of another length than SHA-256 gives is ignored.
             ["at_hash": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
         ] as [[String: JSONValue]])
     func `a token of this flow is accepted`(_ claims: [String: JSONValue]) async throws {

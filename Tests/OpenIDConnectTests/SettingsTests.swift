@@ -58,7 +58,7 @@ extension Provider {
     fileprivate static var settings: SettingsSchema { Settings.schema }
 }
 
-/// A provider from settings as configuration has them.
+/// Makes a provider from settings in the form of the configuration.
 func makeProvider<P: Provider>(_ type: P.Type, _ settings: String, in world: World) throws -> P {
     try P(settings: JSONDecoder().decode(P.Settings.self, from: Data(settings.utf8)), context: world.context)
 }

@@ -39,11 +39,11 @@ struct UserInfoTests {
 
     @Test func `an address and its word come from the same document`() async throws {
         let provider = try world.provider()
-        // The token has the word alone, about whichever address.
+        // The token has `email_verified` but no address.
         world.service.answer(Self.endpoint, ["sub": "u-1", "email": "victim@example.com"])
         let other = try await world.signIn(with: ["email": nil], to: provider)
         #expect(other.email == "victim@example.com")
-        // The token has the address alone.
+        // The token has the address but no `email_verified`.
         world.service.answer(Self.endpoint, ["sub": "u-1", "email_verified": true, "name": "Jo"])
         let own = try await world.signIn(with: ["email_verified": nil, "name": nil], to: provider)
         #expect(own.email == "jo@example.com" && own.displayName == "Jo")

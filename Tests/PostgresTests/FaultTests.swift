@@ -4,7 +4,7 @@ import Postgres
 import Synchronization
 import Testing
 
-/// The server goes away and comes back while many callers are busy.
+/// Tests that the server stops and returns while many callers are busy.
 @Suite struct FaultTests {
     /// The results of the calls of a load.
     private struct Tally {
@@ -14,7 +14,9 @@ import Testing
         var slowest = Duration.zero
     }
 
-    /// Callers that write ascending numbers, each call answered exactly once, until told to end.
+    /// Callers that write ascending numbers until they are stopped.
+    ///
+    /// Each call is answered exactly once.
     private final class Load: Sendable {
         private let next = Atomic(0)
         private let isOver = Atomic(false)

@@ -22,7 +22,7 @@ import Testing
             _ = try await database.execute(.notify, .text(""))
             #expect(await received.next() == .notification(""))
 
-            // it is probed, or it would be outdated after 0.7 s
+            // the connection is probed; without that it would count as outdated after 0.7 s
             try await Task.sleep(for: .seconds(1))
             #expect(listener.isCurrent)
             database.stopListening(listener)

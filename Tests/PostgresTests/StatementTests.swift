@@ -2,12 +2,12 @@ import GatehouseTesting
 import Postgres
 import Testing
 
-/// Single statements on pipelined connections: each caller gets its own answer, in time or not at all.
+/// Tests single statements on pipelined connections: each caller gets its own result before its deadline, or an error.
 @Suite struct StatementTests {
     @Test func anErrorInABatchIsItsOwnCallersAlone() async throws {
         try await withDatabase(configure: { $0.pipelined = 1 }) { database in
             try await database.ready(within: .seconds(5))
-            // what the connection is busy with holds the others back until they leave as one batch
+            // while the connection is busy, the other statements wait and are then sent as one batch
             async let busy: String = database.value(.sleep, .double(0.1))
             let outcomes = try await withThrowingTaskGroup(of: (Int, Result<Int, PostgresError>).self) { group in
                 for number in 0..<50 {
@@ -79,7 +79,7 @@ import Testing
             #expect(await thrown { try await task.value } == .cancelled)
             #expect(await thrown { try await queued.value } == .cancelled)
             #expect(ContinuousClock.now - start < .milliseconds(500))
-            // the connection serves on, once the server is through with the cancelled one
+            // the connection can be used again after the server has ended the cancelled statement
             let one: Int32 = try await database.value(.one)
             #expect(one == 1)
         }

@@ -4,7 +4,7 @@ import Logging
 import Postgres
 import Testing
 
-/// A started client of a new database, stopped after `body`.
+/// Runs `body` with a started client of a new database, and stops the client afterwards.
 func withDatabase<Value>(
     url: String? = nil,
     configure: (inout Database.Configuration) -> Void = { _ in },
@@ -27,7 +27,7 @@ func withDatabase<Value>(
     }
 }
 
-/// Tries again every few milliseconds until `condition` holds; a test's last resort where only the server can tell.
+/// Checks `condition` every few milliseconds until it holds, for states that only the server can report.
 func eventually(
     within limit: Duration = .seconds(10), sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
@@ -50,7 +50,7 @@ extension Statement {
 }
 
 extension Row {
-    /// The only column.
+    /// Returns the value of the only column.
     func value<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws -> Value {
         var row = self
         return try row.next()
@@ -58,13 +58,13 @@ extension Row {
 }
 
 extension Executor {
-    /// The only column of the only row.
+    /// Returns the value of the only column of the only row.
     func value<Value: PostgresDecodable>(_ statement: Statement, _ binds: Bind...) async throws -> Value {
         try #require(try await first(statement, binds)).value()
     }
 }
 
-/// The error `body` throws, for a comparison.
+/// Returns the error that `body` throws, for a comparison.
 func thrown<Value>(by body: () async throws -> Value) async -> PostgresError? {
     do {
         _ = try await body()
@@ -74,7 +74,7 @@ func thrown<Value>(by body: () async throws -> Value) async -> PostgresError? {
     }
 }
 
-/// Stops, continues or kills a server process.
+/// Sends a signal to a server process, to stop, continue or kill it.
 func signal(_ name: String, to process: Int) throws {
     let numbers = ["STOP": SIGSTOP, "CONT": SIGCONT, "KILL": SIGKILL]
     let number = try #require(numbers[name])

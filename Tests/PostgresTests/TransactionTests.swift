@@ -167,7 +167,7 @@ import Testing
 
     @Test func aCommitWithoutAnswerMayHaveHappened() async throws {
         try await withTable(configure: { $0.transactions = 1 }) { database in
-            // a deferred trigger makes COMMIT take its time
+            // a deferred trigger makes COMMIT slow
             try await database.transaction { try await $0.script(slowCommit) }
             let task = Task { try await database.transaction { _ = try await $0.execute(.insert, .int(1)) } }
             try await eventually { (try await database.value(.committers) as Int) == 1 }

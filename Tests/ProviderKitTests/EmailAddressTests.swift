@@ -5,12 +5,13 @@ import Testing
     @Test(arguments: [
         ("a@b.co", "a@b.co"),
         ("Ada.Lovelace+x@Example.COM", "ada.lovelace+x@example.com"),
-        // NFC, and only ASCII letters fold: what Unicode folds is another mailbox.
+        // Addresses are in NFC, and only ASCII letters are folded. Other case mappings of Unicode would name another
+        // mailbox.
         ("Jose\u{301}@example.com", "jos\u{e9}@example.com"),
         ("JOS\u{c9}@example.com", "jos\u{c9}@example.com"),
         ("ada@b\u{fc}cher.example", "ada@xn--bcher-kva.example"),
         ("ada@B\u{dc}CHER.example", "ada@xn--bcher-kva.example"),
-        // Full-width letters in a domain are the same host.
+        // Full-width letters in a domain name the same host.
         ("ada@\u{ff45}xample.com", "ada@example.com"),
     ])
     func oneForm(typed: String, stored: String) {
@@ -31,7 +32,7 @@ import Testing
         #expect(EmailAddress(typed) == nil)
     }
 
-    /// A source may have verified another mailbox than the one of the normal form.
+    /// The source may have verified another mailbox than the one that the normal form names.
     @Test(arguments: [
         ("ada@example.com", true), ("Ada@EXAMPLE.com", true), ("jos\u{e9}@example.com", true),
         ("Jose\u{301}@example.com", true), ("ada@b\u{fc}cher.example", true), ("ada@B\u{dc}CHER.example", true),

@@ -8,7 +8,7 @@ struct IPAddressTests {
         ("2001:DB8:0:0::1", "2001:db8::1", "2001:db8::/64"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("2001:db8:1:3:3:4:5:6", "2001:db8:1:3:3:4:5:6", "2001:db8:1:3::/64"),
-        // Not mapped, only compatible (RFC 4291, 2.5.5.1): an address of IPv6 like any other.
+        // An IPv4-compatible address (RFC 4291, 2.5.5.1) is not mapped. It is treated like any other IPv6 address.
         ("::203.0.113.7", "::203.0.113.7", "::/64"),
     ])
     func `an address, and the network that one subscriber is given`(

@@ -9,7 +9,7 @@ import Testing
         ("+491711234567", "+491711234567", "DE"),
         ("+34612345678", "+34612345678", "ES"),
         ("+14155552671", "+14155552671", "US"),
-        // Shared country codes are told apart by the number.
+        // If countries share a code, the rest of the number determines the country.
         ("+15142345678", "+15142345678", "CA"),
         ("+441481256789", "+441481256789", "GG"),
         ("+77011234567", "+77011234567", "KZ"),
@@ -17,12 +17,12 @@ import Testing
         ("+390612345678", "+390612345678", "IT"),
         ("+330612345678", "+33612345678", "FR"),
         ("+4407400123456", "+447400123456", "GB"),
-        // Mexico's and Argentina's former or domestic mobile prefixes.
+        // Former or domestic mobile prefixes of Mexico and Argentina are removed.
         ("+5215512345678", "+525512345678", "MX"),
         ("+5491123456789", "+5491123456789", "AR"),
-        // The North American numbers kept for fiction can't be told from others by their form.
+        // North American numbers that are reserved for fiction have the form of other numbers.
         ("+12025550123", "+12025550123", "US"),
-        // Toll-free everywhere: of no country.
+        // International toll-free numbers belong to no country.
         ("+80012345678", "+80012345678", nil),
     ])
     func oneForm(typed: String, stored: String, region: String?) {
@@ -33,13 +33,13 @@ import Testing
     }
 
     @Test(arguments: [
-        // National, or dialled from somewhere.
+        // National forms, and numbers with dialling prefixes.
         "0612345678", "33612345678", "0033612345678", "00 33 6 12 34 56 78", "+0612345678",
-        // Written for people.
+        // Numbers with separators.
         "+33 6 12 34 56 78", "+33-6-12-34-56-78", "+33(0)612345678", "+33.612345678", "tel:+33612345678",
         "+33612345678;ext=1", "+33612345678,123", "+33612345678#", "+33612345678x1", " +33612345678", "+33612345678 ",
         "+33612345678\n", "+33612345678\u{0}", "\u{0}+33612345678", "+33612345678\r\n", "++33612345678",
-        // Vanity letters.
+        // Numbers with letters.
         "+1800FLOWERS", "+3361234567O", "+3361234567l", "+33612345678e1",
         // Look-alikes: Arabic-Indic, Persian, Devanagari, full-width, mathematical, superscript and the full-width
         // plus.
@@ -49,7 +49,7 @@ import Testing
         // Invisible characters.
         "+336123\u{200B}45678", "+336123\u{AD}45678", "\u{202A}+33612345678\u{202C}", "+33612345678\u{FE0F}",
         "+3361234567\u{301}8", "\u{FEFF}+33612345678",
-        // No such number.
+        // Texts that are not numbers, and numbers of a wrong length.
         "", "+", "+3", "+33", "+336", "+3361234567", "+336123456789", "+1234567", "+123456789012345",
         "+00000000000", "+99999999999", "+99912345678", "+15555550123", "+15551234567", "+447700900123",
         "+33639981234", "+\(String(repeating: "9", count: 10_000))",
@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: [
         ("+33612345678", true), ("+14155552671", true), ("+390612345678", false), ("+33142685300", false),
-        // Premium rate, shared cost, toll-free, of no country, voice over IP.
+        // Numbers for premium rate, shared cost, toll-free, no country and voice over IP.
         ("+33891234567", false), ("+449012345678", false), ("+441481256789", false), ("+80012345678", false),
         ("+18005551234", false), ("+33912345678", false),
     ])
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-/// The regular expression that the OpenAPI document shows.
+/// Tests the regular expression in the OpenAPI document.
 @Suite struct PhonePatternTests {
     @Test(arguments: [
         "+33612345678", "+4915112345678", "+491711234567", "+34612345678", "+14155552671", "+15142345678",

@@ -98,7 +98,7 @@ import Testing
         await until { reads.waiting == 2 }
         leaving.cancel()
         waiting.cancel()
-        // Before any statement has ended.
+        // The cancelled caller returns before any statement has ended.
         await #expect(throws: CancellationError.self) { try await leaving.value }
         await #expect(throws: CancellationError.self) { try await waiting.value }
         #expect(reads.waiting == 1)
@@ -132,7 +132,9 @@ import Testing
     }
 }
 
-/// Rows that name their key (a negative one's can't be read), and the table's version when the statement began.
+/// A table whose rows contain their key and the table's version at the start of the statement.
+///
+/// Rows with a negative key cannot be read.
 private final class Table: Sendable {
     struct Broken: Error {}
 
@@ -157,7 +159,7 @@ private final class Table: Sendable {
         set { state.withLock { $0.isBroken = newValue } }
     }
 
-    /// No statement ends before it is.
+    /// Statements end only while this is `true`.
     var isOpen: Bool {
         get { state.withLock { $0.isOpen } }
         set { state.withLock { $0.isOpen = newValue } }

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPAPI
 
 struct ForwardingTests {
-    /// Values of `X-Forwarded-For` behind proxies of 10.0.0.0/8 and fd00::/8, and the client that each gives.
+    /// Values of `X-Forwarded-For`, and the client address of each, if 10.0.0.0/8 and fd00::/8 are trusted proxies.
     private static let cases: [([String], String?)] = [
         ([], nil), ([""], nil), ([" , "], nil),
         (["203.0.113.7"], "203.0.113.7"),
@@ -16,7 +16,7 @@ struct ForwardingTests {
         (["[2001:db8::1]:443"], "2001:db8::1"), (["[2001:db8::1]"], "2001:db8::1"), (["2001:DB8::1"], "2001:db8::1"),
         (["203.0.113.7, [fd00::1]:443"], "203.0.113.7"),
         (["::ffff:203.0.113.7"], "203.0.113.7"), (["203.0.113.7, ::ffff:10.1.2.3"], "203.0.113.7"),
-        // Without brackets the last group is no port.
+        // Without brackets, the last group is part of the address and not a port.
         (["2001:db8::1:443"], "2001:db8::1:443"),
         (["203.0.113.7, unknown"], nil), (["203.0.113.7, <script>, 10.1.2.3"], nil),
         (["unknown, 203.0.113.7"], "203.0.113.7"),

@@ -1,6 +1,6 @@
 import ProviderKit
 
-/// Short ways into a JSON value; what is not there is `nil` or empty.
+/// Accessors for JSON values. Missing members are `nil` or empty.
 extension JSONValue {
     enum Step: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         case key(String)
@@ -36,7 +36,7 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The value and everything in it.
+    /// The value itself and all values inside.
     var everything: [JSONValue] {
         [self] + members.values.flatMap(\.everything) + elements.flatMap(\.everything)
     }

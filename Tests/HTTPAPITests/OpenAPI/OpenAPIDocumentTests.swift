@@ -125,7 +125,7 @@ struct OpenAPIDocumentTests {
     }
 }
 
-/// Payloads of the operations.
+/// The payloads of the test's operations.
 private enum Sample {
     struct Body: RequestPayload {
         let name: String

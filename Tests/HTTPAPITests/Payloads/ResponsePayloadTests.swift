@@ -29,7 +29,7 @@ struct ResponsePayloadTests {
         return SessionResponse(SignedIn(session: session, tokens: tokens))
     }
 
-    /// Every member of a response is documented, and every required one is there.
+    /// Expects that every member of a response is documented and that every required member is present.
     private func expectDocumented(
         _ payload: some ResponsePayload, except further: Set<String> = [],
         sourceLocation: SourceLocation = #_sourceLocation

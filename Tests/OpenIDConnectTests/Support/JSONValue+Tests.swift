@@ -2,10 +2,12 @@ import Foundation
 public import ProviderKit
 
 extension JSONValue: ExpressibleByNilLiteral {
-    /// As in JSON.
+    /// Makes `nil` a literal for JSON's `null`.
     public init(nilLiteral: ()) { self = .null }
 
-    /// This object with further members; `null` removes one.
+    /// Returns a copy of the object with further members.
+    ///
+    /// `null` removes a member.
     func with(_ members: [String: JSONValue]) -> JSONValue {
         .object((object ?? [:]).merging(members) { $1 }.filter { !$0.value.isNull })
     }

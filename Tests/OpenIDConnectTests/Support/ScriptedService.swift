@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// A service that answers from a table of URLs, counts what it was asked, and signs ID tokens.
+/// A service that answers from a table of URLs, records the requests, and signs ID tokens.
 final class ScriptedService: HTTPFetching {
     struct Answer: Sendable {
         var status = 200
@@ -39,13 +39,13 @@ final class ScriptedService: HTTPFetching {
             state.requests.append(request)
             return state.isDown ? nil : state.answers[request.url]
         }
-        // Others get a chance to ask for the same meanwhile.
+        // Other tasks may request the same URL in the meantime.
         await Task.yield()
         guard let answer else { throw ProviderError.unavailable }
         return FetchResponse(status: answer.status, headers: answer.headers, body: try [UInt8](answer.body.data))
     }
 
-    /// An ID token of these claims.
+    /// Returns an ID token with these claims.
     func sign(_ claims: JSONValue, algorithm: String = "ES256") throws -> String {
         let header: JSONValue = ["alg": .string(algorithm), "kid": "k1", "typ": "JWT"]
         let content = try "\(header.data.base64URL).\(claims.data.base64URL)"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenIDConnectProvider
 
-/// One issuer, one clock and one redirect flow.
+/// The environment of a test: one issuer, one clock and one redirect flow.
 final class World: Sendable {
     static let issuer = "https://id.example"
     static let discoveryURL = issuer + "/.well-known/openid-configuration"
@@ -60,7 +60,7 @@ final class World: Sendable {
         return tokens.with(["access_token": "at"]).with(answer)
     }
 
-    /// Evidence of a person whose ID token says this besides, or instead.
+    /// Signs in with an ID token whose default claims are extended or replaced by `claims`.
     func signIn(
         with claims: [String: JSONValue] = [:], and answer: [String: JSONValue] = [:],
         to provider: OpenIDConnectProvider, flow: RedirectFlow = World.flow, bringing callback: [String: String] = [:]

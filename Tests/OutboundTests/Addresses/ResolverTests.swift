@@ -38,7 +38,7 @@ struct ResolverTests {
         resolver.close()
     }
 
-    /// A lookup that hangs is not waited for, and doesn't hold up another host's.
+    /// A lookup that hangs is abandoned at its deadline, and does not delay the lookup of another host.
     @Test func waitsNoLongerThanItMay() async throws {
         let release = DispatchSemaphore(value: 0)
         let resolver = Resolver(lifetime: .seconds(30), loops: MultiThreadedEventLoopGroup.singleton) { host in

@@ -3,11 +3,11 @@ import Testing
 @testable import Outbound
 
 struct CircuitBreakerTests {
-    /// An event and its second after the start.
+    /// An event, with the second at which it occurs.
     enum Step: Sendable {
         case succeed(at: Int)
         case fail(at: Int)
-        /// An exchange that ends without telling anything.
+        /// An exchange that ends without a result, such as by cancellation.
         case vanish(at: Int)
         case refused(at: Int)
     }
@@ -15,18 +15,18 @@ struct CircuitBreakerTests {
     @Test(
         arguments: [
             [.fail(at: 0), .fail(at: 0), .fail(at: 0), .fail(at: 0), .succeed(at: 1)],
-            // A success in between: nothing opens.
+            // A success in between keeps the circuit closed.
             [.fail(at: 0), .fail(at: 0), .fail(at: 0), .fail(at: 0), .succeed(at: 0)]
                 + [.fail(at: 1), .fail(at: 1), .fail(at: 1), .fail(at: 1), .succeed(at: 1)],
             // A neutral result is no failure and does not interrupt a series of failures.
             opened + [.refused(at: 0), .refused(at: 4), .succeed(at: 5), .succeed(at: 5)],
             [.fail(at: 0), .fail(at: 0), .vanish(at: 0), .fail(at: 0), .fail(at: 0), .fail(at: 0), .refused(at: 1)],
-            // The delay doubles up to a minute, and starts again after a success.
+            // The delay doubles up to a minute. After a success it starts at five seconds again.
             opened + [.fail(at: 5), .refused(at: 14), .fail(at: 15), .refused(at: 34), .fail(at: 35), .refused(at: 74)]
                 + [.fail(at: 75), .refused(at: 134), .fail(at: 135), .refused(at: 194), .succeed(at: 195)]
                 + [.fail(at: 195), .fail(at: 195), .fail(at: 195), .fail(at: 195), .fail(at: 195)]
                 + [.refused(at: 199), .succeed(at: 200)],
-            // A probe that vanishes leaves its place to the next.
+            // A probe that ends without a result makes room for the next probe.
             opened + [.vanish(at: 5), .succeed(at: 5), .succeed(at: 5)],
         ] as [[Step]])
     func goesThroughItsPhases(_ steps: [Step]) throws {
@@ -58,7 +58,9 @@ struct CircuitBreakerTests {
         return try #require(admission)
     }
 
-    /// Refusals change nothing.
+    /// Returns whether the breaker refuses an exchange.
+    ///
+    /// The check works on a copy.
     private func refuses(_ breaker: CircuitBreaker, at now: ContinuousClock.Instant) -> Bool {
         var breaker = breaker
         return breaker.admit(at: now) == nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Outbound
 
-/// The failure of one provider does not affect others.
+/// Tests that the failure of one provider does not affect others.
 struct IsolationTests {
     @Test func aFailingUpstreamIsLeftAlone() async throws {
         let clock = ManualClock()
@@ -16,7 +16,7 @@ struct IsolationTests {
                     for _ in 0..<5 { #expect(await fetcher.status(of: failing.url()) == 500) }
                     for _ in 0..<20 { #expect(await fetcher.fails(failing.url())) }
                     #expect(failing.asked.count == 5)
-                    // Another upstream of the same provider, and another provider of the same upstream, go on.
+                    // Another upstream of the same provider, and another provider of the same upstream, still work.
                     #expect(await fetcher.status(of: well.url()) == 200)
                     #expect(await network.fetcher("two").status(of: failing.url()) == 500)
                     #expect(network.statistics.first?.isUp == false)
@@ -54,7 +54,7 @@ struct IsolationTests {
         }
     }
 
-    /// Sixteen are under way; the seventeenth is refused at once, and another owner's goes through.
+    /// While sixteen exchanges are under way, the seventeenth is refused at once, and one of another owner succeeds.
     @Test func aSlowProviderTakesNoMoreThanItsShare() async throws {
         try await LocalUpstream.with(answer: { $0.uri == "/slow" ? .silence : .reply(200) }) { upstream in
             try await OutboundNetwork.with(limits: OutboundLimits(deadline: .seconds(30), concurrency: 16)) { network in

@@ -61,7 +61,7 @@ struct OutboundFetcherTests {
                 #expect(try await fetcher.fetch(.get(upstream.url("/fits"))).body.count == 1000)
                 #expect(await fetcher.fails(upstream.url("/long")))
                 #expect(await fetcher.fails(upstream.url("/endless")))
-                // Reading stopped, so that writing did: the connection is closed within moments.
+                // The client stopped reading, so the server can no longer write: the connection is closed soon.
                 var written = -1
                 while written != upstream.chunksWritten {
                     written = upstream.chunksWritten
@@ -113,7 +113,7 @@ struct OutboundFetcherTests {
         }
     }
 
-    /// The last exchange of a provider whose caller has gone says nothing about the upstream.
+    /// A cancelled call ends only its own exchange, and does not count as a failure of the upstream.
     @Test func aCallerThatGoesAwayEndsItsExchangeAlone() async throws {
         try await LocalUpstream.with(answer: { $0.uri == "/silent" ? .silence : .reply(200) }) { upstream in
             try await OutboundNetwork.with { network in

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Outbound
 
-/// How deliveries leave: the checks of a provider's calls, and nothing of the answer but its status.
+/// Tests the requests for deliveries: destinations are checked as for providers, and only the status of a response is
+/// read.
 struct OutboundPosterTests {
     private func post(
         _ url: String, by network: OutboundNetwork, isPrivate: Bool = true, within deadline: Duration = .seconds(3)
@@ -51,7 +52,7 @@ struct OutboundPosterTests {
                 await #expect(throws: Obstacle.timeout) {
                     try await post(upstream.url(), by: network, within: .milliseconds(300))
                 }
-                // No circuit opens: the queue decides when to try again.
+                // No circuit opens, because the queue decides when to retry.
                 for _ in 0..<10 {
                     await #expect(throws: Obstacle.timeout) {
                         try await post(upstream.url(), by: network, within: .milliseconds(20))
@@ -95,7 +96,8 @@ struct OutboundPosterTests {
                     try await post(upstream.url(host: "a.example", scheme: "https"), by: network, isPrivate: false)
                 }
             }
-            // The name exists only here: the client does not resolve it again, so that no later answer counts.
+            // The name exists only in this lookup. The client does not resolve it again, so a different later answer
+            // has no effect.
             let pinned: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
             try await OutboundNetwork.with(lookUp: pinned) { network in
                 let status = try await post(upstream.url(host: "pinned.invalid"), by: network)

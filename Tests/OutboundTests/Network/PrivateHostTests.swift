@@ -6,7 +6,7 @@ import Testing
 
 @testable import Outbound
 
-/// Destinations that requests may and may not reach.
+/// Tests which destinations requests may reach.
 struct PrivateHostTests {
     @Test(arguments: [
         "https://127.0.0.1", "https://127.1", "https://2130706433", "https://0x7f.1", "https://0177.0.0.1",
@@ -46,7 +46,7 @@ struct PrivateHostTests {
         }
     }
 
-    /// The name exists only here: the client does not resolve it again.
+    /// The name exists only in the test's lookup, which shows that the client does not resolve it again.
     @Test func theConnectionGoesToTheAddressThatWasChecked() async throws {
         let record = Names()
         try await LocalUpstream.with(answer: { .reply(200, body: $0.headers["host"] ?? "") }) { upstream in
@@ -70,7 +70,7 @@ struct PrivateHostTests {
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
-    /// No server listens at the first address, so that nothing was sent.
+    /// No server listens at the first address, so nothing is sent there before the next address is tried.
     @Test func theNextAddressIsTriedWhereNoConnectionIsMade() async throws {
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
             let lookUp: Resolver.LookUp = { _ in
@@ -105,7 +105,7 @@ struct PrivateHostTests {
     }
 }
 
-/// A self-signed certificate of one host.
+/// A self-signed certificate for one host.
 struct TestCertificate {
     private let certificate: [NIOSSLCertificate]
     private let key: NIOSSLPrivateKey

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Outbound
 
-/// The oldest version of TLS that is spoken is 1.2.
+/// Tests that TLS 1.2 is the oldest version that the client accepts.
 struct TLSFloorTests {
     @Test(arguments: [(TLSVersion.tlsv1, false), (.tlsv11, false), (.tlsv12, true), (.tlsv13, true)])
     func `an older version is refused`(newest: TLSVersion, isSpoken: Bool) async throws {

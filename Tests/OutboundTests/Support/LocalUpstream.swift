@@ -10,9 +10,9 @@ final class LocalUpstream: Sendable {
         case reply(UInt, headers: [String: String] = [:], body: String = "{}")
         /// Accepts connections and sends nothing.
         case silence
-        /// A body that never ends, in chunks.
+        /// Sends a chunked body that never ends.
         case endless
-        /// A head and a first byte, then nothing.
+        /// Sends the head and the first byte of the body, and then nothing.
         case stall
     }
 
@@ -68,7 +68,7 @@ final class LocalUpstream: Sendable {
 
     var asked: [Asked] { log.asked.withLock { $0 } }
     var connections: Int { log.connections.load(ordering: .relaxed) }
-    /// Of endless bodies, 64 KiB each.
+    /// The number of chunks of 64 KiB that were written for endless bodies.
     var chunksWritten: Int { log.chunks.load(ordering: .relaxed) }
 
     func url(_ path: String = "/", host: String = "127.0.0.1", scheme: String = "http") -> String {

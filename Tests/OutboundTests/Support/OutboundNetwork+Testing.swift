@@ -7,7 +7,7 @@ import Synchronization
 @testable import Outbound
 
 extension OutboundNetwork {
-    /// Runs the body with a network that is shut down whatever happens.
+    /// Runs the body with a network, which is shut down even if the body throws.
     @discardableResult
     static func with<Result>(
         limits: OutboundLimits = OutboundLimits(deadline: .seconds(3)), tls: TLSConfiguration? = nil,
@@ -34,12 +34,12 @@ extension OutboundNetwork {
 }
 
 extension HTTPFetching {
-    /// Of the answer to a GET, `nil` where none comes.
+    /// Returns the status of the response to a GET; `nil` if there is no response.
     func status(of url: String) async -> Int? {
         try? await fetch(.get(url)).status
     }
 
-    /// Whether it was refused or failed.
+    /// Returns whether a GET is refused or fails.
     func fails(_ url: String) async -> Bool {
         do {
             _ = try await fetch(.get(url))
@@ -50,7 +50,7 @@ extension HTTPFetching {
     }
 }
 
-/// A clock that moves only when a test moves it.
+/// A clock that only a test advances.
 final class ManualClock: Sendable {
     private let instant = Mutex(ContinuousClock.now)
 
@@ -59,7 +59,7 @@ final class ManualClock: Sendable {
     func advance(by duration: Duration) { instant.withLock { $0 += duration } }
 }
 
-/// Keeps what is logged.
+/// Records the log lines.
 final class LogRecorder: Sendable {
     private let lines = Mutex<[String]>([])
 

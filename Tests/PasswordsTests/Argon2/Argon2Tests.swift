@@ -7,7 +7,7 @@ import Testing
 
 extension HashingSuites {
     @Suite struct Argon2Tests {
-        /// The Argon2id vectors of the reference implementation (P-H-C/phc-winner-argon2, src/test.c).
+        /// The Argon2id test vectors of the reference implementation (P-H-C/phc-winner-argon2, src/test.c).
         @Test(arguments: [
             "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
             "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",

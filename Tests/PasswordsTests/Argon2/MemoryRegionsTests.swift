@@ -60,7 +60,7 @@ import Testing
         let second = try #require(regions.take(2 << 20))
         regions.giveBack(first, size: 2 << 20)
         regions.giveBack(second, size: 2 << 20)
-        // One at a time: the same region serves every time, and the other grows old.
+        // Runs that follow each other use the same region, while the other one stays unused.
         for _ in 1...2 {
             clock.advance(by: .seconds(10))
             regions.giveBack(try #require(regions.take(2 << 20)), size: 2 << 20)

@@ -21,7 +21,7 @@ struct CalibrationTests {
                 runs += 1
                 return runs
             }
-            // One fails, four are left.
+            // One of the five runs fails.
             return try [1000, nil, 1, 7, 1][run - 1].map { .seconds($0) } ?? { throw Failure() }()
         }
         #expect(median == .seconds(7))
@@ -44,7 +44,7 @@ private final class Rendezvous: Sendable {
         self.count = count
     }
 
-    /// - Returns: whether all came in time, the first time.
+    /// - Returns: whether all threads arrived in time at their first meeting.
     func meet() -> Bool {
         let arrived = state.withLock { state in
             state.arrived += 1

@@ -12,13 +12,13 @@ struct HashingPlacesTests {
             limits: .init(wait: wait, length: length))
     }
 
-    /// Twenty places: two threads, ten jobs each in the second that a caller bears.
+    /// There are twenty places: each of two threads does ten jobs within the longest accepted wait of a second.
     @Test(
         arguments: [
             (0, 0, nil), (19, 0, nil), (20, 0, .full), (500, 0, .full),
-            // Alone, a network has half of them.
+            // A network on its own may hold half of the places.
             (9, 9, nil), (10, 10, .network),
-            // Beside others, as many as are left.
+            // Beside others, a network may hold as many places as are then free.
             (13, 6, nil), (13, 7, .network), (18, 1, nil), (18, 2, .network),
         ] as [(Int, Int, HashingRefusal?)])
     func `no group holds more places than are free`(waiting: Int, held: Int, reason: HashingRefusal?) {
@@ -30,7 +30,7 @@ struct HashingPlacesTests {
         #expect(bySubject == (reason == .network ? .subject : reason))
     }
 
-    /// A block holds up to two thirds of them, however many networks it has.
+    /// A block holds at most two thirds of the places, however many networks it contains.
     @Test(arguments: [(13, 13, nil), (14, 14, .block), (17, 6, .block), (17, 5, nil)] as [(Int, Int, HashingRefusal?)])
     func `a block holds no more than twice what is left`(waiting: Int, held: Int, reason: HashingRefusal?) {
         let block = HashingPlaces.Share(reason: .block, count: held, factor: 2)
@@ -40,7 +40,7 @@ struct HashingPlacesTests {
     @Test(arguments: [1, 2, 3, 5, 9], [1, 2])
     func `a newcomer finds a place beside any number of floods`(floods: Int, factor: Int) {
         var held = [Int](repeating: 0, count: floods)
-        // Each takes all places it gets, in turn, until all are refused.
+        // Each flood in turn takes a place, until all of them are refused.
         var isGrowing = true
         while isGrowing {
             isGrowing = false

@@ -121,7 +121,8 @@ struct HashingPoolTests {
             #expect(throws: AccountsError.self) { try pool.requireCapacity(for: requester) }
         }
         #expect(pool.statistics.refusals == [.subject: 2])
-        // From the flood's own block about others, and the owner from their own.
+        // A request from the flood's block about another subject is accepted, and so is the owner's from another
+        // network.
         _ = await pool.queued(for: .at("11", in: "1", about: "y")) { runs.increment() }
         try pool.requireCapacity(for: .at("home", about: "x"))
         _ = await pool.queued(for: .at("home", about: "x")) { runs.increment() }
@@ -246,7 +247,7 @@ struct HashingPoolTests {
     @Test func `has memory released by itself when idle`() async throws {
         let (releases, signal) = AsyncStream.makeStream(of: Duration.self)
         let pool = HashingPool(threads: 1, idleTime: .milliseconds(5)) { signal.yield($0) }
-        // No job ever comes: the thread wakes up on its own.
+        // No job arrives, so the thread wakes up without one.
         let first = await releases.first { _ in true }
         #expect(first == .milliseconds(5))
         await pool.shutdown()

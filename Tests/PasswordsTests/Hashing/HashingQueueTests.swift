@@ -10,15 +10,15 @@ struct HashingQueueTests {
         (["a/x", "a/x", "a/x"], [0, 1, 2]),
         // A flood from one network gets one turn for each turn of the others.
         (["a/x", "a/x", "a/x", "b/y", "c/z", "b/y"], [0, 3, 4, 1, 5, 2]),
-        // The same within a network: an office in which one person attacks one account.
+        // Within a network, subjects take turns too: one person in an office attacks one account.
         (["a/x", "a/x", "a/x", "a/y", "a/z"], [0, 3, 4, 1, 2]),
-        // Many subjects give a network no more turns than one does.
+        // A network with many subjects gets as many turns as one with a single subject.
         (["a/u", "a/v", "a/w", "a/x", "b/y", "b/y"], [0, 4, 1, 5, 2, 3]),
-        // Many networks give a block no more turns than one does, and have turns in it.
+        // A block with many networks gets as many turns as a single network. Its networks take turns within it.
         (["p:a/u", "p:a/u", "p:b/v", "p:c/w", "q/y", "q/y"], [0, 4, 2, 5, 3, 1]),
-        // Unknown subjects are one.
+        // All requests without a subject count as one subject.
         (["a", "a", "a/x", "b"], [0, 3, 2, 1]),
-        // The server's own jobs wait like a network's.
+        // The server's own jobs take turns like those of a network.
         (["", "", "b/x"], [0, 2, 1]),
     ])
     func `networks take turns, and subjects within a network`(callers: [String], order: [Int]) {
@@ -61,7 +61,7 @@ struct HashingQueueTests {
         #expect((queue.count, queue.count(.network("b")), queue.count(.subject(subject))) == (0, 0, 0))
     }
 
-    /// Compared with a simple model over a long random series of arrivals, departures and services.
+    /// Compares the queue with a simple model over a long random series of arrivals, departures and turns.
     @Test(arguments: 0..<5) func `agrees with a list that is searched`(seed: UInt64) {
         var random = Lehmer(seed)
         var queue = HashingQueue()
@@ -128,7 +128,7 @@ struct HashingQueueTests {
     }
 }
 
-/// Numbers that look random and are the same in every run.
+/// A generator of pseudorandom numbers that are the same in every run.
 private struct Lehmer {
     private var state: UInt64
 

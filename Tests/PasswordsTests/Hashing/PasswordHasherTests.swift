@@ -64,7 +64,7 @@ extension HashingSuites {
             let first = try await hasher.hash("first password", sharingSaltOf: nil, for: .somebody)
             let second = try await hasher.hash("second password", sharingSaltOf: nil, for: .somebody)
             #expect(try await hasher.match("second password", against: [first, second], for: .somebody) == nil)
-            // Not even where the tag would fit.
+            // The hash is not matched even if its tag is right.
             let sibling = try await hasher.hash("third password", sharingSaltOf: first, for: .somebody)
             let moved = PHCString(setup: try PHCString(second).setup, tag: try PHCString(sibling).tag).encoded
             #expect(try await hasher.match("third password", against: [first, moved], for: .somebody) == nil)
@@ -93,7 +93,8 @@ extension HashingSuites {
             let stranger = try self.hasher(pepper: PepperKeys(current: key("lost")))
             let good = try await hasher.hash("password", sharingSaltOf: nil, for: .somebody)
             let lost = try await stranger.hash("password", sharingSaltOf: nil, for: .somebody)
-            // The dummy run of an unknown pepper goes over the bare password, and must match nothing all the same.
+            // For an unknown pepper, the dummy run hashes the password without a pepper. Its result must still match
+            // nothing.
             let bare = try await self.hasher().hash("password", sharingSaltOf: nil, for: .somebody)
             let disguised = PasswordHash(phc: bare.phc.replacing(",p=2$", with: ",p=2,keyid=bG9zdA$"))
             let broken = PasswordHash(phc: "$argon2id$v=19$m=4294967295,t=2,p=4$AAAA$AAAA")
@@ -186,7 +187,7 @@ extension HashingSuites {
             #expect(pool.statistics.done == 0)
             #expect(MemoryRegions.shared.idleCount == 0)
 
-            // Measured runs have precedence.
+            // Measured durations replace the expected one.
             _ = try await hasher.match("password", against: [], for: .somebody)
             let seen = pool.statistics.averageDuration
             await pool.calibrate { .seconds(1000) }

@@ -10,9 +10,9 @@ import Testing
 
     @Test(arguments: [
         ("e\u{301}", "\u{E9}"), ("\u{212B}", "\u{C5}"), ("\u{1112}\u{1161}\u{11AB}", "\u{D55C}"),
-        // Marks in either order, spaces of every kind.
+        // Combining marks may come in either order, and every kind of space becomes an ASCII space.
         ("q\u{307}\u{323}", "q\u{323}\u{307}"), ("a\u{A0}b\u{3000}c", "a b c"),
-        // No compatibility mapping, no case folding, nothing trimmed or dropped.
+        // There is no compatibility mapping and no case folding, and no character is trimmed or dropped.
         ("\u{FB01}", "\u{FB01}"), ("Straße ", "Straße "), ("a\u{0}b", "a\u{0}b"), ("\u{200D}", "\u{200D}"),
     ])
     func `is normalised like OpaqueString`(typed: String, normalised: String) {

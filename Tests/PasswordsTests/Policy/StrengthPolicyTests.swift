@@ -32,7 +32,7 @@ import Testing
         "password1", "12345678", "qwertyui", "abcdefgh", "P@ssw0rd", "letmein1", "drowssap1", "aaaaaaaa",
         String(repeating: "a", count: 256), String(repeating: "1", count: 256), "password\0\0\0\0",
         String(repeating: "é", count: 256), String(repeating: "Я", count: 30),
-        // Few different characters, which zxcvbn takes for random ones.
+        // These have few different characters, but zxcvbn takes them for random text.
         "xqzkqxkzqkzxkqxz", "0110100110010110",
     ])
     func `refuses what is guessed soon`(password: String) async throws {

@@ -7,7 +7,7 @@ struct Blockade {
     private let gate = DispatchSemaphore(value: 0)
     private let job: Task<Void, any Error>
 
-    /// Returns when the thread is held.
+    /// Starts the job and returns when the thread is held.
     init(of pool: HashingPool) async {
         let (started, signal) = AsyncStream.makeStream(of: Void.self)
         let gate = gate
@@ -21,7 +21,7 @@ struct Blockade {
         for await _ in started {}
     }
 
-    /// Returns when the job has been answered.
+    /// Ends the job and returns when its result has arrived.
     func lift() async throws {
         gate.signal()
         try await job.value
@@ -41,7 +41,9 @@ extension HashingPool {
         return principal
     }
 
-    /// Returns once newcomers are refused; until then a cancelled one is told of its cancellation instead.
+    /// Returns once the pool refuses new callers.
+    ///
+    /// Until then, a cancelled caller gets a `CancellationError` instead.
     func closed() async {
         while true {
             let newcomer = Task {

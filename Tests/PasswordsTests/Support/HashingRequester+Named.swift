@@ -1,7 +1,7 @@
 import Accounts
 
 extension HashingRequester {
-    /// An requester in a network, with a subject derived from its name.
+    /// Returns a requester in a network, with a subject that is derived from its name.
     static func at(
         _ network: String, in block: String? = nil, about subject: String? = nil, connection: ClientConnection? = nil
     ) -> Self {

@@ -4,7 +4,7 @@ import GatehouseTesting
 import ProviderKit
 import Testing
 
-/// Authorization codes, and the client secret for Apple.
+/// Tests the exchange of authorization codes, and the client secret for Apple.
 struct AppleCodeTests {
     private let apple: FakeApple
     private let code: [String: JSONValue] = ["authorizationCode": "c.1"]
@@ -20,7 +20,7 @@ struct AppleCodeTests {
         try await checkSecret(form["client_secret"] ?? "", of: "net.example.web")
     }
 
-    /// The client secret as Apple checks it.
+    /// Checks the client secret in the way that Apple does.
     private func checkSecret(_ secret: String, of clientID: String) async throws {
         let now = apple.now
         let verifier = ConformancePorts.make(http: apple.service, now: { now }).tokens
@@ -29,7 +29,7 @@ struct AppleCodeTests {
             longestLifetime: .seconds(300))
         let keyed = try TokenHeader(secret)
         #expect(keyed.kid == "KEY" && keyed.alg == "ES256")
-        // Apple knows the key by the id of the settings, our set by its own.
+        // Apple knows the key by the id in the settings, but the verifier's key set by another id.
         let claims = try await verifier.verify(secret, by: rules.with(.pem(apple.clientKey.publicKeyPEM)))
         #expect(claims.subject == clientID && claims.issuedAt == apple.now)
     }
@@ -70,7 +70,7 @@ struct AppleCodeTests {
         #expect(!apple.service.requests.contains { $0.url.hasSuffix("/auth/token") })
     }
 
-    // MARK: - Giving back
+    // MARK: - Revocation
 
     @Test func `a refresh token is given back to its client`() async throws {
         try await apple.provider().revoke(ProviderTokens(refreshToken: "r.1", clientID: "net.example.app"))

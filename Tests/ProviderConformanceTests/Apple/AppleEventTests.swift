@@ -33,7 +33,9 @@ struct AppleEventTests {
         await #expect(throws: ProviderError.refused) { try await self.event(in: apple.event(type)) }
     }
 
-    /// Seconds since the epoch; the token's `iat` is 1 800 000 000.
+    /// Times are seconds since the epoch.
+    ///
+    /// The token's `iat` is 1 800 000 000.
     @Test(
         arguments: [
             (1_800_000_090_123, 1_800_000_090.123), (1_800_000_090, 1_800_000_090), (1_799_999_990_123, 1_800_000_000),
@@ -57,7 +59,7 @@ struct AppleEventTests {
         arguments: [
             ["jti": .null], ["jti": ""], ["iat": .null], ["iss": "https://stranger.example"], ["aud": "stranger"],
             ["events": .null], ["events": "{"], ["events": "[]"], ["events": 7], ["exp": 1_799_999_000],
-            // Its mark would be forgotten by now.
+            // The record that this event was used would have expired already.
             ["iat": .integer(1_800_000_000 - 31 * 86_400)],
         ] as [[String: JSONValue]])
     func `payloads that are not events of Apple are refused`(changes: [String: JSONValue]) async throws {

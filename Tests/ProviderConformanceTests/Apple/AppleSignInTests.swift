@@ -10,7 +10,9 @@ struct AppleSignInTests {
 
     init() throws { apple = try FakeApple() }
 
-    /// Claim, presented, and whether each rule takes them; `h` is the SHA-256 of `n`.
+    /// The nonce in the token, the nonce in the request, and whether each rule accepts them.
+    ///
+    /// `hash` is the SHA-256 of `n`.
     @Test(
         arguments: [
             (nil, nil, (required: false, optional: true, off: true)), (nil, "n", (false, false, true)),

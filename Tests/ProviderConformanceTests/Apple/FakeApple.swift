@@ -6,7 +6,7 @@ import ProviderKit
 /// A fake of Apple's endpoints.
 struct FakeApple {
     static let url = "https://apple.example"
-    /// One key for all tests: RSA keys take long to find.
+    /// All tests share one key, because generating an RSA key is slow.
     private static let authority = Result { try TestAuthority(.rs256, keyID: "apple-1") }
     private static let clientKey = Result { try TestAuthority(.es256) }
 
@@ -28,7 +28,7 @@ struct FakeApple {
         ])
     }
 
-    /// The response to the code `c.1`.
+    /// Sets the response to the code `c.1`.
     func give(_ answer: JSONValue) {
         service.answer(Self.url + "/auth/token") { request in
             request.form?["code"] == "c.1" ? .json(answer) : .json(["error": "invalid_grant"], status: 400)
@@ -67,7 +67,7 @@ struct FakeApple {
         return try authority.token(claims.merging(changes) { $1 }.filter { !$1.isNull })
     }
 
-    /// With settings as a test wants them.
+    /// Makes a provider with the settings that a test needs.
     func provider(
         clientIDs: [String] = ["net.example.app", "net.example.web"], withKey: Bool = true, nonce: NonceRule? = nil
     ) throws -> AppleProvider {
@@ -83,7 +83,7 @@ struct FakeApple {
         return try AppleProvider.made(of: settings, service: service, now: now)
     }
 
-    /// A sign-in as an app sends it.
+    /// Signs in with a request in the form that an app sends.
     func signIn(
         _ token: String, at provider: AppleProvider, with more: [String: JSONValue] = [:]
     ) async throws -> VerifiedIdentity {

@@ -3,7 +3,7 @@ import Foundation
 import GatehouseTesting
 import ProviderKit
 
-/// A system whose tokens people bring along.
+/// A system whose tokens people sign in with.
 struct LegacySystem {
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     let authority: TestAuthority

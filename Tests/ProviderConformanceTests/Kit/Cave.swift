@@ -1,7 +1,7 @@
 import Foundation
 import ProviderKit
 
-/// What is wrong with a cave.
+/// A fault of the provider `Cave`.
 protocol Fault: Sendable {
     static var schema: SettingsSchema { get }
     static func enter(_ word: String, knowing secret: String, _ http: any HTTPFetching) async throws -> VerifiedIdentity
@@ -27,7 +27,7 @@ extension Fault {
     }
 }
 
-/// Accepts a fixed word.
+/// A provider that accepts a fixed word.
 struct Cave<F: Fault>: DirectProvider {
     struct Settings: ProviderSettings {
         var word: String
@@ -117,7 +117,7 @@ enum Moody: Fault {
     }
 }
 
-/// Treats an empty response as a refusal.
+/// Treats an empty response of its service as a refusal.
 enum Dependent: Fault {
     static func enter(
         _ word: String, knowing secret: String, _ http: any HTTPFetching

@@ -7,7 +7,7 @@ import OpenIDConnectProvider
 import ProviderKit
 import Testing
 
-/// Claims that the configuration exposes are in the evidence, by the source's own names.
+/// Tests that the evidence has the claims that the configuration exposes, under the source's own names.
 struct ExposedClaimTests {
     private static let names = ["role", "team.name", "real_user_status", "gone"]
     private static let claims: [String: JSONValue] = [

@@ -2,7 +2,7 @@ import GatehouseTesting
 import ProviderKit
 import Testing
 
-/// The kit finds what is wrong: each provider here has its own fault.
+/// Tests that the conformance kit finds the fault of each of these providers.
 struct KitTests {
     private func fixtures<P: Provider>(for type: P.Type) throws -> ProviderFixtures {
         var fixtures = ProviderFixtures(settings: ["word": "open sesame"])

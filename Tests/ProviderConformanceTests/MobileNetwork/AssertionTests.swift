@@ -43,7 +43,7 @@ struct AssertionTests {
         await #expect(throws: ProviderError.refused) {
             try await both.verify(body: ["assertion": "a.b.c"], from: request)
         }
-        // Nor if assertions are not configured.
+        // Assertions are also refused if they are not configured.
         let headerOnly = try carrier.provider(carrier.header)
         await #expect(throws: ProviderError.refused) {
             try await headerOnly.verify(body: ["assertion": "a.b.c"], from: request)

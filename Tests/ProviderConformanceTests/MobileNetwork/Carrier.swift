@@ -35,7 +35,7 @@ struct Carrier {
         try MobileNetworkProvider.made(of: settings, service: service, now: now)
     }
 
-    /// A request that says so in these headers.
+    /// Returns a request from a peer with these headers.
     static func request(from peer: String?, _ headers: [String: [String]] = [:]) -> RequestOrigin {
         RequestOrigin(peer: peer) { name in headers.first { $0.key.lowercased() == name.lowercased() }?.value ?? [] }
     }

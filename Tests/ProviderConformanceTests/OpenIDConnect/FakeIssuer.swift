@@ -2,7 +2,7 @@ import Foundation
 import GatehouseTesting
 import ProviderKit
 
-/// An issuer whose codes and tokens are all about `u-1`.
+/// An issuer whose codes and tokens all belong to the subject `u-1`.
 struct FakeIssuer {
     static let url = "https://issuer.example"
 
@@ -29,7 +29,7 @@ struct FakeIssuer {
         service.answer(url + "/revoke") { request in
             request.form?["token"] == nil ? .json(["error": "invalid_request"], status: 400) : .json([:])
         }
-        // Codes by the nonce that their tokens carry.
+        // The codes, by the nonce in their tokens.
         let nonce = ProviderConformance.flow.nonce
         let tokens = try ["c.1": nonce, "c.other": "another flow's"].mapValues { nonce in
             JSONValue.string(try token(["nonce": .string(nonce)]))
@@ -58,7 +58,7 @@ struct FakeIssuer {
 
     func token(_ changes: [String: JSONValue] = [:]) throws -> String { try authority.token(claims(changes)) }
 
-    /// Proofs that any provider with this issuer takes, and some that none does.
+    /// Makes proofs that every provider with this issuer accepts, and some that every one refuses.
     func fixtures(settings: [String: JSONValue]) throws -> ProviderFixtures {
         var fixtures = ProviderFixtures(settings: settings, service: service, now: now)
         fixtures.brokenSettings = [

@@ -19,7 +19,9 @@ struct OpenIDConnectConformanceTests {
         try await ProviderConformance.check(OpenIDConnectProvider.self, fixtures)
     }
 
-    /// Of the ready services; the others differ from these in their settings alone.
+    /// Two of the presets.
+    ///
+    /// The others differ from these only in their settings.
     @Test(arguments: ["google", "gitlab"])
     func `a service that is ready to use conforms`(kind: String) async throws {
         let issuer = try FakeIssuer()

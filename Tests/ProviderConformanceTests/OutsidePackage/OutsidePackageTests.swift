@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The example of `Plugins/README.md` is a package that works.
+/// Tests that the example in `Plugins/README.md` is a working package.
 struct OutsidePackageTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -35,11 +35,11 @@ struct OutsidePackageTests {
         let text = try String(contentsOf: manifest, encoding: .utf8)
         try text.replacing("\"../..\"", with: "\"\(Self.root.path)\"")
             .write(to: manifest, atomically: true, encoding: .utf8)
-        // The versions that this package was tested with, if it has any on record.
+        // Uses the dependency versions that this package was tested with, if `Package.resolved` exists.
         try? FileManager.default.copyItem(
             at: Self.root.appending(path: "Package.resolved"), to: folder.appending(path: "Package.resolved"))
 
-        // Kept, so that the next time takes seconds.
+        // The build directory is kept, so that the next run takes seconds.
         let scratch = Self.root.appending(path: ".build/outside-package").path
         let test = try await Self.run("/usr/bin/env", ["swift", "test", "--scratch-path", scratch], in: folder)
         #expect(test.status == 0, "\(test.output.suffix(4000))")
@@ -65,7 +65,7 @@ struct OutsidePackageTests {
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        // The outer test run's own settings are not the inner one's.
+        // The settings of the outer test run must not apply to the inner one.
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SWIFT_TESTING") }
         let log = folder.appending(path: "output.log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)

@@ -3,7 +3,7 @@ import GatehouseTesting
 import ProviderKit
 
 extension Provider {
-    /// A provider of settings as they would be decoded.
+    /// Makes a provider from settings, which are decoded as in the server.
     static func made(
         of settings: [String: JSONValue], exposing claims: [String] = [], service: ScriptedService, now: Date
     ) throws -> Self {
@@ -16,7 +16,7 @@ extension Provider {
 }
 
 extension DirectProvider {
-    /// The verdict on a body.
+    /// Verifies a request body.
     func verify(
         body: [String: JSONValue], from origin: RequestOrigin = RequestOrigin(peer: nil)
     ) async throws -> VerifiedIdentity {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tokens
 
-/// Tokens that someone else made, or made something of.
+/// Tests that forged and altered tokens are refused.
 struct AccessTokenAttackTests {
     private let installation: Installation
     private let ring: KeyRing
@@ -33,7 +33,7 @@ struct AccessTokenAttackTests {
         get throws { try #require(CompactJWS(good)).payload }
     }
 
-    /// Any payload, signed with the application's key.
+    /// Signs any payload with the application's key.
     private func forge(header: String? = nil, payload: [UInt8]) throws -> String {
         let header = header ?? #"{"alg":"ES256","kid":"\#(key.kid)","typ":"JWT"}"#
         let input = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(payload))"
@@ -77,7 +77,7 @@ struct AccessTokenAttackTests {
         await expectRefusal("\(parts[0]).\(parts[1]).")
     }
 
-    /// RFC 8725 section 2.1: the public key taken for an HMAC secret.
+    /// RFC 8725 section 2.1: the public key must not be accepted as an HMAC secret.
     @Test func thePublicKeyIsNoSecret() async throws {
         let application = Application.sample(2, .rs256, bits: 2048)
         try await ring.prepare(application)
@@ -118,7 +118,7 @@ struct AccessTokenAttackTests {
     @Test func noOtherTextOfTheTokenIsAccepted() async throws {
         let parts = good.split(separator: ".").map(String.init)
         let (header, payload, signature) = (parts[0], parts[1], parts[2])
-        // 64 bytes leave four unused bits in the last character: fifteen other texts of the same signature.
+        // The last character has four unused bits, so fifteen other texts decode to the same 64 bytes.
         let last = try #require(signature.utf8.last)
         _ = try await codec.verify(good, for: application)
         for character in "BCDEFGHIJKLMNOPRSTUVWXYZabcdefhijklmnopqrstuvxyz0123456789-_".utf8 where character != last {
@@ -155,7 +155,7 @@ struct AccessTokenAttackTests {
         await expectRefusal(String(repeating: ".", count: 8192))
     }
 
-    // MARK: - Claims, rightly signed
+    // MARK: - Claims with a valid signature
 
     @Test(arguments: [(-3600, 3600), (-3600, 3599), (61, 3600), (0, 0), (0, -1), (100_000, 3600)])
     func timesOutOfOrder(offset: Int, lifetime: Int) async throws {
@@ -177,7 +177,9 @@ struct AccessTokenAttackTests {
         await expectRefusal(try await codec.sign(claims, for: application))
     }
 
-    /// Claims, and JSON values that they must not have; the empty one leaves the claim out.
+    /// Claims and JSON values that are invalid for them.
+    ///
+    /// An empty value omits the claim.
     private static let badClaims: [(name: String, value: String)] = [
         ("exp", "1e400"), ("exp", "-1e400"), ("exp", "9223372036854775808"), ("exp", "1800003600.5"), ("exp", "\"9\""),
         ("exp", "null"), ("exp", ""), ("exp", "true"), ("exp", "[]"), ("exp", "0x7fffffff"), ("exp", "NaN"),
@@ -215,7 +217,7 @@ struct AccessTokenAttackTests {
         await expectRefusal(try forge(payload: Array(try goodPayload.dropLast()) + [0xC0, 0x80]))
     }
 
-    /// A claim as it stood.
+    /// A claim with its JSON value.
     private enum JSON: Decodable {
         case number(Int), flag(Bool), string(String), list([String])
 

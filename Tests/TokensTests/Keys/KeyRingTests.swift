@@ -124,7 +124,7 @@ struct KeyRingTests {
         #expect(try await kid(of: ring, application) == kid(of: other, application))
     }
 
-    /// An ES256 key would do as an Ed25519 seed, and the other way round.
+    /// An ES256 key is also a valid Ed25519 seed, and an Ed25519 seed a valid ES256 key.
     @Test func aKeyUnderAnotherAlgorithmIsRefused() async throws {
         try await installation.keyRing().prepare(application)
         installation.store.change(application.id) { $0.algorithm = .edDSA }

@@ -28,7 +28,7 @@ struct DerivedTokensTests {
         #expect(tokens.make() != token)
     }
 
-    /// Among them the three other texts of the same 32 bytes.
+    /// The texts include the three others that decode to the same 32 bytes.
     @Test(arguments: [
         "", "A", String(repeating: "A", count: 42), String(repeating: "A", count: 44),
         String(repeating: "A", count: 42) + "B", String(repeating: "A", count: 42) + "C",
@@ -60,7 +60,7 @@ struct DerivedTokensTests {
         #expect(tokens.pseudonym(of: "b", purpose: "a") != tokens.pseudonym(of: "", purpose: "ab"))
     }
 
-    /// A pseudonym may be shown to the database, so it must never be a successor.
+    /// Pseudonyms are stored in the database in plain text, so they must never equal a successor token.
     @Test func aPseudonymIsNoSuccessor() {
         let token = tokens.make()
         let successor = Base64URL.decode(tokens.successor(of: token).text.utf8)

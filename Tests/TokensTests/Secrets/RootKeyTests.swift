@@ -66,7 +66,7 @@ struct RootKeyTests {
         }
     }
 
-    /// A key that is read from a file ends with a line break.
+    /// A key that is read from a file may end with a line break.
     @Test func ignoresWhiteSpaceAroundAMasterKey() throws {
         #expect(throws: Never.self) { try MasterKeys(current: " \(Self.old)\n") }
     }

@@ -22,7 +22,7 @@ struct SealerTests {
         #expect(try sealer.seal([1], at: Self.place) != sealer.seal([1], at: Self.place))
     }
 
-    /// The last ones put the same characters together with other borders.
+    /// In the last three places, the same characters are divided differently between the fields.
     @Test(arguments: [
         SealingPlace(application: 2, table: "identities", column: "tokens", row: "7"),
         SealingPlace(application: 1, table: "proofs", column: "tokens", row: "7"),

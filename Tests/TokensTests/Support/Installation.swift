@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Tokens
 
-/// One database and clock with any number of replicas.
+/// One database and one clock, shared by any number of replicas.
 struct Installation {
     let time = ManualTime()
     let store: MemoryStore

@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Tokens
 
-/// A relying party that knows only the published document.
+/// A relying party that knows only the published key set.
 struct JWKVerifier: Decodable {
     struct Key: Decodable {
         let kty: String
@@ -49,7 +49,7 @@ struct JWKVerifier: Decodable {
         }
     }
 
-    /// Foundation's decoder, not ours.
+    /// Decodes with Foundation, independently of the tested code.
     private static func bytes(_ text: String?) -> Data {
         var base64 = (text ?? "").replacing("-", with: "+").replacing("_", with: "/")
         while !base64.utf8.count.isMultiple(of: 4) { base64 += "=" }

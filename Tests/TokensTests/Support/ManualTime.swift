@@ -2,7 +2,7 @@ import Accounts
 import Foundation
 import Synchronization
 
-/// A clock that moves only when a test moves it.
+/// A clock that only a test advances.
 final class ManualTime: TimeSource {
     private let seconds = Mutex(1_800_000_000.0)
 

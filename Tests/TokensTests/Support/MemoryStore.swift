@@ -2,7 +2,7 @@ import Accounts
 import Foundation
 import Synchronization
 
-/// The two tables of keys, as the ports describe them.
+/// An in-memory implementation of the ports for signing keys and the root key.
 final class MemoryStore: SigningKeyStore, RootKeyStore {
     struct Unreachable: Error {}
 
@@ -16,7 +16,9 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
         var dataKey: [UInt8]?
         var reads = 0
         var isDown = false
-        /// Readers wait until so many of them are there, and then all see the same.
+        /// The number of readers that wait for each other.
+        ///
+        /// All of them then get the same rows.
         var readersToWaitFor = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -44,7 +46,7 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
         tables.withLock { $0.readersToWaitFor = count }
     }
 
-    /// Runs `other` while `read` has read what it wants but not got it yet.
+    /// Runs `other` after `read` has read its rows and before it receives them.
     func overtake(_ read: @escaping @Sendable () async throws -> Void, with other: () async throws -> Void) async throws
     {
         makeReadersMeet(.max)

@@ -1,27 +1,27 @@
 import ProviderKit
 import Synchronization
 
-/// A network that answers by script and remembers what it was asked.
+/// A network with scripted responses that records the requests.
 final class ScriptedHTTP: HTTPFetching {
     typealias Script = @Sendable (FetchRequest) async throws -> FetchResponse
 
     private let script: Mutex<Script>
     private let log = Mutex<[FetchRequest]>([])
 
-    /// By default no URL answers.
+    /// Creates a network in which by default no URL answers.
     init(_ script: @escaping Script = { _ in throw ProviderError.unavailable }) {
         self.script = Mutex(script)
     }
 
-    /// Everything that was asked, in order.
+    /// All requests, in order.
     var requests: [FetchRequest] { log.withLock { $0 } }
 
-    /// Answers otherwise from now on.
+    /// Replaces the script.
     func answer(_ script: @escaping Script) {
         self.script.withLock { $0 = script }
     }
 
-    /// Answers everything with this JSON from now on.
+    /// Answers all further requests with this JSON.
     func answer(json: String, headers: [String: String] = [:], status: Int = 200) {
         answer { _ in FetchResponse(status: status, headers: headers, body: Array(json.utf8)) }
     }

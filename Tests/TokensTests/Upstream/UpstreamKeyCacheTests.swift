@@ -4,12 +4,12 @@ import Testing
 
 @testable import Tokens
 
-/// The number of fetches of published keys.
+/// Tests how often published keys are fetched.
 struct UpstreamKeyCacheTests {
     private let key = IssuerKey.es256
     private var set: String { IssuerKey.set(key.jwk()) }
 
-    /// Right for as long as these tests let the clock run.
+    /// Makes a token that stays valid for all the time that these tests advance the clock.
     private func token(_ key: IssuerKey) throws -> String {
         try ForeignToken.make(key, claims: ForeignToken.claims(["exp": "\(ForeignToken.now + 1_000_000)"]))
     }
@@ -32,7 +32,9 @@ struct UpstreamKeyCacheTests {
         #expect(bench.fetches == 1)
     }
 
-    /// The first caller gives up; the others get their keys by the fetch that it began.
+    /// The first caller is cancelled.
+    ///
+    /// The others get their keys from the fetch that it started.
     @Test func oneThatGoesAwayTakesNothingFromTheOthers() async throws {
         let bench = UpstreamBench()
         let gate = Gate()
@@ -71,7 +73,7 @@ struct UpstreamKeyCacheTests {
         #expect(await bench.verify(try token(key)).isGood)
     }
 
-    /// The same on a cold start: the first fetch is theirs.
+    /// Before any fetch, tokens with unknown keys cause only one.
     @Test func unknownKeysOnAColdStartCauseOneFetch() async throws {
         let bench = UpstreamBench(publishing: set)
         for index in 0..<100 { #expect(await bench.verify(try token(key.named("k\(index)"))).isRefused) }
@@ -107,7 +109,7 @@ struct UpstreamKeyCacheTests {
         #expect(bench.fetches == 1)
         bench.time.advance(by: 1)
         #expect(await bench.verify(try token(key)).isGood)
-        // It runs in the background.
+        // The fetch runs in the background.
         while bench.fetches < 2 { await Task.yield() }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tokens
 
-/// Keys in all their forms.
+/// Tests key sets in all their forms.
 struct UpstreamKeySetTests {
     private static var all: [IssuerKey] {
         [.rs256, .ps256].compactMap { $0 } + [.es256, .es384, .es512, .edDSA]

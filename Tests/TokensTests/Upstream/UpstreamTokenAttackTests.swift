@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tokens
 
-/// Tokens that must prove nothing.
+/// Tests that invalid tokens are refused.
 struct UpstreamTokenAttackTests {
     private let es = IssuerKey.es256
     private var bench: UpstreamBench { UpstreamBench(publishing: IssuerKey.set(es.jwk())) }
@@ -25,7 +25,7 @@ struct UpstreamTokenAttackTests {
         #expect(await isRefused(unsigned))
     }
 
-    /// The public key is no secret, however it is written.
+    /// The public key in any encoding is not accepted as an HMAC secret.
     @Test func noPublicKeyAsASecret() async throws {
         let rsa = try #require(IssuerKey.rs256)
         let der = Array(try _RSA.Signing.PublicKey(pemRepresentation: rsa.pem).derRepresentation)
@@ -42,7 +42,7 @@ struct UpstreamTokenAttackTests {
         }
     }
 
-    /// A symmetric key in a set, which its publisher should not have published, is never used.
+    /// A symmetric key in a published set is never used.
     @Test func noSymmetricKeyOfASet() async throws {
         let set = IssuerKey.set(#"{"kty":"oct","kid":"es","k":"c2VjcmV0","alg":"HS256"}"#)
         let input =
@@ -71,7 +71,7 @@ struct UpstreamTokenAttackTests {
             let forged = try ForeignToken.make(mine, header: ForeignToken.header(mine, more))
             #expect(await bench.verify(forged).isRefused)
             #expect(bench.http.requests.map(\.url) == [ForeignToken.url])
-            // They do not invalidate a good token either.
+            // A valid token with these header members is still accepted.
             #expect(await bench.verify(try ForeignToken.make(es, header: ForeignToken.header(es, more))).isGood)
         }
     }
@@ -126,7 +126,7 @@ struct UpstreamTokenAttackTests {
         #expect(await isRefused(try ForeignToken.make(es, claims: claims)))
     }
 
-    /// The right key for another algorithm, or an algorithm for another curve.
+    /// A key is used only with its own algorithm, and an algorithm only with its own curve.
     @Test func keysSignByTheirOwnAlgorithmAlone() async throws {
         let rsa = try #require(IssuerKey.rs256)
         let pss = try #require(IssuerKey.ps256)
@@ -157,7 +157,7 @@ struct UpstreamTokenAttackTests {
     }
 
     @Test func noShortKey() async throws {
-        // The library won't make one of 1024 bits, so that its modulus is cut out of a longer one.
+        // The library does not generate keys of 1024 bits, so the modulus is taken from a longer one.
         let rsa = try #require(IssuerKey.rs256)
         let modulus = try #require(Base64URL.decode((rsa.members["n"] ?? "").utf8))
         let short = rsa.jwk(["n": Base64URL.encode(modulus.prefix(128))])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tokens
 
-/// Issuer, audience and times of a token.
+/// Tests the checks of a token's issuer, audience and times.
 struct UpstreamTokenClaimTests {
     private static let now = ForeignToken.now
     private let key = IssuerKey.es256
@@ -16,7 +16,7 @@ struct UpstreamTokenClaimTests {
         var rules = ForeignToken.rules()
         adjust(&rules)
         let result = await bench.verify(try ForeignToken.make(key, claims: ForeignToken.claims(claims)), by: rules)
-        // Tokens that their claims alone rule out cause no fetch.
+        // Tokens with invalid claims are refused without a fetch of keys.
         #expect(bench.fetches == (result.isGood ? 1 : 0))
         return result
     }

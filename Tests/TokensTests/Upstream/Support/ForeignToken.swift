@@ -10,7 +10,7 @@ enum ForeignToken {
     static let audience = "client"
     static let url = "https://issuer.example/keys"
 
-    /// Claims as JSON text, so that a test may write what no encoder would.
+    /// Returns claims as JSON text, so that a test can also write JSON that no encoder produces.
     static func claims(_ more: [String: String?] = [:]) -> String {
         var claims: [String: String?] = [
             "iss": "\"\(issuer)\"", "aud": "\"\(audience)\"", "sub": "\"me\"", "iat": "\(now - 10)",

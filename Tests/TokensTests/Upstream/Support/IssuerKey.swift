@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Tokens
 
-/// A key of another signer, known only by its published half.
+/// A signing key of another issuer, of which the server knows only the public half.
 struct IssuerKey: Sendable {
     var kid: String
     let algorithm: String
@@ -27,7 +27,7 @@ struct IssuerKey: Sendable {
 
     static func set(_ jwks: String...) -> String { #"{"keys":[\#(jwks.joined(separator: ","))]}"# }
 
-    // Made once: RSA keys take their time.
+    // The key is generated once, because generating an RSA key is slow.
     static let rs256 = try? rsa(kid: "rs", algorithm: "RS256")
     static let otherRS256 = try? rsa(kid: "rs2", algorithm: "RS256")
     static let ps256 = try? rsa(kid: "ps", algorithm: "PS256")

@@ -3,7 +3,7 @@ import ProviderKit
 
 @testable import Tokens
 
-/// A verifier with a network and a clock that a test commands.
+/// A verifier with a network and a clock that a test controls.
 struct UpstreamBench {
     let http = ScriptedHTTP()
     let time = ManualTime()
@@ -33,7 +33,7 @@ extension Result<TokenClaims, ProviderError> {
     var isUnavailable: Bool { self == .failure(.unavailable) }
 }
 
-/// Closed until it is opened.
+/// A gate at which tasks wait until it is opened.
 actor Gate {
     private var isOpen = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
