@@ -88,7 +88,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         principal?.resume(throwing: CancellationError())
     }
 
-    /// Runs one statement after another as long as a caller waits.
+    /// Runs one statement after another as long as callers wait.
     private func read() async {
         while let asked = begin() {
             let answers: Result<Answers, any Error>

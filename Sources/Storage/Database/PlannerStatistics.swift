@@ -1,11 +1,12 @@
 internal import Accounts
 package import Postgres
 
-/// Updates the planner's statistics of growing tables without waiting for autovacuum, which runs once a minute.
+/// Updates the statistics of PostgreSQL's query planner for growing tables, without waiting for autovacuum.
 ///
-/// The planner has no statistics for a new table and may scan all rows of an application instead of using an index. A
-/// prepared statement may settle on one generic plan after five executions and keeps that plan until its tables are
-/// analysed. On the first day of an app, one token refresh was measured at 10 ms of processor time instead of 0.4.
+/// Autovacuum looks for such tables once a minute. The planner has no statistics for a new table and may scan all rows
+/// of an application instead of using an index. A prepared statement may settle on one generic plan after five
+/// executions and keeps that plan until its tables are analysed. On the first day of an app, one token refresh was
+/// measured at 10 ms of processor time instead of 0.4.
 package struct PlannerStatistics: Sendable {
     private let database: Database
 

@@ -2,7 +2,7 @@ package import Accounts
 internal import Foundation
 internal import Postgres
 
-/// Reads the status of each service that an erasure notifies.
+/// Reads the status of each processor, which is a webhook or a provider that an erasure waits for.
 extension SQLStore {
     /// Includes providers whose tokens are still stored: they are notified once the erasure has begun.
     private static let selectProcessors = Statement(

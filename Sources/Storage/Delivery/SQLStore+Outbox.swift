@@ -31,7 +31,7 @@ extension SQLStore: MessageOutbox {
     }
 }
 
-// MARK: - What a person was sent
+// MARK: - Export of personal data
 
 extension SQLStore {
     /// Includes messages to the account's addresses from before it owned them.
@@ -51,7 +51,7 @@ extension SQLStore {
         .read,
         "SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))")
 
-    /// The marks of the addresses of the account and of accounts merged into it.
+    /// The marks (keyed hashes) of the addresses of the account and of accounts merged into it.
     func marks(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {
         try await run(Self.selectAddresses, [.application(application), .uuid(uid)]).decoded { row in
             sealing.mark(of: try row.next())

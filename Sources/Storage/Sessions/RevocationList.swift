@@ -19,9 +19,9 @@ struct SessionRevocation: Sendable, Equatable {
 
 /// Keeps in memory the sessions that ended or were renewed within the lifetime of an access token.
 ///
-/// Notifications add entries. A token that matches an entry is refused. Without an entry, the token is valid only if
-/// the replica channel is current, the revocations before the channel's last connection have been loaded, and the token
-/// is not older than the period that the list covers. Otherwise, the session's row is queried.
+/// Notifications add entries. A token that matches an entry is refused. Without a matching entry, a token is accepted
+/// only if the replica channel is current, the revocations before the channel's last connection have been loaded, and
+/// the token is not older than the period that the list covers. Otherwise, the session's row is queried.
 package final class RevocationList: Revocations {
     private struct Key: Hashable {
         let application: Application.ID

@@ -128,9 +128,9 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
 }
 
 extension Sealing {
-    /// The mark of a provider's subject.
+    /// The mark (a keyed hash) of a provider's subject.
     ///
-    /// No address contains a line break, so the mark differs from that of every address.
+    /// No address contains a line break, so the marked text differs from every address.
     func mark(of providerUid: String, at provider: String) -> [UInt8] {
         mark(of: provider + "\n" + providerUid)
     }
