@@ -1,26 +1,26 @@
-/// A way of signing in.
+/// A method of signing in, such as e-mail or Apple.
 ///
-/// The server makes one value for each application that configures it.
+/// The server creates one value for each application whose configuration contains the provider.
 public protocol Provider: Sendable {
     associatedtype Settings: ProviderSettings
 
     /// The kind's name in configuration and routes: `email`, `apple`, `oidc`.
     static var kind: String { get }
 
-    /// The label of a button, unless the settings have another.
+    /// The label of the sign-in button, unless the settings contain another.
     static var displayName: String { get }
 
-    /// How a client begins.
+    /// How a client signs in with this kind of provider.
     static var flow: ProviderFlow { get }
 
-    /// Whether the configuration may expose claims of this kind's identities.
+    /// Whether the configuration may expose claims of this provider's identities in access tokens.
     ///
-    /// A provider that returns `true` puts the claims that `ProviderContext.exposedClaims` names into the profile of its
-    /// evidence. For any other, `expose` in the configuration is an error.
+    /// If `true`, the provider must copy the claims named in `ProviderContext.exposedClaims` into the profile of its
+    /// evidence. If `false`, `expose` in the configuration is an error.
     static var exposesClaims: Bool { get }
 
     /// Creates a provider from an application's settings.
-    /// - Throws: `SettingsError` if the settings decode but cannot work.
+    /// - Throws: `SettingsError` if the settings can be decoded but are not usable.
     init(settings: Settings, context: ProviderContext) throws
 }
 
@@ -34,20 +34,20 @@ extension Provider {
 
 /// How a client signs in with a provider.
 public enum ProviderFlow: String, Sendable {
-    /// The client sends the proof.
+    /// The client sends the proof in one request.
     case direct
-    /// The client requests a code and then sends it.
+    /// The client requests a code, then sends the code that the person received.
     case challenge
-    /// The client opens the provider's pages, which redirect back.
+    /// The client opens the provider's pages, which redirect the browser back.
     case redirect
 }
 
-/// Settings of a provider, decoded from configuration once their schema has accepted them.
+/// Settings of a provider, validated by their schema and then decoded from the configuration.
 public protocol ProviderSettings: Decodable, Sendable {
     static var schema: SettingsSchema { get }
 }
 
-/// The application that a provider works for, and the ports that it may use.
+/// The application that a provider is configured for, and the services that the provider may use.
 public struct ProviderContext: Sendable {
     /// The provider's configured name, unique within the application.
     public let name: String
@@ -60,7 +60,7 @@ public struct ProviderContext: Sendable {
     /// The services that the provider may use.
     public let ports: ProviderPorts
 
-    /// Creates a context; the server does so, and tests of a provider do.
+    /// Creates a context; only the server and tests of a provider need to call this.
     public init(
         name: String, applicationURL: String, audience: String, exposedClaims: [String] = [], ports: ProviderPorts
     ) {
@@ -72,7 +72,7 @@ public struct ProviderContext: Sendable {
     }
 }
 
-/// Why settings that decode cannot work.
+/// A setting that can be decoded but is not usable.
 public struct SettingsError: Error, Sendable {
     /// The setting's name in the schema.
     public let setting: String
@@ -92,8 +92,8 @@ public enum ProviderError: Error, Sendable, Equatable {
     case missing(field: String)
     /// A field of the credential is malformed; `field` is its name in the body.
     case malformed(field: String, reason: String)
-    /// The credential is well formed and proves nothing.
+    /// The credential is well formed, but not valid.
     case refused
-    /// The service that must confirm the credential does not answer.
+    /// The service that must confirm the credential does not respond.
     case unavailable
 }

@@ -1,6 +1,6 @@
-/// A provider that proves an address by a code that is sent there.
+/// A provider that verifies an address by a code sent to it.
 ///
-/// The provider parses addresses. The server makes the codes, counts the attempts and sends the messages.
+/// The provider parses addresses. The server generates the codes, counts the attempts and sends the messages.
 public protocol ChallengeProvider: Provider {
     /// The field of `POST /auth/{kind}/otp` that contains the address.
     static var targetField: String { get }
@@ -9,12 +9,12 @@ public protocol ChallengeProvider: Provider {
     /// - Throws: `ProviderError.malformed`, also for an address that the settings do not allow.
     func target(typed: String) throws -> ChallengeTarget
 
-    /// The link that is mailed beside a code; `nil` for none.
+    /// The link that is mailed together with a code; `nil` for no link.
     func signInLink(token: String) -> String?
 
-    /// How long an address may be unused before it no longer opens its account alone; `nil` for no limit.
+    /// How long an address may be unused before signing in with it requires a second proof; `nil` for no limit.
     ///
-    /// Operators give phone numbers of former customers to other people.
+    /// A limit is needed for phone numbers, because operators give numbers of former customers to other people.
     var idleLimit: Duration? { get }
 }
 

@@ -1,4 +1,4 @@
-/// A provider whose proof is complete in one request: a signed token, an assertion, or nothing at all.
+/// A provider whose proof is complete in one request: a signed token, an assertion, or for guests no proof.
 public protocol DirectProvider: Provider {
     /// The body of `POST /auth/{route}`. The server derives the route and its documentation from this type.
     associatedtype Credential: RequestPayload
@@ -25,18 +25,18 @@ public struct NoCredential: RequestPayload {
     public init() {}
 }
 
-/// The parts of a request that a provider may use beside the credential.
+/// The parts of a request that a provider may use besides the credential.
 public struct RequestOrigin: Sendable {
     /// The address of the TCP peer, regardless of forwarding headers; `nil` if there is none.
     public let peer: String?
     private let header: @Sendable (String) -> [String]
 
-    /// Creates an origin; the server does so, and tests of a provider do.
+    /// Creates an origin; only the server and tests of a provider need to call this.
     public init(peer: String?, headers: @escaping @Sendable (String) -> [String] = { _ in [] }) {
         self.peer = peer
         header = headers
     }
 
-    /// The values of all header fields with a name, which is not case-sensitive.
+    /// The values of all header fields with this name, which is not case-sensitive.
     public func headers(_ name: String) -> [String] { header(name) }
 }

@@ -5,13 +5,13 @@ public protocol NativeTokenProvider: Provider {
     func verify(_ token: NativeToken) async throws -> VerifiedIdentity
 }
 
-/// The tokens that an SDK gave an app.
+/// The tokens that an app received from a provider's SDK.
 public struct NativeToken: RequestPayload, Equatable {
-    /// Signed by the provider.
+    /// The ID token, signed by the provider.
     public let idToken: String
     /// The raw nonce, if the app requested a token with one.
     public let nonce: String?
-    /// Opens the claims that the ID token leaves out.
+    /// The access token for reading claims that the ID token lacks.
     public let accessToken: String?
 
     /// The fields of the body.

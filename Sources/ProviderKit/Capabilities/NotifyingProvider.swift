@@ -12,9 +12,9 @@ public protocol NotifyingProvider: Provider {
 public struct ProviderEvent: Sendable, Equatable {
     /// What happened.
     public enum Change: Sendable, Equatable {
-        /// The person no longer lets the app use the identity.
+        /// The person withdrew the app's permission to use the identity.
         case consentRevoked
-        /// The person's account there is gone.
+        /// The person's account at the provider was deleted.
         case accountDeleted
         /// The provider started or stopped forwarding mail for the address to the person.
         case forwarding(EmailAddress, isOn: Bool)
@@ -26,7 +26,7 @@ public struct ProviderEvent: Sendable, Equatable {
     public let providerUid: String
     /// When it happened; the server ignores events that are older than the identity.
     public let occurredAt: Date
-    /// Keeps the event from being processed twice.
+    /// Prevents the event from being processed twice.
     public let singleUse: SingleUse
 
     /// Creates an event whose signature was verified.

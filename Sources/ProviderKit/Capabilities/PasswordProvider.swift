@@ -14,7 +14,7 @@ public protocol PasswordProvider: Provider {
 }
 
 extension PasswordProvider {
-    /// `false`: the link works alone.
+    /// `false`: the link works without the password.
     public var linksNeedPassword: Bool { false }
 }
 

@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension EmailAddress {
-    /// Whether normalising the text turns other characters into ASCII ones, as it does with full-width letters.
+    /// Whether normalising the text converts other characters to ASCII, as it does with full-width letters.
     ///
-    /// A service may treat the two spellings as different and give them to different people.
+    /// A service may treat the original and the normalised spelling as addresses of different people.
     static func gainsASCII(_ text: String) -> Bool {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return false }
         let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
@@ -14,11 +14,13 @@ extension EmailAddress {
 
     private static func hasASCII(_ text: String) -> Bool { text.utf8.contains { $0 < 0x80 } }
 
-    /// Looks at an A-label, which begins with the label's ASCII characters (RFC 3492, 3.1) and so shows how IDNA maps a
-    /// character between two letters.
+    /// Whether IDNA maps the character to ASCII.
+    ///
+    /// An A-label begins with the label's ASCII characters (RFC 3492, 3.1). If the A-label of the character between two
+    /// letters begins with more than these two, the mapping has added ASCII.
     private static func becomesASCIIInDomain(_ scalar: Unicode.Scalar) -> Bool {
         guard let label = lookUp("a\(scalar)a") else {
-            // Not valid between two letters, so its compatibility mapping decides.
+            // IDNA does not allow the character between two letters, so the compatibility mapping decides.
             return hasASCII(String(scalar).precomposedStringWithCompatibilityMapping)
         }
         guard label.hasPrefix("xn--") else { return true }

@@ -1,5 +1,6 @@
 extension UnsafeRawBufferPointer {
-    /// Lower-case hexadecimal digits, two for each byte, made in one piece: sealing the audit asks for many.
+    /// Lower-case hexadecimal digits, two for each byte, written with one allocation, because hashing audit events
+    /// needs many.
     package var hex: String {
         String(unsafeUninitializedCapacity: 2 * count) { digits in
             for (index, byte) in enumerated() {
@@ -19,7 +20,7 @@ extension [UInt8] {
     /// Lower-case hexadecimal digits, two for each byte.
     package var hex: String { withUnsafeBytes(\.hex) }
 
-    /// Digits of either case.
+    /// Parses hexadecimal digits of either case; `nil` for any other text or an odd number of digits.
     package init?(hex: some StringProtocol) {
         let digits = hex.utf8.compactMap(\.hexDigitValue)
         guard digits.count == hex.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
@@ -28,7 +29,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    /// What this byte of ASCII stands for as a hexadecimal digit of either case.
+    /// The value of this ASCII byte as a hexadecimal digit of either case; `nil` if it is not such a digit.
     package var hexDigitValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// Checks a JSON text (RFC 8259) before a decoder or a dictionary reads it, in one pass.
 ///
-/// Foundation's decoder also accepts trailing commas, UTF-16 and malformed values of members that are not decoded. The
-/// time that it takes for a value of unknown type grows with the depth, and a dictionary sorts the combining marks of
-/// its keys.
+/// Foundation's decoder also accepts trailing commas, UTF-16 and malformed values of members that are not decoded. Its
+/// time for decoding a value of any type grows with the nesting depth, and a dictionary takes long to hash keys with
+/// many combining marks, because it sorts them.
 package struct JSONText {
     package enum Fault: Error {
         case malformed
@@ -19,7 +19,7 @@ package struct JSONText {
         case oversized(MemberLimit)
     }
 
-    /// The largest size of a member of the outermost object, without blanks and needless escapes.
+    /// The largest size of a member of the outermost object, not counting blanks and needless escapes.
     package struct MemberLimit: Sendable {
         package let name: String
         package let bytes: Int
@@ -31,7 +31,7 @@ package struct JSONText {
     }
 
     package static let deepest = 16
-    /// Of a name, in bytes.
+    /// The longest name in bytes.
     package static let longestName = 128
 
     private let bytes: [UInt8]
@@ -50,7 +50,7 @@ package struct JSONText {
         guard text.next == nil else { throw .malformed }
     }
 
-    /// A value and the blanks around it.
+    /// Reads a value and the blanks around it.
     private mutating func value(depth: Int) throws(Fault) {
         skipBlanks()
         switch next {
@@ -89,7 +89,7 @@ package struct JSONText {
         try require("}")
     }
 
-    /// Reads the opening bracket, and the closing one of an empty list or object.
+    /// Reads the opening bracket; if the list or object is empty, also reads the closing one and returns `true`.
     private mutating func isEmpty(until end: Unicode.Scalar, depth: Int) throws(Fault) -> Bool {
         guard depth <= Self.deepest else { throw .tooDeep }
         position += 1
@@ -97,12 +97,12 @@ package struct JSONText {
         return take(end)
     }
 
-    /// A member's name, with its escapes decoded.
+    /// Reads a member's name and decodes its escapes.
     private mutating func name() throws(Fault) -> String {
         let start = position
         try string()
         let literal = bytes[start..<position]
-        // An escape takes at most six bytes for one.
+        // An escape uses at most six bytes for one byte of the name.
         guard literal.count <= 6 * Self.longestName + 2 else { throw .unfitName }
         let hasEscapes = literal.contains(UInt8(ascii: "\\"))
         let name =
@@ -141,7 +141,7 @@ package struct JSONText {
 extension JSONText {
     private mutating func string() throws(Fault) {
         try require("\"")
-        // Most bytes of a request are compared here, as bytes: the helpers below are slower.
+        // Compares bytes directly, because most bytes of a request are read here and the helpers below are slower.
         while position < bytes.count {
             let byte = bytes[position]
             guard byte >= 0x20 else { throw .malformed }
@@ -158,7 +158,8 @@ extension JSONText {
             position += 1
             return
         }
-        // The escape takes six bytes, the character itself one to four of UTF-8; a control character needs its escape.
+        // An escape has six bytes, or twelve for a surrogate pair; the character itself has one to four in UTF-8.
+        // Control characters must be escaped.
         switch try codeUnit() {
         case 0: throw .holdsNUL
         case 0x01..<0x20: break
@@ -174,7 +175,7 @@ extension JSONText {
         }
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     private mutating func codeUnit() throws(Fault) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
@@ -189,7 +190,8 @@ extension JSONText {
 // MARK: - Single bytes
 
 extension JSONText {
-    /// The next byte; a byte beyond ASCII, which only texts may contain, becomes a character of Latin-1.
+    /// The next byte as a Unicode scalar; a byte beyond ASCII, which only texts may contain, becomes a Latin-1
+    /// character.
     private var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 
     private mutating func take(_ expected: Unicode.Scalar) -> Bool {

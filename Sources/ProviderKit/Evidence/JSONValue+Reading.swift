@@ -1,15 +1,15 @@
 internal import Foundation
 
 extension JSONValue {
-    /// Reads JSON from outside.
+    /// Parses untrusted JSON.
     ///
-    /// - Returns: `nil` if it is not strictly JSON, is nested deeper than 16 levels, contains U+0000, or has a name of
-    ///   more than 128 bytes or of more than 32 combining marks in a row.
+    /// - Returns: `nil` if the text is not strictly JSON, is nested deeper than 16 levels, contains U+0000, or has a
+    ///   name of more than 128 bytes or with more than 32 combining marks in a row.
     public init?(json bytes: [UInt8]) {
         self.init(json: bytes, refusingRepeatedNames: false)
     }
 
-    /// Reads JSON from outside, and can also refuse objects that name a member twice.
+    /// Parses untrusted JSON, and can also refuse objects with two members of the same name.
     package init?(json bytes: [UInt8], refusingRepeatedNames: Bool) {
         guard (try? JSONText.check(bytes, refusingRepeatedNames: refusingRepeatedNames)) != nil,
             let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
@@ -17,7 +17,7 @@ extension JSONValue {
         self = value
     }
 
-    /// The member of an object; `.null` if the value is no object or has no such member.
+    /// The member of an object; `.null` if the value is not an object or has no such member.
     public subscript(key: String) -> JSONValue {
         if case .object(let members) = self { members[key] ?? .null } else { .null }
     }

@@ -16,7 +16,7 @@ public enum NonceRule: String, Sendable, Decodable, CaseIterable {
     /// Checks the claim of a token against the raw nonce that was presented with it.
     ///
     /// The claim is the raw nonce or its SHA-256 in lower-case hex, because some SDKs hash it on the device.
-    /// - Throws: `ProviderError.refused` if they do not match.
+    /// - Throws: `ProviderError.refused` if the nonces do not match, or a required one is absent.
     public func check(claim: JSONValue, presented: String?) throws {
         guard self != .off else { return }
         guard !claim.isNull || presented != nil else {

@@ -7,7 +7,7 @@ public enum PersonName {
     ///
     /// - Returns: `nil` if there are no words.
     public static func joined(_ parts: String?...) -> String? {
-        // Bounds the work: breaking a string into characters is slow.
+        // Limits the length first, because splitting a string into characters is slow.
         let words = parts.compactMap { $0.map { String($0.unicodeScalars.prefix(4 * longest)) } }.flatMap { part in
             part.split { $0.isWhitespace || $0.unicodeScalars.contains { $0.properties.generalCategory == .control } }
         }

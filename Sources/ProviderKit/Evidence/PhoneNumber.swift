@@ -2,16 +2,17 @@ internal import CPhoneNumber
 
 /// A phone number in international form (ITU-T E.164): `+`, the country code and the number, only digits.
 ///
-/// Spellings that reach the same phone are equal, because libphonenumber normalises them. Which numbers are valid
+/// Different spellings of the same number are equal, because libphonenumber normalises them. Which numbers are valid
 /// depends on the metadata of the installed libphonenumber.
 public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
-    /// As in `+33612345678`.
+    /// The normalised number, as in `+33612345678`.
     public let value: String
     /// The ISO 3166 code of the country, as in `FR`; `nil` for networks that belong to no country.
     public let region: String?
-    /// Whether the number is mobile, or of a range that mobile and fixed lines share.
+    /// Whether the number is mobile, or in a range that mobile and fixed lines share.
     ///
-    /// Other numbers get no text messages: owners of premium-rate numbers earn money with each.
+    /// The server sends no text messages to other numbers, because owners of premium-rate numbers earn money with each
+    /// message.
     public let takesTexts: Bool
     private let countryCodeLength: Int
 

@@ -26,7 +26,7 @@ public struct TokenClaims: Sendable, Equatable {
     /// `auth_time` (OpenID Connect Core, 2).
     public var authenticatedAt: Date? { self["auth_time"].date }
 
-    /// `auth_time`, unless it is 0, which some issuers write for an unknown time.
+    /// `auth_time`, unless it is 0, which some issuers send for an unknown time.
     public var statedAuthentication: Date? { authenticatedAt.flatMap { $0 > .epoch ? $0 : nil } }
     /// When the person authenticated: `auth_time`, else `iat`, else the epoch.
     public var provenAt: Date { statedAuthentication ?? issuedAt ?? .epoch }
@@ -36,15 +36,15 @@ public struct TokenClaims: Sendable, Equatable {
         self["aud"].string.map { [$0] } ?? self["aud"].array?.compactMap(\.string) ?? []
     }
 
-    /// Identifies the token by a claim such as `jti`; `nil` if it lacks that claim or `exp`.
+    /// Identifies the token by a claim such as `jti`; `nil` if the token lacks that claim or `exp`.
     public func singleUse(by claim: String) -> SingleUse? {
         guard let value = self[claim].string, !value.isEmpty, let expiry else { return nil }
         return SingleUse(id: "\(issuer ?? "")\n\(claim)\n\(value)", expires: expiry)
     }
 
-    /// Identifies a token without an id by its issuer, audience, subject and times.
+    /// Identifies a token without a `jti` by its issuer, audience, subject and times; `nil` if it lacks `exp`.
     ///
-    /// The token's text would not do, because a different encoding of the same token is valid too.
+    /// The token's text does not identify the token, because a different encoding of the same token may also be valid.
     public var singleUse: SingleUse? {
         guard let expiry else { return nil }
         let times = [issuedAt, expiry, authenticatedAt].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "" }

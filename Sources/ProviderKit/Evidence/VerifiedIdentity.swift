@@ -16,18 +16,18 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
     public var displayName: String?
     /// Further claims, stored with the identity.
     public var profile: [String: JSONValue]
-    /// Authentication methods (RFC 8176), as in `pwd`, `otp`.
+    /// Authentication methods (RFC 8176), such as `pwd` or `otp`.
     public var methods: [String]
-    /// When the person authenticated to the provider, as far as the proof states it.
+    /// When the person authenticated to the provider, if the proof states it.
     ///
-    /// For a token use `TokenClaims.provenAt`. `nil` means now for a proof that is made in the request itself, such as a
-    /// code or a gateway's header; a redirect flow that leaves it out does not re-authenticate.
+    /// For a token, use `TokenClaims.provenAt`. For a proof in the request itself, such as a code or a gateway's
+    /// header, `nil` means now. A redirect flow with `nil` does not re-authenticate.
     public var authenticatedAt: Date?
-    /// Set if the proof works only once; only a successful call uses it up.
+    /// Set if the proof is valid only once; a call that fails does not consume the proof.
     public var singleUse: SingleUse?
-    /// Set if the proof may sign in repeatedly but re-authenticates only once.
+    /// Set if the proof is valid for any number of sign-ins, but for only one re-authentication.
     public var singleReauthentication: SingleUse?
-    /// Tokens of the service that act for the person, kept encrypted until the identity is removed.
+    /// The service's tokens for this person, stored encrypted until the identity is removed.
     public var tokens: ProviderTokens?
 
     /// Creates evidence about one person.
@@ -53,15 +53,17 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
 public struct AddressClaim: Sendable, Equatable, Codable {
     /// The normalised address.
     public let address: Address
-    /// The provider states that the person controls the address.
+    /// Whether the provider states that the person controls the address.
     public let isVerified: Bool
-    /// The provider has authority over the address: its domain belongs to the provider, or a code was sent there.
+    /// Whether the provider is an authority for the address: it owns the address's domain, or a code was sent to the
+    /// address.
     public let isAuthoritative: Bool
 
-    /// Creates a claim about an e-mail address as the provider wrote it; `nil` if it is not one plain address.
+    /// Creates a claim about an e-mail address as the provider wrote it; `nil` if the text is not exactly one plain
+    /// address.
     ///
-    /// If normalisation turned other characters into ASCII, as in `victim@\u{ff45}xample.com`, the claim is not
-    /// verified, because the provider may have verified an address of somebody else.
+    /// If normalisation converts other characters to ASCII, as in `victim@\u{ff45}xample.com`, the claim is not
+    /// verified, because the provider may have verified a different person's address.
     public init?(email text: String, isVerified: Bool, isAuthoritative: Bool) {
         guard let email = EmailAddress(text) else { return nil }
         let isAsWritten = !EmailAddress.gainsASCII(text)
@@ -70,7 +72,7 @@ public struct AddressClaim: Sendable, Equatable, Codable {
             isAuthoritative: isAuthoritative && isAsWritten)
     }
 
-    /// Creates a claim; an unverified claim never owns the address.
+    /// Creates a claim about an address; an unverified claim gives no rights to the address.
     public init(address: Address, isVerified: Bool, isAuthoritative: Bool) {
         self.address = address
         self.isVerified = isVerified
@@ -78,23 +80,24 @@ public struct AddressClaim: Sendable, Equatable, Codable {
     }
 }
 
-/// Marks a proof that works once.
+/// Identifies a proof that is valid only once.
 ///
-/// The server stores the mark in the transaction that the proof brings about. Marks are separate for each provider.
+/// The server stores the id in the transaction that uses the proof, and then refuses the proof. Ids are separate for
+/// each provider.
 public struct SingleUse: Sendable, Equatable, Codable {
     /// Distinguishes the proof from all others, for example by its issuer and `jti`.
     public let id: String
-    /// When the proof expires and the mark can be removed.
+    /// When the proof expires, after which its id need not be stored.
     public let expires: Date
 
-    /// Creates a mark.
+    /// Creates the identification of a proof.
     public init(id: String, expires: Date) {
         self.id = id
         self.expires = expires
     }
 }
 
-/// Tokens of a service that act for a person; a `RevokingProvider` revokes them.
+/// A service's tokens for a person; a `RevokingProvider` revokes them.
 public struct ProviderTokens: Sendable, Equatable, Codable {
     /// A token that is valid until it is revoked.
     public var refreshToken: String?
@@ -103,7 +106,7 @@ public struct ProviderTokens: Sendable, Equatable, Codable {
     /// The client that the tokens were issued to, if the provider has several.
     public var clientID: String?
 
-    /// Creates a set of tokens to keep.
+    /// Creates a set of tokens to store.
     public init(refreshToken: String? = nil, accessToken: String? = nil, clientID: String? = nil) {
         self.refreshToken = refreshToken
         self.accessToken = accessToken

@@ -8,7 +8,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Parses the notations of `inet_pton`, without surrounding text.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
-        // `inet_pton` stops at NUL.
+        // `inet_pton` ignores everything after a NUL.
         guard !text.utf8.contains(0) else { return nil }
         var v4 = in_addr()
         if inet_pton(AF_INET, text, &v4) == 1 {
@@ -34,7 +34,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The address in the canonical form of RFC 5952.
     package var description: String {
-        // Each request needs it, and `inet_ntop` is several times slower.
+        // Formatted here, because each request needs the text and `inet_ntop` is several times slower.
         if bytes.count == 4 { return "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "" }
@@ -47,7 +47,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return "\(IPAddress(bytes: masked(to: 64)))/64"
     }
 
-    /// The smallest network that is routed on its own, an IPv4 /24 or an IPv6 /48: one owner controls its subscribers.
+    /// The smallest network that is routed on its own, an IPv4 /24 or an IPv6 /48; one owner may control all its
+    /// addresses.
     package var block: String {
         let length = bytes.count == 16 ? 48 : 24
         return "\(IPAddress(bytes: masked(to: length)))/\(length)"

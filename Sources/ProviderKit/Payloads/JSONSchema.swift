@@ -6,15 +6,15 @@ public struct JSONSchema: Sendable, Equatable {
 
     package var kinds: Set<Kind>
     package var format: String?
-    /// A regular expression that a text matches (ECMA-262).
+    /// The regular expression (ECMA-262) that a text must match.
     package var pattern: String?
-    /// In characters: code points, as JSON Schema counts them.
+    /// The allowed length of a text in Unicode code points, as JSON Schema counts it.
     package var length: ClosedRange<Int>?
     package var description: String?
     package var properties: [String: JSONSchema] = [:]
     package var required: Set<String> = []
     @Indirect package var items: JSONSchema? = nil
-    /// The schema of members that have no fixed name.
+    /// The schema of members that are not in `properties`.
     @Indirect package var additionalProperties: JSONSchema? = nil
     /// The schema of every member's name.
     @Indirect package var propertyNames: JSONSchema? = nil
@@ -22,9 +22,9 @@ public struct JSONSchema: Sendable, Equatable {
     package var values: [JSONValue] = []
     package var anyOf: [JSONSchema] = []
     package var examples: [JSONValue] = []
-    /// The component under which the document writes this schema once; other places refer to it.
+    /// The name of the component as which the document writes this schema once; other places refer to the component.
     package var name: String?
-    /// Refers to the component of that name; a reference has no other keywords.
+    /// The name of the component that this schema refers to; a reference has no other keywords.
     package var reference: String?
 
     package init(
@@ -58,7 +58,7 @@ extension JSONSchema {
         return schema
     }
 
-    /// An object whose members are named by the data.
+    /// An object whose member names depend on the data.
     package static func dictionary(of values: JSONSchema) -> JSONSchema {
         var schema = JSONSchema(.object)
         schema.additionalProperties = values
@@ -95,7 +95,7 @@ extension JSONSchema {
         return schema
     }
 
-    /// The schema as JSON; `write` writes the schemas inside it.
+    /// The schema as JSON; `write` converts the schemas nested in it.
     package func json(nesting write: (JSONSchema) -> JSONValue) -> JSONValue {
         if let reference { return ["$ref": .string("#/components/schemas/\(reference)")] }
         var json: [String: JSONValue] = [:]

@@ -1,6 +1,6 @@
 /// A JSON object that a client sends, declared by its list of fields.
 ///
-/// The list is all there is: the object is decoded by it, and the OpenAPI document describes the request by it.
+/// The server decodes the object with this list, and generates the request's schema in the OpenAPI document from it.
 ///
 /// ```swift
 /// public struct Credential: RequestPayload {
@@ -60,17 +60,17 @@ public struct RequestField<Value: RequestValue>: Sendable {
     fileprivate let members: [RequestMember]
     fileprivate let read: @Sendable (any Decoder, KeyedDecodingContainer<FieldName>) throws -> Value
 
-    /// A field; the document calls it required unless its value is an optional.
+    /// Creates a field, which the OpenAPI document declares as required unless `Value` is an optional.
     ///
     /// - Parameters:
     ///   - name: The member's name.
-    ///   - schema: What the document says about the value.
-    ///   - isRequired: `true` for an optional whose absence is an error of its own.
+    ///   - schema: The schema of the value in the OpenAPI document.
+    ///   - isRequired: `true` for an optional whose absence the server refuses with an error of its own.
     public init(_ name: String, _ schema: JSONSchema = Value.schema, isRequired: Bool = Value.isRequired) {
         self.init(name, schema, isRequired: isRequired, largest: nil)
     }
 
-    /// A field whose JSON, without blanks, is at most `largest` bytes long.
+    /// A field whose JSON must be at most `largest` bytes long, not counting blanks and needless escapes.
     package init(_ name: String, _ schema: JSONSchema, isRequired: Bool = Value.isRequired, largest: Int?) {
         members = [RequestMember(name: name, schema: schema, isRequired: isRequired, largest: largest)]
         let name = FieldName(stringValue: name)
@@ -79,7 +79,8 @@ public struct RequestField<Value: RequestValue>: Sendable {
 }
 
 extension RequestField where Value: RequestPayload {
-    /// The fields of another payload, in the same object; the document calls those in `required` required.
+    /// Adds the fields of another payload to the same object; the OpenAPI document declares those in `required` as
+    /// required.
     package init(flattening payload: Value.Type, required: [String] = []) {
         members = payload.fields.members.map { member in
             var member = member
@@ -90,7 +91,7 @@ extension RequestField where Value: RequestPayload {
     }
 }
 
-/// What the document and the check of a body's size need of a field.
+/// The properties of a field that the OpenAPI document and the check of a body's size use.
 private struct RequestMember: Sendable {
     let name: String
     let schema: JSONSchema
@@ -105,7 +106,7 @@ public struct FieldName: CodingKey {
     /// Always `nil`.
     public var intValue: Int? { nil }
 
-    /// A field of that name.
+    /// Creates the name of a field.
     public init(stringValue: String) { self.stringValue = stringValue }
 
     /// Always `nil`: fields have names.

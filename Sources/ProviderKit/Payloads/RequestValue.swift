@@ -2,13 +2,13 @@ public import Foundation
 
 /// A type with a schema.
 public protocol DocumentedValue: Sendable {
-    /// What the OpenAPI document says about values of the type.
+    /// The schema of the type's values in the OpenAPI document.
     static var schema: JSONSchema { get }
 }
 
 /// A value that a field of a request can have.
 public protocol RequestValue: DocumentedValue, Decodable {
-    /// Whether the field must be there.
+    /// Whether the field is required.
     static var isRequired: Bool { get }
 
     /// Reads the value of one field.
@@ -20,7 +20,7 @@ extension RequestValue {
     /// `true`.
     public static var isRequired: Bool { true }
 
-    /// Decodes the field, which must be there.
+    /// Decodes the field, which must be present.
     public static func read(_ name: FieldName, of values: KeyedDecodingContainer<FieldName>) throws -> Self {
         try values.decode(Self.self, forKey: name)
     }
@@ -73,7 +73,7 @@ extension JSONValue: RequestValue {
     public static var schema: JSONSchema { .any }
 }
 
-/// An enumeration that clients send, decoded by comparing bytes.
+/// An enumeration in a request, decoded by comparing bytes.
 package protocol SentChoice: RequestValue, RawRepresentable, CaseIterable where RawValue == String {}
 
 extension SentChoice {

@@ -13,7 +13,7 @@ public protocol HTTPFetching: Sendable {
 public struct FetchRequest: Sendable, Equatable {
     /// An absolute URL, `https` outside of tests.
     public let url: String
-    /// Further header fields; `Accept` is `application/json` unless it is among them.
+    /// Further header fields; `Accept` is `application/json` unless these contain it.
     public var headers: [String: String]
     /// The form of a POST, sent as `application/x-www-form-urlencoded`.
     public let form: [String: String]?
@@ -58,7 +58,7 @@ public struct FetchResponse: Sendable {
     /// The complete body; a body beyond the server's limit throws instead.
     public let body: [UInt8]
 
-    /// Creates a response, as tests of a provider do.
+    /// Creates a response; only the server and tests of a provider need to call this.
     public init(status: Int, headers: [String: String] = [:], body: [UInt8]) {
         self.status = status
         self.headers = headers
@@ -68,11 +68,11 @@ public struct FetchResponse: Sendable {
     /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200...299).contains(status) }
 
-    /// The body as JSON; `nil` if it is something else.
+    /// The body as JSON; `nil` if the body is not JSON.
     public var json: JSONValue? { JSONValue(json: body) }
 
-    /// How long the response may be cached (RFC 9111, 5.2.2.1), in seconds within these bounds; `standard` if it states
-    /// nothing readable.
+    /// How long the response may be cached (RFC 9111, 5.2.2.1), limited to `bounds`, in seconds; `standard` if the
+    /// response has no valid `max-age`.
     public func lifetime(in bounds: ClosedRange<Int>, standard: Int) -> Duration {
         let header = headers["cache-control"].flatMap { $0.utf8.count <= 1024 ? $0 : nil } ?? ""
         let directives = header.lowercased().split(separator: ",")
@@ -84,7 +84,7 @@ public struct FetchResponse: Sendable {
 }
 
 extension String {
-    /// The text percent-encoded for a query or a form: all but letters, digits and `-._~`.
+    /// The text with all characters except ASCII letters, digits and `-._~` percent-encoded, for a query or a form.
     public var formEncoded: String {
         var text = ""
         for byte in utf8 {
@@ -101,7 +101,7 @@ extension String {
         return text
     }
 
-    /// This URL with further parameters in its query, without those whose value is `nil`.
+    /// This URL with the parameters added to its query, except those whose value is `nil`.
     public func addingQuery(_ parameters: KeyValuePairs<String, String?>) -> String {
         let query = parameters.compactMap { name, value in value.map { "\(name.formEncoded)=\($0.formEncoded)" } }
         guard !query.isEmpty else { return self }

@@ -2,7 +2,7 @@
 ///
 /// Private addresses are refused unless the configuration allows them, as with `HTTPFetching`.
 package protocol HTTPPosting: Sendable {
-    /// Returns the status of the response and ignores the rest. Redirects are not followed.
+    /// Sends the request and returns the status of the response; redirects are not followed.
     /// - Throws: `Obstacle` if there is no response; `CancellationError`.
     func post(_ request: FetchRequest, within deadline: Duration) async throws -> Int
 }

@@ -4,14 +4,14 @@ public import Foundation
 public struct ProviderPorts: Sendable {
     /// Sends HTTP requests, with limits.
     public let http: any HTTPFetching
-    /// Verifies tokens that others signed.
+    /// Verifies tokens that other parties signed.
     public let tokens: any TokenVerifying
     /// Signs tokens that authenticate the server to a service.
     public let signer: any TokenSigning
     /// The wall clock.
     public let now: @Sendable () -> Date
 
-    /// Creates ports; the server does so, and tests of a provider do.
+    /// Creates the services; only the server and tests of a provider need to call this.
     public init(
         http: any HTTPFetching, tokens: any TokenVerifying, signer: any TokenSigning,
         now: @escaping @Sendable () -> Date

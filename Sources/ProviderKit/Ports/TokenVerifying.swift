@@ -1,4 +1,4 @@
-/// Verifies JSON Web Tokens (RFC 7519, RFC 8725) that others signed.
+/// Verifies JSON Web Tokens (RFC 7519, RFC 8725) that other parties signed.
 public protocol TokenVerifying: Sendable {
     /// Verifies signature, issuer, audience and times of a token and returns its claims.
     ///

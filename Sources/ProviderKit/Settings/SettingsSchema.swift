@@ -1,8 +1,8 @@
 /// The settings that a provider takes.
 ///
-/// Start-up validation, `config check` and the configuration reference all follow this declaration.
+/// The validation at start-up, `config check` and the configuration reference all use this declaration.
 public struct SettingsSchema: Sendable {
-    /// In the order in which they are shown.
+    /// The settings in the order in which the reference shows them.
     public let fields: [SettingField]
 
     /// Creates a schema of fields with unique names.
@@ -13,7 +13,7 @@ public struct SettingsSchema: Sendable {
 
 /// One setting.
 public struct SettingField: Sendable {
-    /// What a setting's value looks like.
+    /// The syntax of a setting's value.
     public enum Form: Sendable, Equatable {
         /// Free text.
         case text
@@ -29,15 +29,15 @@ public struct SettingField: Sendable {
         case choice([String])
         /// A list of texts.
         case texts
-        /// A mapping from names to texts, or to nothing.
+        /// A mapping from names to texts or `null`.
         case map
     }
 
     /// The key in the configuration.
     public let name: String
-    /// What its value looks like.
+    /// The syntax of the value.
     public let form: Form
-    /// The server does not start without it.
+    /// Whether the setting is required; the server does not start without it.
     public let isRequired: Bool
     /// One sentence for an administrator.
     public let help: String
