@@ -15,8 +15,7 @@ package struct SignIn: Sendable {
         let session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
         let outcome = try await retryingOnConflict {
             let verdict = try await verdict(on: session.evidence, of: provider, in: application, store: store)
-            // Most sign-ins are one statement, which needs no transaction. A refusal needs none, since its writes must
-            // persist.
+            // Most sign-ins are one statement and need no transaction. Nor do refusals, whose writes must persist.
             guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
                 return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
             }

@@ -1,7 +1,7 @@
 /// Limits on the number of text messages, against toll fraud.
 ///
 /// All replicas and applications share the budget. Windows begin at multiples of their length since 1970, so that up
-/// to twice the count may be sent within one window's length that spans two windows.
+/// to twice the count may be sent around the boundary of two windows.
 package struct TextBudget: Sendable, Equatable {
     package struct Limit: Sendable, Equatable {
         package let count: Int

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Applies events from providers to the identities that they concern.
 package struct ProviderNotifications: Sendable {
-    /// Allows for clock skew and for providers that send whole seconds.
+    /// The tolerated difference between two clocks, in seconds; some providers also send only whole seconds.
     private static let clockTolerance: TimeInterval = 60
 
     typealias Store = AccountLocks & IdentityStore & SingleUseStore & MailForwardingStore & DeletionScheduling.Store
@@ -11,10 +11,10 @@ package struct ProviderNotifications: Sendable {
 
     let store: any TransactionalStore & Store
 
-    /// Applies an event of a provider of that kind once.
+    /// Applies an event of a provider of that kind, unless it was applied before.
     ///
-    /// Accepts and ignores events about unknown identities.
-    /// - Throws: `ProviderError.refused` if the signature or the audience fits none of the providers.
+    /// Events about unknown identities are accepted and ignored.
+    /// - Throws: `ProviderError.refused` if no provider accepts the signature and the audience.
     package func receive(
         _ payload: String, ofKind kind: String, named name: String?, in application: Application
     ) async throws {
@@ -27,7 +27,8 @@ package struct ProviderNotifications: Sendable {
                     configured.name, event.providerUid, application: application.id)
             else { return }
             let identities = try await store.identities(of: known.uid, application: application.id)
-            // An identity that was created after the event has new consent; so has one that signed in after it.
+            // An identity that was created after the event, or signed in after its consent was revoked, has new
+            // consent.
             guard let identity = identities.first(where: { $0.id == known.id }),
                 !isAfter(event, identity.createdAt),
                 event.change != .consentRevoked || !isAfter(event, identity.lastUsedAt)
@@ -36,7 +37,9 @@ package struct ProviderNotifications: Sendable {
         }
     }
 
-    /// Finds the candidate whose signature and audience match: the provider does not know the configured names.
+    /// Finds the candidate that accepts the event's signature and audience.
+    ///
+    /// The event itself does not contain the configured name, since the provider does not know it.
     private func event(
         in payload: String, forOneOf candidates: [ConfiguredProvider]
     ) async throws -> (ProviderEvent, ConfiguredProvider)? {
@@ -64,7 +67,8 @@ package struct ProviderNotifications: Sendable {
         case .forwarding(let address, let isOn):
             try await store.setForwarding(isOn, of: address, uid: uid, application: application.id)
         case .consentRevoked where !application.providers.canSignIn(withAnyOf: others):
-            // No other identity can sign in: the owner gets back in by consenting again.
+            // If no other identity can sign in, the identity remains, so that the owner can sign in by consenting
+            // again.
             try await store.dropTokens(of: identity.id, application: application.id)
             try await store.endSessions(
                 .openedBy(identity.id), of: uid, because: .consentRevoked, application: application.id)
@@ -75,7 +79,7 @@ package struct ProviderNotifications: Sendable {
                 return try await DeletionScheduling(store: store, application: application)
                     .schedule(uid, by: .provider)
             }
-            // The service has already invalidated its tokens.
+            // The provider has already invalidated the tokens, so they need not be revoked there.
             try await store.dropTokens(of: identity.id, application: application.id)
             try await IdentityUnlinking(store: store, application: application).unlink(identity, of: uid)
         }

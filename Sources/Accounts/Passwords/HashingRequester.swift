@@ -1,17 +1,17 @@
-/// Who requests a hash, so that the queue can keep a flood from blocking others.
+/// The client and the subject of a hashing request, by which the queue shares its places fairly.
 package struct HashingRequester: Sendable {
     /// The subscriber network that limits apply to.
     package let network: String
-    /// The block of the network, in which one attacker may have thousands of networks.
+    /// The block that contains the network; one attacker may have thousands of networks in a block.
     package let block: String
-    /// Whose password it is; `nil` while unknown.
+    /// The subject whose password is hashed; `nil` while unknown.
     package let subject: AttemptKey?
     /// The application of the subject; `nil` while the subject is unknown.
     package let application: Application.ID?
-    /// Tells when the client disconnects, if that is observed.
+    /// The client's connection, to cancel the wait on a disconnect; `nil` if disconnects are not observed.
     package let connection: ClientConnection?
 
-    /// By default the network is its own block.
+    /// Creates a requester; without a block, the network is its own block.
     package init(
         network: String, block: String? = nil, subject: AttemptKey?, application: Application.ID? = nil,
         connection: ClientConnection? = nil

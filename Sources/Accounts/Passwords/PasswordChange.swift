@@ -11,10 +11,10 @@ package struct PasswordChange: Sendable {
     let passwords: any PasswordPolicy
     let tokens: SessionTokens
 
-    /// Gives the new password to every identity of the account that has one, and ends the account's other sessions.
+    /// Replaces the password of every identity of the account that has one, and ends the account's other sessions.
     ///
-    /// An account without a password gets one for the identity that the principal signed in with, else for its first
-    /// address. `current` is optional, but must be right if given.
+    /// If the account has no password, one is set for the identity that the principal signed in with, or else for the
+    /// first identity with an address. `current` is optional, but must be correct if given.
     package func change(
         to password: String, current: String?, by principal: Principal, from client: Client
     ) async throws {
@@ -44,11 +44,11 @@ package struct PasswordChange: Sendable {
     private struct Change: Sendable {
         let identity: PasswordIdentity
         let hash: PasswordHash
-        /// The hash that it replaces; `nil` for any.
+        /// The hash that must still be stored when it is replaced; `nil` replaces any hash.
         var expected: PasswordHash?
     }
 
-    /// The first identity, and the others that have a password.
+    /// Returns the identities whose password changes: the first one, and all others that have a password.
     private func changing(by principal: Principal) async throws -> [PasswordIdentity] {
         let (configured, _) = try principal.application.providers.passwordProvider()
         let identities = try await store.passwordIdentities(
@@ -58,9 +58,9 @@ package struct PasswordChange: Sendable {
         return Array(identities.prefix(1)) + identities.dropFirst().filter { $0.hash != nil }
     }
 
-    /// One hash for all identities without a decoy.
+    /// Hashes the new password once for all identities without a decoy (`PasswordIdentity.decoy`).
     ///
-    /// An identity with a decoy gets its own hash with the decoy's salt, so that one run still checks both.
+    /// An identity with a decoy gets its own hash with the decoy's salt, so that one run of the function checks both.
     private func changes(
         of identities: [PasswordIdentity], to password: String, for requester: HashingRequester
     ) async throws -> [Change] {
@@ -79,8 +79,10 @@ package struct PasswordChange: Sendable {
         return changes
     }
 
-    /// Checks the session again under its lock: hashing takes long, and the change must not undo a password reset that
-    /// ended the session since.
+    /// Writes the new hashes and revokes other access.
+    ///
+    /// The session is locked and checked again, because a password reset may have ended it during the hashing, and the
+    /// change must not undo that reset.
     private func write(_ changes: [Change], of provider: String, by principal: Principal) async throws {
         let application = principal.application.id
         let subjects = changes.map(\.identity.subject)
@@ -105,7 +107,7 @@ struct PasswordChangeEffects: Sendable {
 
     let store: any Store
 
-    /// Ends mailed links that would set another password and every session but one, and notifies the owner.
+    /// Discards mailed reset links, ends all sessions except `session`, and notifies the owner.
     func apply(
         to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Application.ID
     ) async throws {

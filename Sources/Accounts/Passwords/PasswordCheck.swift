@@ -1,12 +1,12 @@
 internal import ProviderKit
 
-/// A password that a client presents for one subject.
+/// Checks passwords that a client presents for one subject, and counts failures.
 struct PasswordCheck: Sendable {
     let subject: PasswordSubject
     let provider: String
     let attempts: AttemptKey
     let requester: HashingRequester
-    /// Counts a wrong password if the subject has no account.
+    /// The source under which a wrong password is counted in the audit if the subject has no account.
     let source: RefusalSource
     let application: Application.ID
     let hasher: any PasswordHashing
@@ -40,10 +40,10 @@ struct PasswordCheck: Sendable {
         return state
     }
 
-    /// Runs one hash and counts a failure.
+    /// Runs one hash, and counts a failure if the password is wrong.
     ///
-    /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked since:
-    ///   the right password would be refused too, and a wrong one must look the same.
+    /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked in the
+    ///   meantime, because the response to a wrong password must be the same as to the correct one.
     @discardableResult
     func match(_ password: String, against hashes: [PasswordHash]) async throws -> PasswordMatch {
         if let match = try await hasher.match(password, against: hashes, for: requester) { return match }

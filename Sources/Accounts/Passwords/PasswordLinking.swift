@@ -3,8 +3,8 @@ package import ProviderKit
 
 /// Adds an address with a password to a signed-in account, by a registration that joins the account.
 ///
-/// Completing it takes the mailed token and the account's access token, so that neither the reader of the mail nor the
-/// requester can link anything alone.
+/// Completing the registration requires both the mailed token and an access token of the account, so that neither the
+/// reader of the mail nor the requester can link the address alone.
 package struct PasswordLinking: Sendable {
     typealias Store = RegistrationStore & PasswordStore & IdentityLinking.Store
 
@@ -25,9 +25,10 @@ package struct PasswordLinking: Sendable {
             with: configured, from: client, in: principal.application)
     }
 
-    /// - Returns: `nil` if the token belongs to no such registration.
-    /// - Throws: `AccountsError.invalidToken`, without changing anything, unless the principal requested the link;
-    ///   otherwise what linking throws.
+    /// Completes the registration and links the address.
+    /// - Returns: `nil` if the token does not belong to a registration that joins an account.
+    /// - Throws: `AccountsError.invalidToken`, without changing anything, unless the registration joins the principal's
+    ///   account; and the errors of `IdentityLinking.link`.
     func complete(_ token: OpaqueToken, by principal: Principal?, from client: Client, in application: Application)
         async throws -> SignedIn?
     {
@@ -46,7 +47,7 @@ package struct PasswordLinking: Sendable {
             let outcome = try await linking.link(
                 subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,
                 store: store)
-            // A guest that moved to another account must not set that account's password.
+            // If the guest was switched to another account, its password must not be set there.
             if case .opened(let opened, _) = outcome, opened.user.uid == principal.uid {
                 try await store.setPassword(
                     registered.hash, of: opened.identityID, replacing: nil, application: application.id)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Sets a new password for a person who proved the mailbox, and revokes all other access to the account.
+/// Sets a new password after a mailed token was presented, and revokes all other access to the account.
 package struct PasswordReplacement: Sendable {
     typealias Store = SignIn.Store & PasswordStore & PasswordResetStore & PasswordAttemptStore
 
@@ -26,7 +26,7 @@ package struct PasswordReplacement: Sendable {
             // A password reset opens no session.
             break
         case .deleted(let uid, _, _):
-            // Set now: the old password must not restore the account before the owner does.
+            // The password is replaced before the account is restored, so that the old one cannot restore it.
             try await setPasswords(hash, of: uid, by: session, store: store)
             try await revokeAccess(of: uid, proving: subject, by: session, store: store)
             var session = session
@@ -83,7 +83,7 @@ package struct PasswordReplacement: Sendable {
         try await store.discardDecoys(of: address, application: application)
     }
 
-    /// Ends what the sessions began, and then the sessions in a later statement.
+    /// Ends the account's unfinished operations, quarantines recently linked identities, and then ends all sessions.
     private func revokeAccess(
         of uid: UUID, proving subject: PasswordSubject, by session: NewSession, store: any Store
     ) async throws {
@@ -95,9 +95,9 @@ package struct PasswordReplacement: Sendable {
         try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }
 
-    /// Mails the identities that were linked since the password was set, with a link to review them.
+    /// Mails a list of the identities that were linked since the password was set, with a link to review them.
     ///
-    /// The link goes only to the proved address, because the account's other addresses may be an intruder's.
+    /// The link is sent only to the proved address, because the account's other addresses may belong to an intruder.
     private func notify(
         _ identity: KnownIdentity, of subject: PasswordSubject, by session: NewSession, since setBefore: Date?,
         store: any Store

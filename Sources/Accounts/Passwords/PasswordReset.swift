@@ -14,7 +14,7 @@ package struct PasswordReset: Sendable {
 
     /// Mails a link if the address has an account or a pending registration.
     ///
-    /// Otherwise it does the same work, but the mail is not sent.
+    /// Otherwise the method does the same work, but the mail is not sent.
     ///
     /// `languages` has the form of `Accept-Language`.
     package func request(typed: String, reading languages: String?, in application: Application) async throws {
@@ -36,11 +36,13 @@ package struct PasswordReset: Sendable {
         }
     }
 
-    /// Proves the address with the mailed token, which is used up in any case, and sets the password of its identity.
+    /// Proves the address with the mailed token, and sets the password of the address's identity.
     ///
-    /// The identity joins or creates an account, as any proof of an address does. Ends all other access: sessions,
-    /// pending operations and other passwords; recently linked identities are quarantined.
-    /// - Throws: `AccountsError.accountDeleted` in the grace period, in which a restore sets the password.
+    /// A weak password or a full hashing queue does not consume the token; any later refusal does. An identity that
+    /// does not exist yet joins or creates an account by the linking rules. All other access ends: sessions, pending
+    /// operations and other passwords; recently linked identities are quarantined.
+    /// - Throws: `AccountsError.accountDeleted` if the account is in its grace period, with a token that restores it
+    ///   with the new password.
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {
@@ -69,6 +71,6 @@ package struct PasswordReset: Sendable {
 }
 
 extension PasswordSubject {
-    /// What a mailed token proves.
+    /// The evidence that a mailed token gives.
     var evidence: VerifiedIdentity { ChallengeTarget(providerUid: providerUid, address: .email(address)).evidence }
 }

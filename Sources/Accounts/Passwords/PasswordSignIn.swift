@@ -9,10 +9,10 @@ package struct PasswordSignIn: Sendable {
     let hasher: any PasswordHashing
     let tokens: SessionTokens
 
-    /// Runs one hash even if the subject is unknown, unverified or deleted, and reveals the state of the account only
-    /// after the right password.
+    /// Signs in with a password; with a principal, re-authenticates.
     ///
-    /// With a principal it re-authenticates, which only an identity of the principal's account can do.
+    /// One hash is run even if the subject is unknown, unverified or deleted, and the state of the account is revealed
+    /// only after the correct password. Only an identity of the principal's account can re-authenticate.
     /// - Throws: `AccountsError`.
     package func signIn(
         typed: String, password: String, by principal: Principal? = nil, from client: Client,
@@ -51,7 +51,9 @@ package struct PasswordSignIn: Sendable {
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
     }
 
-    /// Refuses an account that cannot be signed in to, unless the subject was locked since.
+    /// Throws the refusal of the linking rules, if any.
+    ///
+    /// If the subject was locked in the meantime, the error is `identityTemporarilyLocked`, as for a wrong password.
     private func permit(
         _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, check: PasswordCheck
     ) async throws {
@@ -71,9 +73,10 @@ package struct PasswordSignIn: Sendable {
 
     /// Hashes an outdated password again with the configured parameters.
     ///
-    /// If the queue is full, the next sign-in does it.
+    /// If the queue is full, the old hash remains until the next sign-in.
     ///
-    /// Not called while a decoy shares the old hash's salt, since the decoy could no longer be matched.
+    /// Must not be called while a decoy (`NewRegistration.isDecoy`) shares the old hash's salt: one run of the function
+    /// could then no longer check the decoy too.
     private func upToDate(
         _ match: PasswordMatch, password: String, of identity: KnownIdentity, for requester: HashingRequester,
         in application: Application

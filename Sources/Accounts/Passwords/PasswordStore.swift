@@ -1,7 +1,9 @@
 package import Foundation
 package import ProviderKit
 
-/// The pseudonym under which failures of one subject are counted, since most typed addresses have no account here.
+/// The pseudonym under which failures of one subject are counted.
+///
+/// A pseudonym is used because many of the typed addresses have no account, and must not be stored.
 package struct AttemptKey: Sendable, Hashable {
     package let bytes: [UInt8]
 
@@ -15,13 +17,13 @@ package struct PasswordState: Sendable {
     package var identity: KnownIdentity?
     package var hash: PasswordHash?
     package var mustChange: Bool
-    /// The pending registration of a free address, or the decoy registration of a taken one.
+    /// The password of a pending registration, or of a decoy (`NewRegistration.isDecoy`) if the address is taken.
     package var registration: PasswordHash?
     /// Whether an account has the identity or owns the address.
     package var isTaken: Bool
     /// The languages of the owner of a taken address.
     package var ownerLanguages: String?
-    /// How long the subject stays locked; `nil` if it is not locked.
+    /// How long the subject remains locked; `nil` if it is not locked.
     package var lockedFor: Duration?
 
     package init(
@@ -45,7 +47,10 @@ package struct NewRegistration: Sendable {
     package let subject: PasswordSubject
     package let hash: PasswordHash
     package let displayName: String?
-    /// A registration of a taken address, stored only so that the address looks free.
+    /// Whether the registration is a decoy: the address already has an owner, so no token can confirm it.
+    ///
+    /// A decoy is stored so that a sign-in with its password gets the response for an unverified registration, and does
+    /// not reveal that the address is taken.
     package let isDecoy: Bool
     /// The account that it joins; `nil` if it creates one.
     package var joining: Joining?
@@ -60,7 +65,7 @@ package struct NewRegistration: Sendable {
         }
     }
 
-    /// The same as the lifetime of the token that confirms it.
+    /// How long the registration is valid: as long as the token that confirms it.
     package static let lifetime: Duration = .seconds(86400)
 }
 
@@ -83,7 +88,10 @@ package struct PasswordIdentity: Sendable {
     package let id: UUID
     package let subject: PasswordSubject
     package let hash: PasswordHash?
-    /// The decoy of a person who registered the address since.
+    /// The password of the decoy (`NewRegistration.isDecoy`) that was stored because somebody tried to register this
+    /// identity's address, although the account has it already; `nil` if there is none.
+    ///
+    /// It shares the salt of `hash`, so that one run of the hash function checks both passwords.
     package let decoy: PasswordHash?
 
     package init(id: UUID, subject: PasswordSubject, hash: PasswordHash?, decoy: PasswordHash?) {
@@ -94,15 +102,17 @@ package struct PasswordIdentity: Sendable {
     }
 }
 
-/// Reads what a password check needs, and counts failures.
+/// Reads the state for a password check, and counts failures.
 package protocol PasswordAttemptStore: Sendable {
     func passwordState(
         of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID
     ) async throws -> PasswordState
 
+    /// Counts a failure.
+    ///
     /// Ten consecutive failures lock the subject for a minute; each further failure doubles the time, up to 15 minutes.
     ///
-    /// - Returns: `false` when the subject was locked already and the failure did not count.
+    /// - Returns: `false` if the subject was already locked and the failure was not counted.
     func recordFailure(
         _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, from source: RefusalSource,
         application: Application.ID
@@ -111,30 +121,32 @@ package protocol PasswordAttemptStore: Sendable {
     func clearFailures(_ attempts: AttemptKey, application: Application.ID) async throws
 }
 
-/// Pending registrations.
+/// Stores and reads pending registrations.
 package protocol RegistrationStore: Sendable {
-    /// Replaces an earlier registration of the subject.
-    /// - Throws: `StoreConflict` when the address has gained or lost an owner since. A registration that joins an
-    ///   account does not depend on that.
+    /// Stores a registration, which replaces an earlier one of the subject.
+    /// - Throws: `StoreConflict` if the address has gained or lost an owner since `isDecoy` was determined, unless the
+    ///   registration joins an account.
     func register(_ registration: NewRegistration, application: Application.ID) async throws
 
-    /// The registration of the proof; `nil` when it was replaced or is a decoy.
+    /// Returns the registration that the proof confirms; `nil` if it was replaced or is a decoy.
     func registration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
 
-    /// Removes and returns the registration of the proof; `nil` when it was replaced.
+    /// Removes and returns the registration that the proof confirms; `nil` if it was replaced.
     func takeRegistration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
 }
 
-/// Passwords of identities.
+/// Reads and sets passwords of identities.
 package protocol PasswordStore: Sendable {
-    /// The account's identities that have an address: first the preferred one, then those with a password.
+    /// Returns the account's identities with an address: first the preferred one, then those with a password, then
+    /// others.
     func passwordIdentities(
         of uid: UUID, provider: String, preferring providerUid: String?, application: Application.ID
     ) async throws -> [PasswordIdentity]
 
     /// Sets a password and withdraws an admin's request to change it.
     ///
-    /// - Throws: `StoreConflict` when the hash is no longer `expected`; with `nil` any hash is replaced.
+    /// - Throws: `StoreConflict` if the stored hash differs from `expected`; if `expected` is `nil`, any hash is
+    ///   replaced.
     func setPassword(
         _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
     ) async throws
@@ -142,8 +154,8 @@ package protocol PasswordStore: Sendable {
 
 /// Renews hashes of unchanged passwords.
 package protocol PasswordRehashStore: Sendable {
-    /// Stores the same password under newer parameters.
-    /// - Throws: `StoreConflict` when the hash has changed, or a decoy shares its salt.
+    /// Stores a hash of the same password with newer parameters.
+    /// - Throws: `StoreConflict` if the stored hash has changed, or a decoy shares its salt.
     func rehash(
         _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Application.ID
     ) async throws

@@ -1,18 +1,20 @@
 package import Foundation
 package import ProviderKit
 
-/// What a password reset revokes, in case somebody else had access to the account.
+/// Revokes access at a password reset, in case an intruder had access to the account.
 package protocol PasswordResetStore: Sendable {
     /// When the identity's password was set; `nil` if it has none.
     func passwordChangedAt(of identity: UUID, application: Application.ID) async throws -> Date?
 
-    /// Ends what the account's sessions began and did not finish: address changes, registrations and redirect flows
-    /// that link, codes requested with a bearer token, and tickets. Lock the account first.
+    /// Ends the unfinished operations of the account's sessions.
+    ///
+    /// They are address changes, registrations and redirect flows that link, codes that were requested with a bearer
+    /// token, and tickets. Lock the account first.
     func endPending(of uid: UUID, application: Application.ID) async throws
 
     /// Quarantines identities that were linked within `time`: they open no session until another sign-in confirms them.
     ///
-    /// Spares the subject's identity and those that prove its address.
+    /// The subject's identity and the identities that prove its address are not quarantined.
     func quarantine(
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
         application: Application.ID
@@ -23,8 +25,9 @@ package protocol PasswordResetStore: Sendable {
 package protocol QuarantineStore: Sendable {
     func liftQuarantine(of identities: [UUID], uid: UUID, application: Application.ID) async throws
 
-    /// Confirms what a sign-in ticket was issued for, after another sign-in of the account presented the ticket.
+    /// Confirms the subject of a sign-in ticket, after another sign-in to the account presented the ticket.
     ///
-    /// Ends the quarantine of that identity and of those that show it as their address. A number is no longer idle.
+    /// Ends the quarantine of the identity with that subject and of identities with the subject as their address. If
+    /// the subject is a phone number, it is no longer idle.
     func confirm(_ proof: Proof, of uid: UUID, application: Application.ID) async throws
 }

@@ -3,8 +3,9 @@ package import ProviderKit
 
 /// Creates accounts with an address and a password in two steps: a registration, and a mailed token that confirms it.
 ///
-/// The response does not reveal whether the address is taken: the same work is done for a taken address, its owner gets
-/// a notice, and a decoy registration makes later sign-ins behave as for any unverified registration.
+/// The response does not reveal whether the address is taken. For a taken address the same work is done, its owner gets
+/// a notice, and a decoy is stored (`NewRegistration.isDecoy`), so that a later sign-in with the registered password
+/// gets the response for an unverified registration.
 package struct Registration: Sendable {
     typealias Store = PasswordAttemptStore & RegistrationStore & PasswordStore & ProofStore & LinkingFacts.Store
         & LinkingStore & AddressClaimStore
@@ -30,11 +31,11 @@ package struct Registration: Sendable {
 
     /// Creates the account of a mailed token.
     ///
-    /// The token works once, for the password that was registered with it, and only while the address has no owner.
-    /// Also accepts the link of a mailed code, which signs in, and the token of a password that joins the principal's
-    /// account.
+    /// The token works once, and only while the address has no owner; the account gets the password that was registered
+    /// with the token. The method also accepts two other mailed tokens: that of a sign-in link, which signs in, and
+    /// that of a registration that joins the principal's account.
     ///
-    /// The registration's `password` is required if the provider is configured so, and must be right if given.
+    /// The registration's `password` is required if the provider is configured so, and must be correct if given.
     package func verify(
         _ text: String, password: String?, by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SignedIn {
@@ -58,10 +59,10 @@ package struct Registration: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Checks the registered password: the reader of the mail may not be the person who registered, and a click alone
-    /// would create an account for a stranger.
+    /// Checks the registered password, without consuming the token.
     ///
-    /// A registration that joins an account needs that account's access token instead. Uses nothing up.
+    /// If the reader of the mail is not the person who registered, the link alone would activate an account with a
+    /// stranger's password. A registration that joins an account requires that account's access token instead.
     private func check(
         _ password: String?, forLink token: OpaqueToken, from client: Client, in application: Application
     ) async throws {
@@ -83,7 +84,9 @@ package struct Registration: Sendable {
         ).require(password, matching: registered.hash)
     }
 
-    /// Creates an account only: if the address has an owner by now, the registrant's password must not reach that
+    /// Creates the account and sets its password.
+    ///
+    /// Refuses if the address has an owner by then, so that the registrant's password cannot be set in the owner's
     /// account.
     private func open(
         _ session: NewSession, password: PasswordHash, of provider: ConfiguredProvider, store: any Store

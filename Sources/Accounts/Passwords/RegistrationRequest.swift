@@ -43,7 +43,7 @@ struct RegistrationRequest: Sendable {
                 displayName: displayName, isDecoy: isDecoy, joining: joining)
             let token = tokens.opaque.make()
             let proof = NewProof.registration(token, id: registration.id, provider: configured.name, subject: subject)
-            // Issues a decoy's token without mailing it, so that both cases take the same time.
+            // The token of a decoy is stored but not mailed, so that both cases take the same time.
             let message =
                 isDecoy
                 ? Message(.registrationOfTakenAddress, to: subject.address, locale: state.ownerLanguages)

@@ -1,14 +1,14 @@
 package import ProviderKit
 
-/// Takes a proof for the account that is signed in: links the identity that it proves, or authenticates again with one
-/// of the account's own.
+/// Accepts a proof for the signed-in account: links the proved identity, or re-authenticates with one of the account's
+/// own identities.
 package struct IdentityProofs: Sendable {
     let linking: IdentityLinking
     let passwordLinking: PasswordLinking
     let passwordSignIn: PasswordSignIn
 
-    /// Links what the proof proves to the principal's account; a password is linked by a mailed token instead.
-    /// - Throws: what `IdentityLinking.link` and `PasswordLinking.begin` throw.
+    /// Links the proved identity to the principal's account; for a password, mails a token that completes the link.
+    /// - Throws: the errors of `IdentityLinking.link` and `PasswordLinking.begin`.
     package func link(
         _ proof: SubmittedProof, of name: String, onConflict: ConflictChoice, by principal: Principal,
         from client: Client
@@ -27,7 +27,7 @@ package struct IdentityProofs: Sendable {
     }
 
     /// Opens a session with a new proof of one of the account's own identities.
-    /// - Throws: what `IdentityLinking.reauthenticate` and `PasswordSignIn.signIn` throw.
+    /// - Throws: the errors of `IdentityLinking.reauthenticate` and `PasswordSignIn.signIn`.
     package func reauthenticate(
         with proof: SubmittedProof, of name: String?, by principal: Principal, from client: Client
     ) async throws -> SignedIn {
@@ -44,9 +44,9 @@ package struct IdentityProofs: Sendable {
     }
 }
 
-/// How a request to link an identity ended.
+/// The result of a request to link an identity.
 package enum LinkOutcome: Sendable {
     case linked(SignedIn)
-    /// A token that completes the link is on its way to the address.
+    /// A token that completes the link was queued to be mailed to the address.
     case mailed(to: EmailAddress)
 }

@@ -6,19 +6,19 @@ package enum ProofKind: String, Sendable, CaseIterable {
     /// Confirms a registration.
     case registration
     case passwordReset = "password-reset"
-    /// The link beside a mailed code.
+    /// Signs in with the link in the mail that also contains a one-time code.
     case signInLink = "sign-in-link"
     /// Restores an account in its grace period.
     case restore
-    /// Merges the signed-in account with the one whose identity was proved.
+    /// Merges the signed-in account with the account whose identity was proved.
     case mergeTicket = "merge"
-    /// Accompanies another sign-in of the account, to confirm an idle number or a quarantined identity.
+    /// Confirms an idle phone number or a quarantined identity, if presented with another sign-in to the account.
     case signInTicket = "second-proof"
-    /// Keeps or removes identities that were linked before a password reset.
+    /// Permits the review of identities that were linked before a password reset.
     case review
 }
 
-/// What a one-time secret proves.
+/// The facts that a one-time secret proves.
 package struct Proof: Sendable {
     package let provider: String
     package let providerUid: String
@@ -26,7 +26,7 @@ package struct Proof: Sendable {
     package let uid: UUID?
     package let registration: UUID?
     package let methods: [String]
-    /// The password that the account gets with it.
+    /// The password that the account gets when the secret is presented.
     package let password: PasswordHash?
 
     package init(
@@ -51,16 +51,16 @@ package struct NewProof: Sendable {
     package let kind: ProofKind
     package let token: OpaqueToken
     package let proof: Proof
-    /// The session that may use it; `nil` for any.
+    /// The only session that may present the secret; `nil` if any client may.
     package var session: UUID?
     package let lifetime: Duration
 
-    /// When it expires, for the text of a mail; the database decides by its own clock.
+    /// When the secret expires, for the text of a mail; the database checks the expiry by its own clock.
     func expiry(from now: Date) -> Date {
         now.addingTimeInterval(TimeInterval(lifetime.components.seconds))
     }
 
-    /// Valid for a day: people read mail late.
+    /// Valid for a day, since people may read their mail late.
     static func registration(_ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .registration, token: token,
@@ -69,7 +69,7 @@ package struct NewProof: Sendable {
             lifetime: .seconds(86400))
     }
 
-    /// Valid for an hour: it replaces a password.
+    /// Valid for an hour, because it replaces a password.
     static func passwordReset(_ token: OpaqueToken, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .passwordReset, token: token,
@@ -85,9 +85,9 @@ package struct NewProof: Sendable {
             lifetime: .seconds(600))
     }
 
-    /// Valid for ten minutes, since the person can sign in again for another one.
+    /// Valid for ten minutes, since the person can get another one by signing in again.
     ///
-    /// A password reset also stores its new password and the address that it proved.
+    /// If a password reset issues it, it contains the new password and the proved address.
     static func restore(_ token: OpaqueToken, of uid: UUID, by session: NewSession) -> NewProof {
         let evidence = session.evidence
         return NewProof(
@@ -99,14 +99,14 @@ package struct NewProof: Sendable {
             lifetime: .seconds(600))
     }
 
-    /// Valid for a week: people read mail late, and it only keeps or removes identities of the account.
+    /// Valid for a week, since people may read their mail late, and it only permits keeping or removing identities.
     static func review(_ token: OpaqueToken, of uid: UUID, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .review, token: token,
             proof: Proof(provider: provider, providerUid: subject.providerUid, uid: uid), lifetime: .seconds(7 * 86400))
     }
 
-    /// Valid for five minutes, in the session that proved the other account's identity.
+    /// Valid for five minutes, and only in the session that proved the other account's identity.
     static func mergeTicket(_ token: OpaqueToken, with uid: UUID, by session: NewSession, of current: UUID) -> NewProof
     {
         NewProof(
@@ -117,7 +117,7 @@ package struct NewProof: Sendable {
             session: current, lifetime: .seconds(300))
     }
 
-    /// Valid for ten minutes, to sign in in another way.
+    /// Valid for ten minutes, in which the person signs in with another identity.
     static func signInTicket(_ token: OpaqueToken, of uid: UUID, subject: String, by session: NewSession) -> NewProof {
         NewProof(
             kind: .signInTicket, token: token,
@@ -125,17 +125,20 @@ package struct NewProof: Sendable {
     }
 }
 
-/// One-time secrets, by hash.
+/// Stores one-time secrets by their hashes.
 package protocol ProofStore: Sendable {
-    /// Earlier proofs of the same kind and subject stay valid until one is used. Those of a registration end with it.
+    /// Stores a proof.
+    ///
+    /// Earlier proofs of the same kind and subject remain valid until one is consumed. Proofs of a registration become
+    /// invalid when it is replaced.
     func issue(_ proof: NewProof, application: Application.ID) async throws
 
-    /// What the secret was issued for, without using it up.
+    /// Returns the proof of a secret without consuming it.
     func peek(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
-    /// Uses up the secret and others of its kind and subject. Of concurrent callers one gets the proof.
+    /// Consumes the secret and the others of its kind and subject; if several callers race, only one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
-    /// Ends every proof of the kind and subject.
+    /// Invalidates every proof of the kind and subject.
     func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
 }

@@ -1,9 +1,8 @@
 package import ProviderKit
 
-/// Signs in with a proof of any form: finds the provider that the request names, has it verify the proof, and opens a
-/// session.
+/// Signs in with any form of proof: finds the requested provider, verifies the proof, and opens a session.
 ///
-/// Every form takes the `ticket` of an earlier `AccountsError.secondProofRequired`, see `SignInTickets`.
+/// Each method accepts the `ticket` of an earlier `AccountsError.secondProofRequired`, see `SignInTickets`.
 package struct ProofSignIn: Sendable {
     let signIn: SignIn
     let passwords: PasswordSignIn
@@ -11,8 +10,9 @@ package struct ProofSignIn: Sendable {
     let redemption: CodeRedemption
     let tickets: SignInTickets
 
-    /// Signs in with the credential that a direct provider declares; `name` is needed if several of the kind are
-    /// configured.
+    /// Signs in with the credential type that a direct provider declares.
+    ///
+    /// `name` is required if several providers of the kind are configured.
     package func signIn<P: DirectProvider>(
         with credential: P.Credential, of type: P.Type, named name: String?, ticket: String?, from client: Client,
         origin: RequestOrigin, in application: Application
@@ -48,7 +48,9 @@ package struct ProofSignIn: Sendable {
         }
     }
 
-    /// Signs in with a code that was sent to an address; `principal` is who requested the code, if signed in.
+    /// Signs in with a code that was sent to an address.
+    ///
+    /// `principal` is the requester of the code, if the requester was signed in.
     package func signIn(
         with code: PresentedOneTimeCode, ofKind kind: String, named name: String?, ticket: String?,
         by principal: Principal?, from client: Client, in application: Application
@@ -59,7 +61,7 @@ package struct ProofSignIn: Sendable {
         }
     }
 
-    /// Signs in with the code that a redirect flow ended with.
+    /// Signs in with the code of a redirect flow.
     package func signIn(
         with code: PresentedCode, ticket: String?, from client: Client, in application: Application
     ) async throws -> SignedIn {

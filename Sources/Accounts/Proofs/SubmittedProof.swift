@@ -1,6 +1,6 @@
 package import ProviderKit
 
-/// A proof as a request submits it, before it is known which form the provider takes.
+/// The proof members of a request, before the provider determines which of them are used.
 package struct SubmittedProof: Sendable {
     package var email: String?
     package var password: String?
@@ -12,9 +12,9 @@ package struct SubmittedProof: Sendable {
     package var idToken: String?
     package var nonce: String?
     package var accessToken: String?
-    /// Gives a direct provider its own credential type.
+    /// Decodes the credential type of a direct provider from the request.
     private let credential: any CredentialDecoding
-    /// Where the request came from.
+    /// The origin of the request, which direct providers may check.
     private let origin: RequestOrigin
 
     package init(credential: any CredentialDecoding, origin: RequestOrigin) {
@@ -22,7 +22,7 @@ package struct SubmittedProof: Sendable {
         self.origin = origin
     }
 
-    /// Takes the form that the provider's capabilities ask for, and verifies it if that needs no database.
+    /// Reads the form of proof that the provider accepts, and verifies it unless that requires the database.
     func read(for configured: ConfiguredProvider) async throws -> VerifiedProof {
         let provider = configured.provider
         let hasPassword = provider is any PasswordProvider && (email ?? password) != nil
@@ -45,7 +45,7 @@ package struct SubmittedProof: Sendable {
         if let provider = provider as? any DirectProvider {
             return .presented(.evidence(try await verify(with: provider)))
         }
-        // Reports the code as missing.
+        // At this point `code` is missing, which `redirectCode` reports.
         return .presented(.redirectCode(try redirectCode()))
     }
 
@@ -65,12 +65,12 @@ package struct SubmittedProof: Sendable {
     }
 }
 
-/// Decodes the credential type that a provider declares from the request that brought it.
+/// Decodes the credential type that a provider declares from the body of a request.
 package protocol CredentialDecoding: Sendable {
     func decode<Credential: RequestPayload>(_ type: Credential.Type) throws -> Credential
 }
 
-/// A submitted proof in the form that its provider takes.
+/// A submitted proof in the form that its provider accepts.
 enum VerifiedProof: Sendable {
     case presented(PresentedProof)
     case password(TypedPassword)

@@ -1,28 +1,30 @@
 package import Foundation
 
-/// An entry of a queue, leased by a worker.
+/// An entry of a queue that a worker has leased.
 package protocol QueueEntry: Sendable {
-    /// Entries of one lane share its places, so that a lane that stalls does not delay the others.
+    /// The group of entries that share a number of concurrent places, such as a webhook or a message channel.
+    ///
+    /// A lane whose receiver stalls does not delay other lanes.
     associatedtype Lane: Hashable & Sendable
 
     var lane: Lane { get }
     var createdAt: Date { get }
-    /// How often delivery was tried before.
+    /// The number of earlier delivery attempts.
     var attempts: Int { get }
 }
 
-/// The workers' side of a queue in the database; any replica's worker may take any entry.
+/// A queue in the database, as its workers use it; the worker of any replica may take any entry.
 ///
-/// A lease is only a later due time: if a worker dies, its entries are due again when their leases end.
+/// A lease postpones the due time of an entry: if the worker crashes, its entries are due again when the lease ends.
 package protocol LeasedQueue<Entry>: Sendable {
     associatedtype Entry: QueueEntry
 
-    /// Takes due entries, up to the number of places of their lane, and hides them from other workers for `lease`.
+    /// Takes due entries, in each lane at most as many as it has places, and hides them from other workers for `lease`.
     func take(_ places: [Entry.Lane: Int], lease: Duration) async throws -> [Entry]
     /// Marks an entry as delivered and deletes the secrets in it.
     func markDelivered(_ entry: Entry) async throws
-    /// Makes an entry due again after `delay`; without one, marks it as given up.
+    /// Makes an entry due again after `delay`; if `delay` is `nil`, marks the entry as abandoned.
     func markFailed(_ entry: Entry, reason: String, retryAfter delay: Duration?) async throws
-    /// Yields when entries may have become due. Not every one is announced.
+    /// Yields when entries may have become due; some entries become due without a notification.
     var arrivals: AsyncStream<Void> { get }
 }

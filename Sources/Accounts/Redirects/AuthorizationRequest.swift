@@ -1,12 +1,12 @@
 internal import ProviderKit
 
-/// An app's request to send a person to a provider (RFC 6749, 4.1.1; RFC 7636, 4.3).
+/// An app's request to begin a redirect flow (RFC 6749, 4.1.1; RFC 7636, 4.3).
 package struct AuthorizationRequest: Sendable {
     package var redirectURI: String?
     package var codeChallenge: String?
     package var codeChallengeMethod: String?
     package var state: String?
-    /// The response is the redirect itself, so that a cookie can tie the flow to the browser.
+    /// Whether the response is the redirect itself, so that its cookie can bind the flow to the browser.
     package var isBrowserDriven: Bool
 
     package init(
@@ -44,7 +44,7 @@ package struct AuthorizationRequest: Sendable {
             }
             return nil
         }
-        // Without a method it would be `plain` (RFC 7636, 4.3), which protects nothing.
+        // Without a method, `plain` would apply (RFC 7636, 4.3), which does not protect the code.
         guard codeChallengeMethod?.hasSameBytes(as: "S256") == true else {
             throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
         }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// What an app presents to redeem the code of its flow (RFC 6749, 4.1.3; RFC 7636, 4.5).
+/// The parameters with which an app redeems the code of its flow (RFC 6749, 4.1.3; RFC 7636, 4.5).
 package struct PresentedCode: Sendable {
     package let code: String
     package let state: String?
@@ -15,13 +15,13 @@ package struct PresentedCode: Sendable {
         self.codeVerifier = codeVerifier
     }
 
-    /// Checks that the app which began the flow presents the code.
+    /// Checks that the code is presented by the app that began the flow.
     /// - Throws: `AccountsError.invalidState`, `.invalidToken`.
     func check(against destination: FlowDestination) throws {
         if let state, !state.hasSameBytes(as: destination.appState) { throw AccountsError.invalidState }
         guard redirectURI.hasSameBytes(as: destination.redirectURI) else { throw AccountsError.invalidToken }
         guard let challenge = destination.codeChallenge else {
-            // An app that sends a verifier relies on its being checked (RFC 9700, 4.8.2).
+            // A verifier without a challenge must be rejected, to prevent PKCE downgrade attacks (RFC 9700, 4.8.2).
             guard codeVerifier == nil else { throw AccountsError.invalidToken }
             guard state != nil else { throw AccountsError.missingParameter("state") }
             return
@@ -35,9 +35,9 @@ package struct PresentedCode: Sendable {
 
 /// Exchanges a redirect flow's code for a session.
 ///
-/// The linking rules are applied here and not earlier.
+/// The linking rules are applied when the code is redeemed, not at the provider's callback.
 package struct CodeRedemption: Sendable {
-    /// A repeated request within this time is taken for a duplicate; after it, for the use of a stolen code.
+    /// How long a second presentation of a code counts as a duplicate request; later it counts as theft of the code.
     private static let tolerance: Duration = .seconds(2)
 
     typealias AcceptingStore = FlowCodeStore & SessionEndStore
@@ -47,8 +47,8 @@ package struct CodeRedemption: Sendable {
     let signIn: SignIn
     let tokens: SessionTokens
 
-    /// Uses up the code, also when it throws.
-    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and what a sign-in throws.
+    /// Consumes the code, even if the sign-in is refused, and signs in.
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and the errors of a sign-in.
     package func redeem(
         _ presented: PresentedCode, from client: Client, in application: Application
     ) async throws -> SignedIn {
@@ -65,9 +65,10 @@ package struct CodeRedemption: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Uses up the code and returns the flow's evidence.
+    /// Consumes the code and returns the flow with its evidence.
     ///
-    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, after which the transaction must commit.
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`; the transaction must then commit, so that the code
+    ///   remains consumed.
     func accept(
         _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AcceptingStore
     ) async throws -> RedeemedFlow {

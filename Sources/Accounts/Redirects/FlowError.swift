@@ -1,9 +1,9 @@
 internal import ProviderKit
 
-/// Why a flow failed, as reported to the app in its redirect URI (RFC 6749, 4.1.2.1).
+/// The error of a failed flow, which is reported to the app in its redirect URI (RFC 6749, 4.1.2.1).
 struct FlowError: Error, Equatable {
     let code: String
-    /// The description, for people.
+    /// The description, as a text for people.
     let sentence: String?
 
     private init(_ code: String, _ sentence: String?) {
@@ -25,7 +25,7 @@ struct FlowError: Error, Equatable {
         self.init(error, description ?? "The provider refused")
     }
 
-    /// What the app may learn of any other failure.
+    /// Creates the error that is reported to the app for any other failure.
     init(_ error: any Error) {
         switch error {
         case let error as FlowError:
@@ -45,7 +45,7 @@ struct FlowError: Error, Equatable {
 }
 
 extension FlowError: CustomStringConvertible {
-    /// For logs: text from outside may contain anything, including addresses.
+    /// The error code for logs, replaced if it may contain arbitrary text from the provider, such as an address.
     var description: String {
         code.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
             ? code : "an error of the provider's own"

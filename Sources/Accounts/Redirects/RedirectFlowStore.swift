@@ -3,25 +3,23 @@ package import ProviderKit
 
 /// A redirect flow to store.
 package struct NewRedirectFlow: Sendable {
-    /// The `state` parameter towards the provider, which the database stores by hash.
+    /// The `state` parameter that is sent to the provider; the database stores only its hash.
     package let state: OpaqueToken
     package let provider: String
     package let destination: FlowDestination
     /// The only session that may link the result; `nil` for a flow that signs in.
     package let linkingSession: UUID?
-    /// Whether the provider must authenticate the person again.
-    ///
-    /// Only such a flow re-authenticates.
+    /// Whether the provider must authenticate the person again, which a flow that re-authenticates requires.
     package let isFresh: Bool
     /// The value that the browser's cookie must have at the callback; `nil` if the app itself drives the browser.
     package let browser: OpaqueToken?
     package let lifetime: Duration
 }
 
-/// Where a flow ends, and which app may redeem its code.
+/// The redirect URI of a flow, and the values that the app must present to redeem its code.
 package struct FlowDestination: Sendable, Equatable {
     package let redirectURI: String
-    /// The app's state, or a generated one.
+    /// The app's `state`, or a generated one.
     package let appState: String
     /// The app's S256 code challenge; `nil` only if the redirect URI is registered without PKCE.
     package let codeChallenge: String?
@@ -59,14 +57,16 @@ package struct RedeemedFlow: Sendable {
     }
 }
 
-/// What a flow's code is presented for.
+/// The use for which the code of a flow is presented.
 package enum FlowUse: Sendable {
     case signIn
-    /// By the session that began the flow to link.
+    /// Linking, by the session that began the flow for this purpose.
     case link(UUID)
-    /// By a session that links nothing: accepts its own flow and one that signs in.
+    /// Repeating a link that has already upgraded the guest or switched it to another account.
+    ///
+    /// Accepts both a flow that the session began and a flow that signs in.
     case anything(UUID)
-    /// By a session that re-authenticates. The flow must have required a fresh login.
+    /// Re-authentication by a session; the flow must have required a fresh login (`isFresh`).
     case reauthentication(UUID)
 
     package var session: UUID? {
@@ -80,40 +80,40 @@ package enum FlowUse: Sendable {
 /// The result of presenting a code.
 package enum CodePresentation: Sendable {
     case redeemed(RedeemedFlow)
-    /// Presented before, too long ago to be a duplicate request.
+    /// The code was already presented, too long ago for a duplicate request.
     case replayed(session: UUID, of: UUID)
-    /// Unknown, expired, or presented a moment ago.
+    /// The code is unknown, expired or for another use, or was presented a moment ago.
     case refused
 }
 
-/// Redirect flows until the provider calls back.
+/// Stores redirect flows until the provider's callback.
 package protocol RedirectFlowStore: Sendable {
     func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws
 
-    /// Uses up the state. Of concurrent callers one gets the flow.
+    /// Consumes the state and returns its flow; if several callers race, only one gets the flow.
     ///
-    /// - Returns: `nil` for a state that is unknown, expired, used, another provider's or another browser's.
+    /// - Returns: `nil` if the state is unknown, expired, used, or belongs to another provider or browser.
     func answer(
         state: [UInt8], provider: String, browser: [UInt8]?, application: Application.ID
     ) async throws -> AnsweredFlow?
 
-    /// Stores evidence, sealed, until its code is presented.
+    /// Seals and stores evidence until its code is presented.
     func issueCode(
         _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
         application: Application.ID
     ) async throws
 }
 
-/// Codes of redirect flows that have come back.
+/// Redeems the codes of flows whose callback has arrived.
 package protocol FlowCodeStore: Sendable {
-    /// Uses up the code and locks its flow for the rest of the transaction.
+    /// Consumes the code and locks its flow for the rest of the transaction.
     ///
-    /// A code that was used less than `tolerance` ago is only refused. A code for another use is refused and stays
-    /// valid.
+    /// A code that was used less than `tolerance` ago is refused, and its session remains. A code for another use is
+    /// refused and remains valid.
     func redeem(
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation
 
-    /// Records which session a code opened, so that presenting the code again ends the session.
+    /// Records which session a code opened, so that the session is ended if the code is presented again.
     func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws
 }

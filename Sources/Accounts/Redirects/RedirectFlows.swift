@@ -1,24 +1,24 @@
 internal import Foundation
 package import ProviderKit
 
-/// Sends browsers to a provider's pages and back to the app's redirect URI.
+/// Redirects browsers to a provider's pages and back to the app's redirect URI.
 ///
-/// The provider's response becomes evidence, which is stored under a one-time code until the app redeems the code
-/// (`CodeRedemption`). A code challenge ties the flow to the app, and a cookie ties it to the browser. The provider
-/// sees the server's own state, nonce and code challenge; the last two derive from the state.
+/// The provider's response is converted to evidence, which is stored with a one-time code until the app redeems the
+/// code (`CodeRedemption`). A code challenge binds the flow to the app, and a cookie binds it to the browser. The
+/// server sends its own state, nonce and code challenge to the provider; the last two are derived from the state.
 package struct RedirectFlows: Sendable {
-    /// Long enough to find a password and a second factor.
+    /// How long the person may take at the provider, including a forgotten password and a second factor.
     private static let lifetime: Duration = .seconds(600)
     private static let codeLifetime: Duration = .seconds(60)
 
     let store: any RedirectFlowStore
     let opaque: any OpaqueTokens
 
-    /// Begins a flow at the provider of that name: one that signs in, with a principal one that re-authenticates, or
-    /// with `linking` one that links.
+    /// Begins a flow at the provider of that name.
     ///
-    /// For re-authentication the provider must authenticate the person again. Only the principal's session may complete
-    /// a flow that links.
+    /// Without a principal the flow signs in, with a principal it re-authenticates, and with `linking` it links. For
+    /// re-authentication the provider must authenticate the person again. Only the principal's session may complete a
+    /// flow that links.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` if the provider's endpoints cannot be discovered.
     package func begin(
         _ request: AuthorizationRequest, with name: String, by principal: Principal? = nil, linking: Bool = false,
@@ -45,11 +45,11 @@ package struct RedirectFlows: Sendable {
 
     /// Completes the provider's callback.
     ///
-    /// `callback` reads what the browser brought, once the provider is known; `cookie` returns a cookie's value by
-    /// name.
+    /// `callback` reads the parameters of the callback, and is called after the provider was checked; `cookie` returns
+    /// a cookie's value by name.
     /// - Returns: the app's redirect URI with a code or an error in its query.
-    /// - Throws: `AccountsError.unsupportedProvider` for a provider without pages; `AccountsError.invalidState` for an
-    ///   unknown flow, which has no redirect URI.
+    /// - Throws: `AccountsError.unsupportedProvider` for a provider without redirect flows;
+    ///   `AccountsError.invalidState` for an unknown flow, since its redirect URI is unknown too.
     package func complete(
         _ callback: () throws -> RedirectCallback, from name: String, cookie: (String) -> String?,
         in application: Application
@@ -102,14 +102,14 @@ package struct AuthorizationRedirect: Sendable {
 /// The redirect back to the app.
 package struct AuthorizationCallback: Sendable {
     package let url: String
-    /// The cookie to delete.
+    /// The flow's cookie, which the response deletes.
     package let expired: FlowCookie?
-    /// Why there is no code, for the log.
+    /// The error because of which there is no code, for the log.
     package let failure: (any Error)?
 }
 
 extension RedirectCallback {
-    /// Rejects what cannot be a code before the provider sees it, whose error would look like an outage.
+    /// Rejects a malformed code without sending it to the provider, whose error response would be taken for an outage.
     /// - Throws: `ProviderError.refused`.
     fileprivate func refuseGarbage() throws {
         guard let code = self["code"] else { return }
@@ -119,13 +119,13 @@ extension RedirectCallback {
     }
 }
 
-/// Ties a flow to the browser that began it.
+/// The cookie that binds a flow to the browser that began it.
 ///
-/// Each flow has its own cookie, so that several can run at once.
+/// Each flow has its own cookie, so that several flows can run concurrently.
 package struct FlowCookie: Sendable {
     package let name: String
     package let value: String
-    /// The path of the provider's callback, with the public URL's own path, which a proxy may have cut off.
+    /// The path of the provider's callback in the public URL, including a prefix that a proxy may remove.
     package let path: String
 
     init(for state: OpaqueToken, value: String, provider: String, in application: Application) {

@@ -1,7 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// Tokens of an upstream service that are to be revoked there, taken by a worker.
+/// Provider tokens to be revoked that a worker has taken from the queue.
 package struct TakenRevocation: QueueEntry {
     package enum Lane: Sendable {
         case all
@@ -32,9 +32,9 @@ package struct TakenRevocation: QueueEntry {
     package var lane: Lane { .all }
 }
 
-/// The workers' side of tokens to revoke.
+/// The queue of provider tokens to revoke, as its workers use it.
 ///
-/// Tokens that are given up are deleted too.
+/// Tokens whose revocation is abandoned are deleted too.
 package typealias RevocationQueue = LeasedQueue<TakenRevocation>
 
 /// The configured providers that can revoke tokens.

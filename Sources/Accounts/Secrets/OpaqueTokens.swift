@@ -4,22 +4,23 @@
 package protocol OpaqueTokens: Sendable {
     /// 32 random bytes in base64url, without padding.
     func make() -> OpaqueToken
-    /// `nil` when the text is not a possible result of `make` or `successor`.
+    /// Returns `nil` if the text does not have the form of a token.
     func parse(_ text: String) -> OpaqueToken?
-    /// HMAC-SHA256 of the token under a key outside the database, so that the same token always has the same successor
-    /// and the database stores neither.
+    /// The HMAC-SHA256 of the token, with a key that is stored outside the database.
+    ///
+    /// A token always has the same successor, so the database need not store either.
     func successor(of token: OpaqueToken) -> OpaqueToken
-    /// HMAC-SHA256 of the token under the same key for another purpose. Never stored, but derived when needed.
+    /// The HMAC-SHA256 of the token and another purpose, with the same key; derived when needed and never stored.
     func derived(from token: OpaqueToken, for purpose: DerivedPurpose) -> OpaqueToken
-    /// HMAC-SHA256, under a key outside the database, of a value that the database compares but must not learn.
+    /// The HMAC-SHA256 of a value that the database can compare but must not contain, with a key outside the database.
     func pseudonym(of value: String, purpose: String) -> [UInt8]
 }
 
-/// What is derived from a token besides its successor.
+/// The purposes of values that are derived from a token, apart from its successor.
 package enum DerivedPurpose: String, Sendable {
     /// The nonce of a redirect flow, from its state.
     case flowNonce
-    /// The code verifier towards a provider (RFC 7636), from the flow's state.
+    /// The code verifier (RFC 7636) of the server's request to a provider, from the flow's state.
     case flowProofKey
 }
 

@@ -1,5 +1,7 @@
 /// The public keys for verifying an application's access tokens.
 package protocol PublishedKeys: Sendable {
-    /// The JWK Set document (RFC 7517, 5). Retired keys stay in it until the last token that they signed has expired.
+    /// Returns the JWK Set document (RFC 7517, 5).
+    ///
+    /// It contains a retired key until the last token that the key signed has expired.
     func keySet(of application: Application) async throws -> [UInt8]
 }

@@ -1,12 +1,12 @@
-/// Stores the key that all others are derived from, wrapped with a master key that is not in the database.
+/// Stores the root key, from which all other keys are derived, wrapped with a master key outside the database.
 package protocol RootKeyStore: Sendable {
-    /// `nil` before a replica has started for the first time.
+    /// Returns the wrapped key; `nil` before the first start of any replica.
     func wrappedRootKey() async throws -> [UInt8]?
 
-    /// Stores the key if there is none.
-    /// - Returns: the stored key, which may be that of another replica.
+    /// Stores the key if none is stored.
+    /// - Returns: the stored key, which another replica may have inserted.
     func insertWrappedRootKey(_ wrapped: [UInt8]) async throws -> [UInt8]
 
-    /// Changes nothing when another replica has replaced `old` before.
+    /// Replaces the wrapped key, unless the stored key is no longer `old` because another replica replaced it.
     func replaceWrappedRootKey(_ old: [UInt8], with new: [UInt8]) async throws
 }

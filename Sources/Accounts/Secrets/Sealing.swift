@@ -1,11 +1,11 @@
-/// Where a sealed value is stored.
+/// The application, table, column and row in which a sealed value is stored.
 ///
-/// Opening it in another place fails, so that rows cannot be swapped.
+/// A value cannot be opened in another place, so that swapped rows are detected.
 package struct SealingPlace: Sendable {
     package let application: Application.ID
     package let table: String
     package let column: String
-    /// The row's key in the form that its table uses.
+    /// The row's primary key, as a text.
     package let row: String
 
     package init(application: Application.ID, table: String, column: String, row: String) {
@@ -16,11 +16,12 @@ package struct SealingPlace: Sendable {
     }
 }
 
-/// Authenticated encryption of values that must be read again: signing keys, provider tokens, queued messages.
+/// Authenticated encryption of stored secrets that must be read again, such as signing keys and provider tokens.
 package protocol Sealing: Sendable {
     func seal(_ plaintext: [UInt8], at place: SealingPlace) throws -> [UInt8]
-    /// - Throws: `AccountsError.unreadableSecret` for another place, another key or a changed byte.
+    /// - Throws: `AccountsError.unreadableSecret` if the value was sealed for another place or with another key, or was
+    ///   changed.
     func open(_ sealed: [UInt8], at place: SealingPlace) throws -> [UInt8]
-    /// A keyed hash to find sealed values by. Equal texts have equal marks.
+    /// A keyed hash of the text, by which sealed values can be found; equal texts have equal marks.
     func mark(of text: String) -> [UInt8]
 }

@@ -1,34 +1,30 @@
 package import Foundation
 
-/// JWS algorithms that access tokens can be signed with (RFC 7518, RFC 8037).
+/// The JWS algorithms for signing access tokens (RFC 7518, RFC 8037).
 package enum SigningAlgorithm: String, Sendable, CaseIterable, Codable {
     case rs256 = "RS256"
     case es256 = "ES256"
     case edDSA = "EdDSA"
 }
 
-/// What a key signs.
-///
-/// No key signs both.
+/// The purpose of a signing key; each key has only one.
 package enum SigningPurpose: String, Sendable {
     case accessTokens
-    /// Certificates of erasure. Their keys stay published.
+    /// Erasure certificates; their keys remain published permanently.
     case erasures
 }
 
-/// A signing key as the database keeps it.
+/// A signing key as stored in the database.
 package struct StoredSigningKey: Sendable {
     package var purpose: SigningPurpose
-    /// RFC 7638 thumbprint.
+    /// The key's id, its RFC 7638 thumbprint.
     package var kid: String
     package var algorithm: SigningAlgorithm
-    /// Modulus length for RS256, else 0.
+    /// The modulus length for RS256; 0 for other algorithms.
     package var bits: Int
     package var sealedPrivateKey: [UInt8]
     package var createdAt: Date
-    /// When it stopped signing.
-    ///
-    /// It stays published.
+    /// When the key stopped signing; it remains published.
     package var retiredAt: Date?
 
     package init(
@@ -49,11 +45,11 @@ package protocol SigningKeyStore: Sendable {
     /// The published keys, the newest first.
     func signingKeys(application: Application.ID) async throws -> [StoredSigningKey]
 
-    /// Makes this the signing key of its purpose and retires the current one, which stays published for `overlap`; keys
-    /// of certificates stay published permanently.
+    /// Makes the key the signing key of its purpose, and retires the current one.
     ///
-    /// `expected` is the `kid` of the current key, or `nil` for none. If another replica was faster, nothing changes,
-    /// and `signingKeys` returns its key.
+    /// The retired key remains published for `overlap`, or permanently if it signed certificates. `expected` is the
+    /// `kid` of the current key, or `nil` if there is none. If another replica has already replaced that key, nothing
+    /// changes, and `signingKeys` returns the other replica's key.
     func installSigningKey(
         _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID)
         async throws

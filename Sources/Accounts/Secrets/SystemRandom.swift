@@ -1,9 +1,9 @@
 /// Cryptographically secure random bytes.
 package enum SystemRandom {
-    /// From the operating system's generator.
+    /// Returns bytes of the operating system's generator.
     @Sendable package static func bytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
-        // Eight at a time: each call of the generator is a system call.
+        // Eight bytes are requested at once, since each call of the generator is a system call.
         let words = (0..<(count + 7) / 8).map { _ in generator.next() as UInt64 }
         return words.withUnsafeBytes { Array($0.prefix(count)) }
     }

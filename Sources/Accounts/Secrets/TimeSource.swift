@@ -2,7 +2,7 @@ package import Foundation
 
 /// The wall clock of this process.
 ///
-/// The database's clock decides what expires in the database.
+/// The expiry of stored rows is checked by the database's clock instead.
 package protocol TimeSource: Sendable {
     func now() -> Date
 }

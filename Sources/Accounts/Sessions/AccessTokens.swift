@@ -8,7 +8,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var uid: UUID
     package var sessionID: UUID
     package var tokenID: UUID
-    /// In whole seconds since the epoch, as are the other two times.
+    /// The time of issue in whole seconds since the epoch, the unit of all times here.
     package var issuedAt: Int
     package var expiresAt: Int
     package var authenticatedAt: Int
@@ -21,7 +21,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var emailVerified: Bool?
     package var phone: String?
     package var phoneVerified: Bool?
-    /// Claims of the provider's profile that the application exposes.
+    /// The claims of the provider's profile that the application exposes.
     package var exposed: [String: JSONValue]
 
     package init(
@@ -50,7 +50,7 @@ package struct AccessTokenClaims: Sendable, Equatable {
     }
 }
 
-/// Signs and checks an application's access tokens with that application's own keys.
+/// Signs and verifies access tokens with the keys of their application.
 package protocol AccessTokens: Sendable {
     func sign(_ claims: AccessTokenClaims, for application: Application) async throws -> String
 

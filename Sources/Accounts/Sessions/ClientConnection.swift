@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Tells whether a client still waits for its response.
+/// Reports whether a client is still connected.
 ///
-/// Work for a disconnected client is not started, but work that was started is finished: disconnecting rolls nothing
-/// back and leaves no failure uncounted. That is why a disconnect does not cancel the task.
+/// Work for a disconnected client is not started, but work that has started is finished. A disconnect therefore does
+/// not cancel the request's task: cancellation would roll back changes and leave failed attempts uncounted.
 package final class ClientConnection: Sendable, Equatable {
     private struct State {
         var isClosed = false

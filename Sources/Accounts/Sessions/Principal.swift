@@ -8,16 +8,18 @@ package struct Principal: Sendable {
     package let authenticatedAt: Int
     package let provider: String
     package let providerUid: String
-    /// The account that a former guest moved to; its token is no longer valid for other calls.
+    /// The account to which a former guest was upgraded or switched; `nil` if the session is live.
+    ///
+    /// The former guest's token permits only repeating that call.
     package var successor: UUID?
 }
 
-/// Knows which sessions ended or were renewed on any replica.
+/// Looks up which sessions have ended or were renewed, on any replica.
 package protocol Revocations: Sendable {
     /// Whether the token's session has ended, or has been renewed since the token was issued.
     ///
-    /// Answered from memory while this replica receives revocations, otherwise from the session's row. `time` is the
-    /// current time.
+    /// The result comes from memory while this replica receives revocations, otherwise from the session's row. `time`
+    /// is the current time.
     /// - Throws: `AccountsError.unavailable` if the row cannot be read.
     func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool
 }
@@ -31,9 +33,11 @@ package struct BearerAuthentication: Sendable {
     let store: any Store
     let time: any TimeSource
 
-    /// With `admittingFormerGuests`, a guest that was upgraded or moved to another account may repeat that call for a
-    /// minute.
-    /// - Throws: `AccountsError.invalidToken`, also for a token whose session has ended or was renewed.
+    /// Verifies an access token and returns its principal.
+    ///
+    /// With `admittingFormerGuests`, the token of a guest that was upgraded or switched to another account is accepted
+    /// for another minute, so that the client can repeat that call.
+    /// - Throws: `AccountsError.invalidToken` if the token is invalid or its session has ended or was renewed.
     package func principal(
         presenting token: String, in application: Application, admittingFormerGuests: Bool = false
     ) async throws -> Principal {
@@ -51,7 +55,7 @@ package struct BearerAuthentication: Sendable {
         return principal
     }
 
-    /// Requires a recent authentication, except of guests, who cannot authenticate again.
+    /// Requires a recent authentication, except from guests, who cannot authenticate again.
     /// - Throws: `AccountsError.tokenTooOld`.
     package func requireRecent(_ principal: Principal) async throws {
         let authentication = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))

@@ -1,7 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// The client of a request, as the list of sessions shows it.
+/// The client of a request.
 package struct Client: Sendable, Equatable {
     package var device: String?
     /// The IP address, as trusted proxies report it.
@@ -13,7 +13,7 @@ package struct Client: Sendable, Equatable {
     /// The connection, for calls with expensive work that a disconnect makes unnecessary.
     package var connection: ClientConnection?
 
-    /// Ignores `languages` with characters that the header does not allow: only visible ASCII and spaces are.
+    /// Creates a client; ignores `languages` unless all characters are visible ASCII or spaces, as the header requires.
     package init(device: String?, address: String, languages: String? = nil) {
         self.device = device
         self.address = address
@@ -21,19 +21,19 @@ package struct Client: Sendable, Equatable {
         self.languages = isPlausible ? languages.map { String($0.prefix(Self.longestLanguages)) } : nil
     }
 
-    /// In bytes.
+    /// The longest stored `languages`, in bytes.
     private static let longestLanguages = 200
 
-    /// The key of rate limits and hashing turns: the IPv4 address, or the IPv6 network of a subscriber.
+    /// The IPv4 address, or a subscriber's IPv6 network: the key of rate limits and of the hashing queue.
     package var network: String { IPAddress(address)?.subscriber ?? address }
 
-    /// The block that contains the network: its holder can use many networks.
+    /// The address block that contains the network; one holder of a block can use many networks.
     package var block: String { IPAddress(address)?.block ?? address }
 }
 
 /// A session to be opened by a piece of evidence.
 ///
-/// Its id and refresh token are drawn beforehand, so that one statement writes it.
+/// Its id and refresh token are generated beforehand, so that one statement can write the session.
 package struct NewSession: Sendable {
     package let id = UUID.v7()
     package let application: Application
@@ -42,15 +42,15 @@ package struct NewSession: Sendable {
     package let evidence: VerifiedIdentity
     package let client: Client
     package let refreshToken: OpaqueToken
-    /// The caller's session if the caller re-authenticates: this session may finish what that one began.
+    /// The caller's session if the caller re-authenticates; the new session may complete operations that it began.
     package var resumes: UUID?
     /// The session that this one replaces after a merge or a cancelled deletion ended it.
     package var continues: UUID?
     /// Whether the evidence is a proof of the identity; otherwise opening the session does not count as a use of it.
     package var provesIdentity = true
-    /// When the person authenticated at the provider; `nil` for now.
+    /// When the person authenticated to the provider; `nil` if that is the current time.
     package var authenticatedAt: Date?
-    /// The password that a restored account gets; set by a password reset.
+    /// The password that the account gets when it is restored; only a password reset sets it.
     var newPassword: PasswordHash?
 
     package init(
@@ -65,19 +65,19 @@ package struct NewSession: Sendable {
     }
 }
 
-/// A live session, with what its tokens contain.
+/// A live session, with the data for its access tokens.
 package struct SessionGrant: Sendable {
     package var sessionID: UUID
     package var uid: UUID
     package var authenticatedAt: Date
-    /// No token of the session is valid longer.
+    /// When the session expires; none of its tokens is valid longer.
     package var expiresAt: Date
     /// How often the session was renewed; each renewal invalidates its older tokens.
     package var generation: Int32
     package var methods: [String]
     package var provider: String
     package var providerUid: String
-    /// The account's first verified addresses.
+    /// The account's first verified e-mail address; `phone` is its first verified number.
     package var email: String?
     package var phone: String?
     /// The profile that the identity's provider last reported.
@@ -101,7 +101,7 @@ package struct SessionGrant: Sendable {
     }
 }
 
-/// A session that was just opened, with what the response to a sign-in shows.
+/// A session that was just opened, with the data for the response to a sign-in.
 package struct OpenedSession: Sendable {
     package var grant: SessionGrant
     package var user: User
@@ -143,7 +143,7 @@ package struct ListedSession: Sendable, Equatable {
     }
 }
 
-/// Why a session ended; stored with the session and in the audit.
+/// The reason for which a session ended, which is stored with the session and in the audit.
 package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother

@@ -1,18 +1,19 @@
 /// The result of presenting a refresh token.
 package enum RefreshOutcome: Sendable {
-    /// The token's only successor is now valid, or still valid.
+    /// The token's successor is valid, as a result of this call or an earlier one.
     case succeeded(SessionGrant)
     /// The token is unknown or expired, or its session has ended.
     case refused
-    /// A used token was presented too late, which ended the session.
+    /// A used token was presented again after the allowed time, which ended the session.
     case reused
 }
 
 /// Rotates refresh tokens.
 ///
-/// A token's successor is derived from the token, so the successor's row records that and when the token was presented.
-/// Rotation is therefore a single insert, concurrent presentations get the same successor, and a client that lost the
-/// response can present the token again: until the successor itself is presented, and within the recovery time.
+/// A token's successor is derived from the token, so the existence of the successor's row records that the token was
+/// presented, and when. Rotation is therefore a single insert, and concurrent presentations get the same successor. A
+/// client that lost the response can present the token again within the recovery time, until the successor itself is
+/// presented.
 package struct SessionRefresh: Sendable {
     let store: any RefreshStore
     let tokens: SessionTokens
@@ -26,7 +27,7 @@ package struct SessionRefresh: Sendable {
             afterSuccessor: tokens.opaque.successor(of: successor).hash,
             reuseInterval: application.policy.tokens.refreshReuseInterval,
             recovery: application.policy.tokens.refreshRecovery, lifetime: application.policy.tokens.refreshLifetime)
-        // The account may be erased at the same time, together with the session.
+        // A conflict is possible if the account is erased concurrently, together with the session.
         switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant):
             return try await tokens.pair(for: grant, refreshToken: successor, in: application)
@@ -42,7 +43,7 @@ package struct Rotation: Sendable {
     package let successor: [UInt8]
     package let afterSuccessor: [UInt8]
     package let reuseInterval: Duration
-    /// How long the token can be presented again while its successor has not been.
+    /// How long the token can be presented again if its successor has not been presented yet.
     package let recovery: Duration
     package let lifetime: Duration
 }

@@ -2,7 +2,8 @@ package import Foundation
 
 /// Rotates refresh tokens.
 package protocol RefreshStore: Sendable {
-    /// Runs as one statement, which also ends the session and audits it when a token is reused.
+    /// Rotates a token by one statement, which also ends the session and records that in the audit if a token is
+    /// reused.
     func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome
 }
 
@@ -11,7 +12,7 @@ package protocol SessionStore: Sendable {
     /// The account's live sessions, the newest first.
     func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession]
 
-    /// Ends the session of a refresh token if it is a session of this account.
+    /// Ends the session of a refresh token if the session belongs to this account.
     func endSession(
         ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws
@@ -27,11 +28,11 @@ package protocol SessionEndStore: Sendable {
     ) async throws -> Int
 }
 
-/// Records which account a guest's session led to, so that a repeated call gets the same answer.
+/// Records the account to which a guest was upgraded or switched, so that a repeated call gets the same response.
 package protocol GuestSuccessorStore: Sendable {
-    /// The account that a guest moved to or was upgraded to less than a minute ago.
+    /// The account to which the guest was upgraded or switched less than a minute ago.
     func successor(ofGuest session: UUID, application: Application.ID) async throws -> UUID?
 
-    /// Records where the guest of an ended session moved to.
+    /// Records the account to which the guest of an ended session was switched.
     func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws
 }

@@ -7,7 +7,7 @@ package struct TokenPair: Sendable {
     package let refreshToken: String
     package let issuedAt: Int
     package let expiresAt: Int
-    /// Claims of the provider's profile that the access token carries.
+    /// The claims of the provider's profile that the access token contains.
     package let exposed: [String: JSONValue]
 
     package var expiresIn: Int { expiresAt - issuedAt }

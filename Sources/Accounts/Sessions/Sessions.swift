@@ -1,7 +1,7 @@
 package import Foundation
 internal import ProviderKit
 
-/// Which sessions a logout ends.
+/// The sessions that a logout ends: the current one, all others, or all.
 package enum LogoutScope: String, Sendable, SentChoice {
     case local, others, global
 }
@@ -17,7 +17,7 @@ package struct Sessions: Sendable {
         try await store.sessions(of: principal.uid, application: principal.application.id)
     }
 
-    /// - Throws: `AccountsError.sessionNotFound` for another account's session, or one that has ended.
+    /// - Throws: `AccountsError.sessionNotFound` if the session has ended or belongs to another account.
     package func end(_ session: UUID, by principal: Principal) async throws {
         let ended = try await store.endSessions(
             .one(session), of: principal.uid, because: .revoked, application: principal.application.id)
