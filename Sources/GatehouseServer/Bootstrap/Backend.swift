@@ -9,7 +9,8 @@ internal import ProviderKit
 internal import Storage
 package import Tokens
 
-/// What every command uses: the database, the keys, the stores and the client for webhooks and the SMS gateway.
+/// The parts that every command uses: the database, the keys, the stores and the client for webhooks and the SMS
+/// gateway.
 package struct Backend {
     package let configuration: Configuration
     let logger: Logger
@@ -23,23 +24,23 @@ package struct Backend {
     let store: SQLStore
     let audit: AuditTable
     let auditMAC: AuditMAC
-    /// Follows reloads of the applications.
+    /// The longest lifetime of an access token, updated when the applications are reloaded.
     let accessLifetime: LongestAccessLifetime
-    /// Follows reloads of the webhooks.
+    /// The configured webhooks, updated when they are reloaded.
     let webhooks: CurrentWebhooks
-    /// Separate from the providers' network, so that neither delays the other.
+    /// The HTTP client for deliveries, which is separate from the providers' network so that neither delays the other.
     let posting: any HTTPPosting
 
     package enum Schema {
-        /// Migrate the schema first.
+        /// Migrate the schema before the command runs.
         case migrated
-        /// Refuse a schema that is not up to date.
+        /// Fail if the schema is not up to date.
         case current
     }
 
-    /// Runs the body with an open backend, and closes it afterwards.
+    /// Runs the body with an open backend, and closes the backend afterwards.
     ///
-    /// `connections` replaces the configured connections, for work that no server does.
+    /// `connections` overrides the configured settings of the connections, for commands that do not serve.
     package static func with<Result>(
         _ configuration: Configuration, logger: Logger, schema: Schema,
         connections: Database.Configuration? = nil, _ body: (Backend) async throws -> Result

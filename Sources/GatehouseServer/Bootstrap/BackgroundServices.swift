@@ -39,7 +39,7 @@ struct RepeatedService: Service {
 }
 
 extension RunningServer {
-    /// Everything that runs beside requests, in every replica.
+    /// The services that run beside request handling, in every replica.
     ///
     /// Leases and locks in the database distribute the work.
     func backgroundServices(readiness: AsyncStream<Void>) -> [any Service] {

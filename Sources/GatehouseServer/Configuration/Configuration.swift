@@ -19,10 +19,10 @@ package struct Configuration: SettingsSection {
     package var delivery: Delivery
     package var webhooks: [Webhook]
     package var defaultApplication: String?
-    /// In the file's order.
+    /// The applications in the order of the file.
     package var applications: [Application] = []
 
-    /// The configuration file, then the files that it names.
+    /// All files that the configuration was read from: the configuration file itself, then the files that it refers to.
     package internal(set) var sources: [Source] = []
     /// A hash of each section's text, which shows whether the section has changed.
     var fingerprints: [Section: Int] = [:]

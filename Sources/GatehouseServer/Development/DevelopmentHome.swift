@@ -5,7 +5,7 @@ internal import Tokens
 /// The directory of the database and the keys of `gatehouse dev`.
 struct DevelopmentHome {
     let directory: String
-    /// Signs the demo's custom tokens.
+    /// The key that signs the demo's custom tokens.
     let tokenKey: DevelopmentKey
     private let masterKey: String
 
@@ -85,7 +85,7 @@ extension Error {
 /// It is an RS256 key because `openssl dgst` writes RSA signatures in the form that tokens need.
 struct DevelopmentKey {
     let path: String
-    /// The public half as a JWK Set.
+    /// The public key as a JWK Set.
     let keySet: String
 
     /// Reads the key from the file, or creates one that only the file's owner can read.

@@ -10,7 +10,7 @@ struct UpstreamToken {
     let signingInput: [UInt8]
     let signature: [UInt8]
 
-    /// Far above the length of any real token.
+    /// The largest length of a token that is parsed, far above that of any real token.
     private static let lengthLimit = 32 * 1024
 
     /// Parses a token; `nil` unless the header has a supported algorithm, no critical extension (RFC 7515, 4.1.11) and

@@ -4,7 +4,7 @@ internal import ProviderKit
 extension Configuration {
     package struct Passwords: SettingsSection, Equatable {
         package var argon2: Argon2Parameters
-        /// In code points.
+        /// The minimum length in code points.
         package var minimumLength: Int
         /// How long before a reset an identity must have been linked to be trusted without another sign-in.
         package var quarantine: Duration
