@@ -2,7 +2,7 @@ public import ProviderKit
 
 internal import Foundation
 
-/// Guest accounts: no proof and no address, until the person links another identity.
+/// Sign-in as a guest without proof or address; the guest can later link another identity to the account.
 public struct AnonymousProvider: DirectProvider {
     /// No settings.
     public struct Settings: ProviderSettings {
@@ -12,7 +12,7 @@ public struct AnonymousProvider: DirectProvider {
 
     /// `anonymous`.
     public static let kind = "anonymous"
-    /// The label of a button.
+    /// The label of the sign-in button.
     public static let displayName = "Continue as guest"
 
     /// Creates the provider.

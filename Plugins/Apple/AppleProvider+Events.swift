@@ -2,7 +2,7 @@ internal import Foundation
 public import ProviderKit
 
 extension AppleProvider: NotifyingProvider {
-    /// Events need not have an expiry; older ones are refused as replays.
+    /// The maximum age of an event; older events are refused as replays, because events need not have an expiry.
     private static let longestDelay = Duration.seconds(30 * 86_400)
 
     /// Verifies a server-to-server event.
@@ -14,14 +14,14 @@ extension AppleProvider: NotifyingProvider {
         else { throw ProviderError.refused }
         guard let change = try Self.change(type, event) else { return nil }
         let expires = issuedAt.addingTimeInterval(TimeInterval(Self.longestDelay.components.seconds))
-        // The later of the two: Apple may report late, but never signs before the event.
+        // Uses the later of both times, because Apple may send an event late, but never signs it before it happened.
         let occurredAt = max(event["event_time"].appleTime ?? issuedAt, issuedAt)
         return ProviderEvent(
             change: change, providerUid: subject, occurredAt: occurredAt,
             singleUse: SingleUse(id: "\(service.baseURL)\njti\n\(id)", expires: max(claims.expiry ?? expires, expires)))
     }
 
-    /// The claim `events` is JSON encoded as a string.
+    /// Reads the claim `events`, which is JSON encoded as a string.
     private static func event(of claims: TokenClaims) -> JSONValue? {
         guard let text = claims["events"].string else { return claims["events"] }
         return JSONValue(json: Array(text.utf8))
@@ -31,7 +31,7 @@ extension AppleProvider: NotifyingProvider {
     private static func change(_ type: String, _ event: JSONValue) throws -> ProviderEvent.Change? {
         switch type {
         case "consent-revoked": return .consentRevoked
-        // Apple's documentation has one spelling, its servers the other.
+        // Apple's documentation uses one spelling, its servers use the other.
         case "account-delete", "account-deleted": return .accountDeleted
         case "email-enabled", "email-disabled":
             guard let address = event["email"].string.flatMap({ EmailAddress($0) }) else { throw ProviderError.refused }

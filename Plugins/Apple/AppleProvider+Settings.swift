@@ -11,7 +11,8 @@ extension AppleProvider {
         var baseURL: String?
         var nonce: NonceRule?
 
-        /// `teamID`, `keyID` and `privateKey` are needed together, for calls that Apple authenticates.
+        /// The schema; `teamID`, `keyID` and `privateKey` are needed together, for calls to Apple that need a client
+        /// secret.
         public static let schema = SettingsSchema([
             SettingField("clientIDs", .texts, required: true, help: "Bundle and services ids of the apps."),
             SettingField(

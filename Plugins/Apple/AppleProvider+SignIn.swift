@@ -14,18 +14,18 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
             public static let fields = RequestFields(Self.init, .init("givenName"), .init("familyName"))
         }
 
-        /// Signed by Apple; the complete proof.
+        /// The identity token, which is signed by Apple and is the complete proof.
         public let identityToken: String
-        /// Exchanged for a refresh token, if present.
+        /// The authorization code, exchanged for a refresh token if present.
         public let authorizationCode: String?
-        /// The display name; it is not signed.
+        /// The person's name, which is not signed.
         public let fullName: FullName?
-        /// Ignored, because it is not signed.
+        /// The e-mail address, ignored because it is not signed.
         public let email: String?
         /// The raw nonce, if the app requested a token with one.
         public let nonce: String?
 
-        /// As Apple's SDK names them.
+        /// The fields of the body, under the names of Apple's SDK.
         public static let fields = RequestFields(
             Self.init, .init("identityToken"), .init("authorizationCode"), .init("fullName"), .init("email"),
             .init("nonce"))
@@ -58,7 +58,7 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
             authenticatedAt: claims.provenAt, singleUse: claims.singleUse(by: "nonce"))
         identity.singleReauthentication = identity.singleUse == nil ? claims.singleUse : nil
         if let email = claims["email"].string {
-            // Apple verifies addresses, or makes them itself.
+            // Apple verifies each address or generates it as a relay address.
             let isVerified = claims["email_verified"].isTrueToApple
             identity.addresses = [
                 AddressClaim(email: email, isVerified: isVerified, isAuthoritative: isVerified)
@@ -70,15 +70,15 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
 
     /// Exchanges the code for a refresh token; `nil` on any failure, or if the token belongs to another person.
     ///
-    /// A failure does not refuse the sign-in, because the identity token is the proof: Apple may be down, or a client that
-    /// lost the response may repeat a used code.
+    /// A failure does not refuse the sign-in, because the identity token is the proof. The exchange fails if Apple is
+    /// down, or if a client that lost the response sends a used code again.
     private func refreshToken(for code: String, of claims: TokenClaims) async -> ProviderTokens? {
         guard service.hasKey, let clientID = claims.audiences.first(where: { clientIDs.containsBytes(of: $0) }),
             let answer = try? await service.exchange(code, clientID: clientID),
             let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty
         else { return nil }
         if let idToken = answer["id_token"].string {
-            // A stolen code must not attach another person's token.
+            // A stolen code must not add another person's token to the evidence.
             guard let owner = try? await self.claims(of: idToken).subject,
                 claims.subject?.hasSameBytes(as: owner) == true
             else { return nil }
@@ -88,6 +88,6 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
 }
 
 extension JSONValue {
-    /// Apple writes `true` or the string `"true"`.
+    /// Whether the value is `true` or the string `"true"`; Apple sends both.
     var isTrueToApple: Bool { self == true || self == "true" }
 }

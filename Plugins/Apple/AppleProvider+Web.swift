@@ -2,8 +2,8 @@ internal import Foundation
 public import ProviderKit
 
 extension AppleProvider: RedirectProvider {
-    /// The URL of Apple's page; apple requires a form as the response mode for name and address.
-    /// - Throws: `ProviderError.malformed` without a key, which exchanging the code needs.
+    /// The URL of Apple's page; for name and address Apple requires the response mode `form_post`.
+    /// - Throws: `ProviderError.malformed` if no key is configured, because exchanging the code needs one.
     public func authorizationURL(for flow: RedirectFlow) throws -> String {
         guard service.hasKey else {
             throw ProviderError.malformed(

@@ -1,16 +1,16 @@
 internal import Foundation
 public import ProviderKit
 
-/// Sign in with Apple, with an identity token of Apple's SDK or on the web.
+/// Sign in with Apple, with an identity token from Apple's SDK or on the web.
 ///
-/// The proof is Apple's signature. An authorization code beside the token is exchanged for the refresh token that erasure
-/// revokes. Apple's server-to-server events report later changes.
+/// The proof is Apple's signature. If the client also sends an authorization code, it is exchanged for a refresh token,
+/// which is revoked when the account is deleted. Apple's server-to-server events report later changes.
 public struct AppleProvider: Provider {
     /// Claims of the identity token.
     public static let exposesClaims = true
     /// `apple`.
     public static let kind = "apple"
-    /// The label of a button.
+    /// The label of the sign-in button.
     public static let displayName = "Apple"
 
     let clientIDs: [String]

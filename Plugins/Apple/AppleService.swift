@@ -15,7 +15,7 @@ struct AppleService {
     private let key: Key?
     private let ports: ProviderPorts
 
-    /// Signs once to find an unreadable key at start.
+    /// Signs once, so that an unreadable key is found at start-up.
     /// - Throws: `SettingsError`.
     init(settings: AppleProvider.Settings, ports: ProviderPorts) throws {
         var url = settings.baseURL ?? "https://appleid.apple.com"
@@ -28,7 +28,7 @@ struct AppleService {
         } catch let error as UnreadableKeys {
             throw SettingsError(setting: "privateKey", reason: "the keys \(error.reason)")
         } catch {
-            // `config check` has no signer.
+            // `config check` runs without a signer, so the failure is ignored.
         }
     }
 

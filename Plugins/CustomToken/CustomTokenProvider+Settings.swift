@@ -9,12 +9,12 @@ extension CustomTokenProvider {
         var jwksURL: String?
         var publicKey: String?
         var algorithms: [String]
-        /// In seconds.
+        /// The maximum age of a token in seconds.
         var maximumAge: Int?
         var trustEmail: Bool?
         var claims: [String: String?]?
 
-        /// Exactly one of `jwks`, `jwksURL` and `publicKey` is needed.
+        /// The schema; exactly one of `jwks`, `jwksURL` and `publicKey` is required.
         public static let schema = SettingsSchema([
             SettingField("issuer", .text, required: true, help: "The issuer, as in its tokens."),
             SettingField("audience", .text, required: true, help: "The audience, as in its tokens."),

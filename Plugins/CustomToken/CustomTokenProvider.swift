@@ -1,16 +1,16 @@
 public import ProviderKit
 
-/// Sign-in with tokens of an application's own legacy system.
+/// Sign-in with tokens from an application's own legacy system.
 ///
-/// The system signs a token about a person, and the app presents it once. The settings name keys and algorithms, and may
-/// map claims.
+/// The legacy system signs a token about a person, and the app presents the token once. The settings contain keys and
+/// algorithms, and may map claims.
 public struct CustomTokenProvider: DirectProvider {
     /// The body of `POST /auth/custom`.
     public struct Credential: RequestPayload {
-        /// Signed by the legacy system.
+        /// The token, signed by the legacy system.
         public let token: String
 
-        /// The token alone.
+        /// The fields of the body: only the token.
         public static let fields = RequestFields(Self.init, .init("token"))
     }
 
@@ -18,7 +18,7 @@ public struct CustomTokenProvider: DirectProvider {
     public static let exposesClaims = true
     /// `custom-token`.
     public static let kind = "custom-token"
-    /// The label of a button, unless the settings have another.
+    /// The label of the sign-in button, unless the settings contain another.
     public static let displayName = "Existing account"
     /// `POST /auth/custom`.
     public static let route = "custom"
@@ -30,7 +30,7 @@ public struct CustomTokenProvider: DirectProvider {
     private let tokens: any TokenVerifying
 
     /// Creates the provider.
-    /// - Throws: `SettingsError` unless there is exactly one readable source of keys, and for symmetric algorithms.
+    /// - Throws: `SettingsError` unless exactly one source of keys is set and readable, and for symmetric algorithms.
     public init(settings: Settings, context: ProviderContext) throws {
         let keys = try settings.keys()
         do {
@@ -62,7 +62,7 @@ public struct CustomTokenProvider: DirectProvider {
             methods: ["fed"], authenticatedAt: token.provenAt, singleUse: singleUse)
     }
 
-    /// Verified only by the boolean `true`, not by a string.
+    /// The e-mail address; verified only if the claim is the Boolean `true`, not a string.
     private func email(in document: JSONValue) -> AddressClaim? {
         let isVerified = claims.value(.emailVerified, in: document) == true
         return claims.value(.email, in: document).string.flatMap {
@@ -70,7 +70,8 @@ public struct CustomTokenProvider: DirectProvider {
         }
     }
 
-    /// Never authoritative: `trustEmail` covers e-mail only, because phone numbers change owners.
+    /// The phone number, which is never authoritative: `trustEmail` applies to e-mail only, because phone numbers
+    /// change owners.
     private func phone(in document: JSONValue) -> AddressClaim? {
         guard let number = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { return nil }
         let isVerified = claims.value(.phoneVerified, in: document) == true

@@ -10,7 +10,7 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
         var resetLink: String?
         var verification: String?
 
-        /// All are optional, because the server has pages of its own.
+        /// The schema; all settings are optional, because the server has default pages.
         public static let schema = SettingsSchema([
             SettingField(
                 "verificationLink", .url,
@@ -29,7 +29,7 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
 
     /// `email`.
     public static let kind = "email"
-    /// The label of a button.
+    /// The label of the sign-in button.
     public static let displayName = "E-mail"
     /// `POST /auth/email/otp` takes `email`.
     public static let targetField = "email"
@@ -67,7 +67,8 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
         return ChallengeTarget(providerUid: subject.providerUid, address: .email(subject.address))
     }
 
-    /// The app's page, if it has one; the server's own page cannot sign anyone in to the app.
+    /// The link to the app's sign-in page; `nil` if none is configured, because the server's own pages can't sign in to
+    /// an app.
     public func signInLink(token: String) -> String? {
         signInPage?.addingQuery(["token": token])
     }

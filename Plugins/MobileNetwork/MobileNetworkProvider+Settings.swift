@@ -1,14 +1,14 @@
 public import ProviderKit
 
 extension MobileNetworkProvider {
-    /// A gateway that adds a header, an issuer of signed assertions, or both.
+    /// Settings for a gateway that adds a header, for an issuer of signed assertions, or for both.
     public struct Settings: ProviderSettings {
         var gateways: [String]?
         var header: String?
         var issuer: String?
         var jwksURL: String?
 
-        /// `gateways` and `header`, or `issuer` and `jwksURL`, are needed.
+        /// The schema; `gateways` and `header`, or `issuer` and `jwksURL`, are required.
         public static let schema = SettingsSchema([
             SettingField("gateways", .texts, help: "Addresses of the operator's gateways, as CIDR ranges."),
             SettingField("header", .text, help: "The header in which a gateway names the number."),
@@ -16,7 +16,7 @@ extension MobileNetworkProvider {
             SettingField("jwksURL", .url, help: "The URL of the keys of signed assertions."),
         ])
 
-        /// The gateways and the header; empty and `nil` if headers are not used.
+        /// The gateways and the name of their header; empty and `nil` if headers are not used.
         func gatewayHeader() throws -> ([AddressRange], String?) {
             let ranges = try (gateways ?? []).map { text in
                 guard let range = AddressRange(text) else {
@@ -41,9 +41,7 @@ extension MobileNetworkProvider {
             return (ranges, header)
         }
 
-        /// The rules for assertions, which may be valid for five minutes at most.
-        ///
-        /// `nil` if assertions are not used.
+        /// The rules for assertions, whose lifetime is at most five minutes; `nil` if assertions are not used.
         func assertionRules(audience: String) throws -> TokenRules? {
             switch (issuer, jwksURL) {
             case (nil, nil): return nil
@@ -61,7 +59,7 @@ extension MobileNetworkProvider {
 }
 
 extension UInt8 {
-    /// `tchar` of RFC 9110, 5.6.2.
+    /// Whether the character is a `tchar` (RFC 9110, 5.6.2).
     fileprivate var isFieldNameCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

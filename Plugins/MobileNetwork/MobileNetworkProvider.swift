@@ -1,24 +1,25 @@
 internal import Foundation
 public import ProviderKit
 
-/// Sign-in with a phone number that the mobile operator confirms, by a header of its gateway or a signed assertion.
+/// Sign-in with a phone number that the mobile operator confirms by a header from its gateway or a signed assertion.
 ///
-/// The header counts only if the TCP peer is a gateway, because any client can send the header and `X-Forwarded-For`.
+/// The header is accepted only if the TCP peer is a gateway, because any client can send the header and
+/// `X-Forwarded-For`.
 public struct MobileNetworkProvider: DirectProvider {
     /// The body of `POST /auth/mobile-network`.
     public struct Credential: RequestPayload {
-        /// Signed by the operator; only a phone behind a gateway may leave it out.
+        /// The assertion, signed by the operator; it may be absent only for a phone behind a gateway.
         public let assertion: String?
 
-        /// The assertion alone.
+        /// The fields of the body: only the assertion.
         public static let fields = RequestFields(Self.init, .init("assertion", isRequired: true))
     }
 
-    /// Claims of assertions.
+    /// `true`, for claims of assertions.
     public static let exposesClaims = true
     /// `mobile-network`.
     public static let kind = "mobile-network"
-    /// The label of a button.
+    /// The label of the sign-in button.
     public static let displayName = "Mobile network"
 
     private let gateways: [AddressRange]
@@ -28,7 +29,7 @@ public struct MobileNetworkProvider: DirectProvider {
     private let tokens: any TokenVerifying
 
     /// Creates the provider.
-    /// - Throws: `SettingsError` if both ways are missing or one is incomplete.
+    /// - Throws: `SettingsError` if neither the header nor assertions are configured, or one of them is incomplete.
     public init(settings: Settings, context: ProviderContext) throws {
         (gateways, header) = try settings.gatewayHeader()
         rules = try settings.assertionRules(audience: context.audience)
@@ -43,7 +44,7 @@ public struct MobileNetworkProvider: DirectProvider {
         }
     }
 
-    /// Verifies the assertion if there is one, else the header.
+    /// Verifies the assertion if there is one, otherwise the header.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         if let assertion = credential.assertion { return try await verify(assertion: assertion) }
         guard let header, let peer = origin.peer, gateways.contains(where: { $0.contains(peer) }) else {
@@ -69,7 +70,7 @@ public struct MobileNetworkProvider: DirectProvider {
         return identity
     }
 
-    /// The evidence for a number, with the operator's authority over it.
+    /// The evidence for a number, with the operator as authority for the number.
     ///
     /// RFC 8176 has no name for this method; `mno` stands for mobile network operator.
     private func identity(_ number: PhoneNumber, provenAt: Date? = nil, singleUse: SingleUse? = nil) -> VerifiedIdentity

@@ -1,7 +1,7 @@
 public import ProviderKit
 
 extension OAuth2Provider {
-    /// A client's registration with the service, and where the service's endpoints are.
+    /// A client's registration with the service, and the service's endpoints.
     public struct Settings: ProviderSettings {
         var authorizationEndpoint: String
         var tokenEndpoint: String
@@ -15,7 +15,7 @@ extension OAuth2Provider {
         var trustEmail: Bool?
         var claims: [String: String?]
 
-        /// All endpoints are required, because there is no discovery.
+        /// The schema; all endpoints are required, because OAuth 2.0 services have no discovery document.
         public static let schema = SettingsSchema([
             SettingField("authorizationEndpoint", .url, required: true, help: "The URL that people are sent to."),
             SettingField("tokenEndpoint", .url, required: true, help: "The URL that exchanges a code for a token."),

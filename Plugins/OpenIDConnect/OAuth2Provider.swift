@@ -4,13 +4,13 @@ public import ProviderKit
 ///
 /// The profile is the evidence; the configuration maps its claims.
 public struct OAuth2Provider: RedirectProvider {
-    /// Claims of the profile.
+    /// `true`, for claims of the profile.
     public static let exposesClaims = true
     /// `oauth2`.
     public static let kind = "oauth2"
-    /// The label of a button, unless the settings have another.
+    /// The label of the sign-in button, unless the settings contain another.
     public static let displayName = "OAuth 2.0"
-    /// On the service's pages.
+    /// The person signs in on the service's pages.
     public static let flow = ProviderFlow.redirect
 
     private let settings: Settings
@@ -19,7 +19,7 @@ public struct OAuth2Provider: RedirectProvider {
     private let http: any HTTPFetching
 
     /// Creates the provider.
-    /// - Throws: `SettingsError` for a map without `providerUid`, and for an empty client id.
+    /// - Throws: `SettingsError` for `claims` without `providerUid`, and for an empty client id.
     public init(settings: Settings, context: ProviderContext) throws {
         guard !settings.clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
         self.settings = settings
@@ -43,7 +43,7 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// Exchanges the code for an access token, and reads the profile with it.
     ///
-    /// Such services do not state when the person authenticated, so the start of the flow counts.
+    /// OAuth 2.0 services do not state when the person authenticated, so the start of the flow is used.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         guard let code = callback["code"], !code.isEmpty else { throw ProviderError.refused }
         let answer = try await client.exchange(
@@ -72,7 +72,7 @@ public struct OAuth2Provider: RedirectProvider {
         settings.clientAuthentication.flatMap { ClientAuthentication(rawValue: $0) } ?? .basic
     }
 
-    /// The primary entry of the list, with its own `verified`.
+    /// The entry of the list that is marked `primary`, verified if the entry is marked `verified`.
     private func primaryEmail(in list: JSONValue?) -> AddressClaim? {
         guard let entry = list?.array?.first(where: { $0["primary"].bool == true }),
             let email = entry["email"].string

@@ -17,8 +17,8 @@ extension OpenIDConnectProvider {
 
     /// Exchanges the code and verifies the ID token for this flow (OpenID Connect Core, 3.1.3.7).
     ///
-    /// The token must contain the flow's nonce. Only `nonce: off`, for issuers that leave it out, accepts a token without
-    /// one; then state and proof key bind it to the flow.
+    /// The token must contain the flow's nonce. The setting `nonce: off`, for issuers that omit the nonce, accepts a
+    /// token without a nonce; then only the state and the proof key bind the token to the flow.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
         guard issuer.isNamed(in: callback, aliases: traits.aliases), let code = callback["code"], !code.isEmpty else {
@@ -27,7 +27,8 @@ extension OpenIDConnectProvider {
         let answer = try await client.exchange(
             code, of: flow, at: issuer.tokenEndpoint, by: authentication(at: issuer), proofKey: traits.usesProofKey)
         guard let idToken = answer.idToken else {
-            // A response without any token is an outage.
+            // A response without an access token is treated as an outage, a response without only the ID token as a
+            // refusal.
             throw answer.accessToken == nil ? ProviderError.unavailable : .refused
         }
         let token = try await verified(idToken, for: [client.id], at: issuer)
@@ -55,7 +56,7 @@ extension OpenIDConnectProvider {
     public func revoke(_ tokens: ProviderTokens) async throws {
         let issuer = try await discovery.document()
         guard let endpoint = issuer.revocationEndpoint else { return }
-        // The refresh token first, because revoking it also revokes its access tokens (RFC 7009, 2.1).
+        // Revokes the refresh token first, because this also revokes its access tokens (RFC 7009, 2.1).
         let given = [("refresh_token", tokens.refreshToken), ("access_token", tokens.accessToken)]
         for (kind, token) in given {
             guard let token else { continue }

@@ -14,7 +14,7 @@ extension OpenIDConnectProvider {
         var claims: [String: String?]?
         var nonce: NonceRule?
 
-        /// A public client needs no secret.
+        /// The schema; the secret is optional, because public clients have none.
         public static let schema = SettingsSchema([
             SettingField("issuer", .url, required: true, help: "The issuer, as in its tokens."),
             SettingField("clientID", .text, required: true, help: "The client id at the issuer."),
@@ -28,7 +28,7 @@ extension OpenIDConnectProvider {
                 throw SettingsError(setting: "issuer", reason: "has a query or a fragment")
             }
             guard !clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
-            // An empty list could mean that everyone may sign in, or no one.
+            // An empty list is refused, because it could mean that all or that none may sign in.
             for (name, list) in [("hostedDomains", hostedDomains), ("tenants", tenants)] where list?.isEmpty == true {
                 throw SettingsError(setting: name, reason: "is empty; leave it out to let everyone sign in")
             }

@@ -6,13 +6,13 @@ public import ProviderKit
 /// discovery document is fetched when it is first needed, not at start, so that an issuer that is down affects only its
 /// own sign-ins.
 public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, RevokingProvider {
-    /// Claims of the ID token or userinfo.
+    /// `true`, for claims of the ID token or userinfo.
     public static let exposesClaims = true
     /// `oidc`.
     public static let kind = "oidc"
-    /// The label of a button, unless the settings have another.
+    /// The label of the sign-in button, unless the settings contain another.
     public static let displayName = "OpenID Connect"
-    /// On the issuer's pages.
+    /// The person signs in on the issuer's pages.
     public static let flow = ProviderFlow.redirect
 
     let settings: Settings

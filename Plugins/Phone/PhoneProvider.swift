@@ -1,6 +1,6 @@
 public import ProviderKit
 
-/// Sign-in by phone number, with a code by text message.
+/// Sign-in by phone number, with a code in a text message.
 ///
 /// The number in international form is the `providerUid`.
 public struct PhoneProvider: ChallengeProvider {
@@ -9,7 +9,7 @@ public struct PhoneProvider: ChallengeProvider {
         var allowedCountries: [String]?
         var idleLimit: Int?
 
-        /// Both are optional.
+        /// The schema; both settings are optional.
         public static let schema = SettingsSchema([
             SettingField(
                 "allowedCountries", .texts,
@@ -22,7 +22,7 @@ public struct PhoneProvider: ChallengeProvider {
 
     /// `phone`.
     public static let kind = "phone"
-    /// The label of a button.
+    /// The label of the sign-in button.
     public static let displayName = "Phone"
     /// The client requests a code first.
     public static let flow = ProviderFlow.challenge

@@ -4,7 +4,7 @@ internal import ProviderKit
 /// A client's registration with a service, and the calls to the service that need it.
 struct OAuthClient: Sendable {
     let id: String
-    /// `nil` for a public client.
+    /// The client secret; `nil` for a public client.
     let secret: String?
     let http: any HTTPFetching
 
@@ -27,7 +27,7 @@ struct OAuthClient: Sendable {
     ) async throws {
         let form = ["token": token, "token_type_hint": kind]
         let response = try await http.fetch(request(form, to: endpoint, by: authentication))
-        // 401 concerns the client, not the token.
+        // Status 401 refuses the client, not the token.
         guard response.isSuccess || (response.isRefusal && response.status != 401) else {
             throw ProviderError.unavailable
         }
@@ -53,14 +53,14 @@ struct OAuthClient: Sendable {
 
 /// How a client sends its secret (RFC 6749, 2.3.1).
 enum ClientAuthentication: String, Sendable, CaseIterable {
-    /// In the `Authorization` header, with each part encoded as in a form.
+    /// In the `Authorization` header, with id and secret form-encoded.
     case basic
-    /// In the form.
+    /// In the form of the request.
     case post
 }
 
 extension String {
-    /// Adds the flow's proof key (RFC 7636, 4.3), unless the service refuses it.
+    /// Adds the flow's proof key (RFC 7636, 4.3) if the service supports proof keys.
     func addingProofKey(of flow: RedirectFlow, if isUsed: Bool) -> String {
         isUsed ? addingQuery(["code_challenge": flow.codeChallenge, "code_challenge_method": "S256"]) : self
     }

@@ -5,7 +5,8 @@ extension FetchResponse {
     var isRefusal: Bool { (400...499).contains(status) && status != 408 && status != 429 }
 
     /// The JSON object in the body.
-    /// - Throws: `ProviderError.refused` for a refusal, `.unavailable` for anything else than an object.
+    /// - Throws: `ProviderError.refused` if the service refused, `.unavailable` for other errors and bodies that are no
+    ///   object.
     func document() throws -> JSONValue {
         guard !isRefusal else { throw ProviderError.refused }
         guard isSuccess, let json, json.object != nil else { throw ProviderError.unavailable }
@@ -19,7 +20,7 @@ extension HTTPFetching {
     ///   account.
     func profile(at endpoint: String, with accessToken: String) async throws -> JSONValue? {
         var request = FetchRequest.get(endpoint, bearer: accessToken)
-        // GitHub requires it.
+        // GitHub requires a `User-Agent`.
         request.headers["User-Agent"] = "Gatehouse"
         let response = try await fetch(request)
         guard !response.isRefusal else { return nil }
@@ -34,7 +35,8 @@ struct TokenResponse: Sendable {
     let accessToken: String?
     let refreshToken: String?
 
-    /// - Throws: `ProviderError.refused` for an error with status 200, as GitHub sends, and for other types than bearer.
+    /// - Throws: `ProviderError.refused` for an error with status 200, as GitHub sends, and for token types other than
+    ///   bearer.
     init(_ answer: JSONValue) throws {
         guard answer["error"].isNull,
             answer["token_type"].string.map({ $0.hasSameBytes(ignoringCaseAs: "bearer") }) ?? true
@@ -44,7 +46,7 @@ struct TokenResponse: Sendable {
         refreshToken = answer["refresh_token"].nonEmpty
     }
 
-    /// The token to keep for revocation; `nil` if the service has no endpoint for that.
+    /// The token to store for revocation; `nil` if the service has no revocation endpoint.
     func kept(for revocationEndpoint: String?) -> ProviderTokens? {
         guard revocationEndpoint != nil else { return nil }
         if let refreshToken { return ProviderTokens(refreshToken: refreshToken) }

@@ -1,19 +1,20 @@
 internal import ProviderKit
 
-/// The addresses that an issuer has authority over.
+/// The rule for which addresses an issuer is an authority.
 enum EmailAuthority: Sendable {
-    /// Verified addresses, if `trustEmail` is set.
+    /// All addresses that the issuer states as verified, if `trustEmail` is set.
     case word
-    /// As `word`, and always gmail.com and the domain that Google hosts for the person's organisation.
+    /// Like `word`; in addition verified addresses at gmail.com, googlemail.com and the domain that Google hosts for
+    /// the person's organisation, regardless of `trustEmail`.
     case google
-    /// Only addresses whose domain's owner Microsoft verified (`xms_edov`), regardless of `trustEmail`: the administrator
-    /// of any tenant can set `email` to any address.
+    /// Only addresses for which Microsoft verified the owner of the domain (`xms_edov`), regardless of `trustEmail`,
+    /// because the administrator of any tenant can set `email` to any address.
     case microsoft
 
-    /// The claim to an address; `saidVerified` is `email_verified` of the same document.
+    /// Evaluates an address that a document states; `saidVerified` is `email_verified` of the same document.
     ///
-    /// The special rules apply to the issuer's standard claims only. With mapped claims Google's addresses count as by
-    /// `word`, and Microsoft's never.
+    /// The rules for Google's and Microsoft's domains apply only to the issuer's standard claims. If the configuration
+    /// maps the claim, `google` is treated as `word`, and addresses of `microsoft` are not verified.
     func claim(
         _ text: String, saidVerified: Bool, in document: JSONValue, isMapped: Bool, trustsEmail: Bool
     ) -> AddressClaim? {
@@ -37,13 +38,13 @@ enum EmailAuthority: Sendable {
 
     private static func isGoogles(_ email: EmailAddress, hostedDomain: String?) -> Bool {
         if email.domain == "gmail.com" || email.domain == "googlemail.com" { return true }
-        // The claim must be normalised like the address.
+        // Normalises the claim in the same way as the address.
         return hostedDomain.flatMap { EmailAddress("x@\($0)") }?.domain == email.domain
     }
 }
 
 extension JSONValue {
-    /// Microsoft sends a boolean, or one written as a string or a number.
+    /// Whether the value is true; Microsoft sends a Boolean, a string or a number.
     fileprivate var isMicrosoftTrue: Bool {
         switch self {
         case .bool(let value): value

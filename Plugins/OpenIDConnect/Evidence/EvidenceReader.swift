@@ -1,14 +1,15 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Builds evidence from the documents of a service: an ID token, userinfo, a profile.
+/// Builds evidence from the documents of a service: an ID token, userinfo or a profile.
 ///
-/// Each claim comes from the first document that has it. An address and its `email_verified` come from the same one.
+/// Each claim is read from the first document that contains it. An address and its `email_verified` are read from the
+/// same document.
 struct EvidenceReader: Sendable {
     let claims: ClaimMap
     let authority: EmailAuthority
     let trustsEmail: Bool
-    /// Further claims to store, under the service's names.
+    /// Further claims to store under the service's names.
     let profile: [String]
     /// Claims of the profile that are looked up in userinfo if the ID token lacks them.
     var exposed: [String] = []
@@ -28,7 +29,7 @@ struct EvidenceReader: Sendable {
                 .contains { path in documents.allSatisfy { $0[claim: path].isNull } }
     }
 
-    /// - Throws: `ProviderError.refused` if the documents identify no one.
+    /// - Throws: `ProviderError.refused` if the documents contain no subject id.
     func identity(in documents: [JSONValue]) throws -> VerifiedIdentity {
         VerifiedIdentity(
             providerUid: try providerUid(in: documents),
@@ -57,7 +58,8 @@ struct EvidenceReader: Sendable {
         return nil
     }
 
-    /// Never authoritative: `trustEmail` covers e-mail only, because phone numbers change owners.
+    /// The phone number, which is never authoritative: `trustEmail` applies to e-mail only, because phone numbers
+    /// change owners.
     private func phone(in documents: [JSONValue]) -> AddressClaim? {
         for document in documents {
             guard let phone = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { continue }

@@ -3,8 +3,9 @@ internal import ProviderKit
 
 /// Fetches an issuer's discovery document when it is first needed, and caches it.
 ///
-/// It is cached for an hour, or as long as the issuer states, up to a day. While the issuer is down the old document stays
-/// in use. Concurrent callers share one request, and a failed one is not repeated within two seconds.
+/// The document is cached for an hour, or as long as the issuer states, up to a day. While the issuer is down, the old
+/// document remains in use. Concurrent callers share one request, and a failed request is not repeated within two
+/// seconds.
 actor Discovery {
     private let url: String
     private let accepted: [String]
@@ -13,7 +14,7 @@ actor Discovery {
     private var retryAt = Date.distantPast
     private var reading: Task<IssuerDocument, any Error>?
 
-    /// The document's issuer must be one of `accepted`, so that no issuer can impersonate another.
+    /// Creates a cache; the document's issuer must be in `accepted`, so that no issuer can impersonate another.
     init(issuer: String, accepted: [String], ports: ProviderPorts) {
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         url = base + "/.well-known/openid-configuration"
@@ -26,7 +27,8 @@ actor Discovery {
         let now = ports.now()
         if let kept, now < kept.until { return kept.document }
         guard now >= retryAt else { return try old() }
-        // Not part of the request's task: other requests wait for it too.
+        // Uses an unstructured task, because other requests wait for the result and cancelling one must not affect
+        // them.
         let reading = self.reading ?? Task { try await read() }
         self.reading = reading
         do {

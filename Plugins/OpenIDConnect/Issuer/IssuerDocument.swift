@@ -15,7 +15,7 @@ struct IssuerDocument: Sendable, Equatable {
     /// Whether callbacks always contain `iss` (RFC 9207, 3).
     let namesItself: Bool
 
-    /// - Throws: `ProviderError.unavailable` if the document is of another issuer or lacks something required.
+    /// - Throws: `ProviderError.unavailable` if the document belongs to another issuer or lacks a required member.
     init(_ json: JSONValue, from accepted: [String]) throws {
         guard let issuer = json["issuer"].string, accepted.containsBytes(of: issuer),
             let authorizationEndpoint = json["authorization_endpoint"].endpoint(of: issuer),
@@ -30,7 +30,7 @@ struct IssuerDocument: Sendable, Equatable {
         revocationEndpoint = json["revocation_endpoint"].endpoint(of: issuer)
         namesItself = json["authorization_response_iss_parameter_supported"].bool ?? false
 
-        // The default is the header (Discovery, 3).
+        // The default is `client_secret_basic`, which uses the header (Discovery, 3).
         let methods = json["token_endpoint_auth_methods_supported"].array?.compactMap(\.string) ?? []
         authentication =
             methods.containsBytes(of: "client_secret_post") && !methods.containsBytes(of: "client_secret_basic")
@@ -42,13 +42,14 @@ struct IssuerDocument: Sendable, Equatable {
 
     /// Whether the callback's `iss` is this issuer (RFC 9207), so that its code is not sent to another issuer.
     ///
-    /// It may be absent unless the issuer states that it always sends it.
+    /// The parameter `iss` may be absent, unless the issuer states that it always sends `iss`.
     func isNamed(in callback: RedirectCallback, aliases: [String]) -> Bool {
         guard let named = callback["iss"] else { return !namesItself }
         return named.hasSameBytes(as: issuer) || aliases.containsBytes(of: named) || isTemplate(of: named)
     }
 
-    /// Microsoft's document has `{tenantid}` where its tokens have the person's tenant.
+    /// Whether the issuer is a template of `named`: Microsoft's document contains `{tenantid}` where its tokens contain
+    /// the tenant.
     private func isTemplate(of named: String) -> Bool {
         let parts = issuer.components(around: "{tenantid}")
         guard let parts, named.utf8.count <= 1024, named.hasPrefix(parts.0), named.hasSuffix(parts.1) else {

@@ -1,15 +1,15 @@
 internal import ProviderKit
 
-/// How a known issuer differs from the standard, and its authority over addresses.
+/// The differences of a known issuer from the standard, and the addresses for which the issuer is an authority.
 ///
-/// They depend on the issuer, not on the configured kind: `kind: oidc` with Google's issuer is Google.
+/// Traits depend on the issuer, not on the configured kind: `kind: oidc` with Google's issuer has Google's traits.
 struct IssuerTraits: Sendable {
     var authority = EmailAuthority.word
     /// Other names of the issuer in tokens or in its document.
     var aliases: [String] = []
     var nonce = NonceRule.optional
     var usesProofKey = true
-    /// Overrides the discovery document.
+    /// The client authentication to use instead of that in the discovery document.
     var authentication: ClientAuthentication?
     /// The `claims` parameter for issuers that need one (OpenID Connect Core, 5.5).
     var claimsRequest: String?
@@ -28,20 +28,20 @@ struct IssuerTraits: Sendable {
         "login.partner.microsoftonline.cn": microsoft,
         "login.windows.net": microsoft,
         "sts.windows.net": microsoft,
-        // Its ID tokens have no nonce, and its token endpoint refuses a verifier.
+        // LinkedIn's ID tokens have no nonce, and its token endpoint refuses a code verifier.
         "www.linkedin.com": IssuerTraits(
             aliases: ["https://www.linkedin.com"], nonce: .off, usesProofKey: false, authentication: .post),
         "id.twitch.tv": IssuerTraits(
             authentication: .post,
             claimsRequest:
                 #"{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}"#),
-        // The document is on another host than its issuer.
+        // The document is on a different host than its issuer.
         "api.orange.com": IssuerTraits(aliases: ["https://openid.orange.fr", "https://openid.orange.fr/"]),
     ]
 
     /// The issuers that the discovery document may name.
     ///
-    /// Microsoft's documents for several tenants name a template, or the tenant of all private accounts.
+    /// Microsoft's documents for several tenants contain a template as issuer, or the tenant of all private accounts.
     func issuers(of issuer: String) -> [String] {
         guard authority == .microsoft else { return [issuer] + aliases }
         let tenants = ["common": "{tenantid}", "organizations": "{tenantid}", "consumers": Self.privateAccounts]

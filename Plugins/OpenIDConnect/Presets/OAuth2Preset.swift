@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A known OAuth 2.0 service that needs only an id and a secret.
+/// A known OAuth 2.0 service, for which the configuration needs only a client id and a secret.
 struct OAuth2Preset: ProviderPreset {
     let kind: String
     let displayName: String
@@ -10,7 +10,7 @@ struct OAuth2Preset: ProviderPreset {
     var emailsEndpoint: String?
     var clientAuthentication = ClientAuthentication.basic
     let scopes: [String]
-    /// Paths of claims in the profile; claims that the service does not state reliably are absent.
+    /// The paths of claims in the profile, without those claims that are not reliable at this service.
     let claims: [String: String]
 
     var schema: SettingsSchema {
@@ -49,7 +49,7 @@ struct OAuth2PresetSettings: Decodable, Sendable {
 extension String {
     var withoutTrailingSlash: String { hasSuffix("/") ? String(dropLast()) : self }
 
-    /// The URL with another scheme and host.
+    /// The URL with the scheme and host of `base`, or unchanged if `base` is `nil`.
     fileprivate func moved(to base: String?) -> String {
         guard let base, let scheme = firstRange(of: "://") else { return self }
         return base + self[scheme.upperBound...].drop { $0 != "/" }

@@ -1,17 +1,18 @@
 internal import ProviderKit
 
-/// A known OpenID Connect service that needs only an id and a secret.
+/// A known OpenID Connect service, for which the configuration needs only a client id and a secret.
 struct OpenIDConnectPreset: ProviderPreset {
     let kind: String
     let displayName: String
     /// The service's base URL without a trailing slash.
     let baseURL: String
-    /// The issuer's path; `{tenant}` becomes the only tenant that may sign in, or `common`.
+    /// The path of the issuer; `{tenant}` is replaced by the setting's tenant if it lists exactly one, otherwise by
+    /// `common`.
     var path = ""
     var scopes = ["email", "profile"]
     /// Claims whose names differ from the standard.
     var claims: [String: String?] = [:]
-    /// Settings for this service only.
+    /// Settings that only this service has.
     var furtherSettings: [SettingField] = []
 
     var schema: SettingsSchema {
@@ -32,7 +33,7 @@ struct OpenIDConnectPreset: ProviderPreset {
             clientSecret: settings.clientSecret, scopes: settings.scopes ?? scopes, audiences: settings.audiences,
             trustEmail: settings.trustEmail, hostedDomains: settings.hostedDomains, tenants: settings.tenants,
             claims: claims.merging(settings.claims ?? [:]) { $1 }, nonce: settings.nonce)
-        // The traits are those of the service, independent of a configured `baseURL`.
+        // The traits are always those of the service itself, even if a different `baseURL` is configured.
         return try OpenIDConnectProvider(settings: settings, traits: .of(issuer: baseURL), context: context)
     }
 }

@@ -1,8 +1,8 @@
 public import ProviderKit
 
-/// Services that need only an id and a secret.
+/// Providers for known services, for which the configuration needs only a client id and a secret.
 public enum ReadyProviders {
-    /// The kinds of these services, to install beside `oidc` and `oauth2`.
+    /// The providers to install in addition to `oidc` and `oauth2`.
     public static let all: [any Provider.Type] = [
         ReadyProvider<Google>.self,
         ReadyProvider<Microsoft>.self,
@@ -26,7 +26,8 @@ enum Google: ReadyService {
         furtherSettings: [.hostedDomains])
 }
 
-/// Work, school and private accounts; enable `xms_edov` and `email` as optional claims of the app registration.
+/// Microsoft's work, school and private accounts; the app registration needs the optional claims `xms_edov` and
+/// `email`.
 enum Microsoft: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "microsoft", displayName: "Microsoft", baseURL: "https://login.microsoftonline.com",
@@ -47,7 +48,7 @@ enum GitLab: ReadyService {
     static let preset = OpenIDConnectPreset(kind: "gitlab", displayName: "GitLab", baseURL: "https://gitlab.com")
 }
 
-/// Facebook does not state whether addresses are verified; without a version in the path the app's own applies.
+/// Facebook, which does not state whether addresses are verified; paths without a version use that of the app.
 enum Facebook: ReadyService {
     static let preset = OAuth2Preset(
         kind: "facebook", displayName: "Facebook",
@@ -85,7 +86,7 @@ enum Twitch: ReadyService {
         scopes: ["user:read:email"], claims: ["displayName": "preferred_username"])
 }
 
-/// Spotify states that addresses are not verified.
+/// Spotify, which states that addresses are not verified.
 enum Spotify: ReadyService {
     static let preset = OAuth2Preset(
         kind: "spotify", displayName: "Spotify",
@@ -95,7 +96,7 @@ enum Spotify: ReadyService {
         claims: ["providerUid": "id", "email": "email", "displayName": "display_name"])
 }
 
-/// Orange in France, which states only `sub`.
+/// Orange in France, which provides only the claim `sub`.
 enum Orange: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "orange", displayName: "Orange", baseURL: "https://api.orange.com", path: "/openidconnect/fr/v1",
@@ -106,7 +107,7 @@ enum Yahoo: ReadyService {
     static let preset = OpenIDConnectPreset(kind: "yahoo", displayName: "Yahoo", baseURL: "https://api.login.yahoo.com")
 }
 
-/// Amazon does not state whether addresses are verified.
+/// Amazon, which does not state whether addresses are verified.
 enum Amazon: ReadyService {
     static let preset = OAuth2Preset(
         kind: "amazon", displayName: "Amazon",
