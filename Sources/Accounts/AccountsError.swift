@@ -26,9 +26,9 @@ package enum AccountsError: Error, Sendable, Equatable {
     case accountDisabled(Refusal)
     /// The account is in its grace period. If there is no restore token, the proof cannot restore it.
     case accountDeleted(purgeAfter: Date, restoreToken: String?, Refusal)
-    /// For admins only: other clients get `invalidToken` for an account that does not exist.
+    /// The account does not exist. Only admins get this error; other clients get `invalidToken`.
     case accountNotFound(UUID)
-    /// For admins only: no deletion of the account was requested.
+    /// No deletion of the account was requested. Only admins get this error.
     case accountIsLive(UUID)
     case identityNotFound
     /// The identity belongs to another account. The ticket, if there is one, merges the two.

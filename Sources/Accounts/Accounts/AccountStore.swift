@@ -12,7 +12,7 @@ package protocol ProfileStore: Sendable {
     ) async throws -> User?
 }
 
-/// Where notices to an account's owner go, and in which languages.
+/// Reads the addresses to which notices for an account's owner are sent, and the owner's languages.
 package protocol OwnerContactStore: Sendable {
     /// The account's verified e-mail addresses, or its phone numbers if it has no such address.
     func noticeAddresses(of uid: UUID, application: Application.ID) async throws -> [Address]

@@ -26,7 +26,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     }
 
     package var tokens = Tokens()
-    /// How long after authentication sensitive calls are allowed.
+    /// How long sensitive calls are allowed after an authentication.
     package var recentAuthentication: Duration = .seconds(300)
     package var revealExistingIdentities = false
     package var automaticLinking: AutomaticLinking = .verified

@@ -6,9 +6,9 @@ package enum AccountStatus: Sendable, Equatable {
     case live
     /// Disabled by an admin; the account may be in its grace period as well.
     case disabled(isDeleted: Bool)
-    /// In its grace period.
+    /// The account is in its grace period, and can be restored until `purgeAfter`.
     case deleted(purgeAfter: Date)
-    /// An alias of the account that absorbed it.
+    /// The account was merged away, and is an alias of the account that absorbed it.
     case absorbed(by: UUID)
 
     /// Live or disabled, and no deletion was requested.
