@@ -113,7 +113,7 @@ struct AuditChainTests {
             try await expectFault(
                 server, AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off"),
                 through: checkpoint)
-            // The events of the first batch alone are not enough either.
+            // Removing only the batches is also detected if no events but those of the first one remain.
             try await server.execute("DELETE FROM audit_events WHERE batch > 1")
             try await expectFault(server, AuditFault(batch: 1, reason: "is missing"))
         }

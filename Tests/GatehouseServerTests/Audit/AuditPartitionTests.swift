@@ -95,11 +95,11 @@ struct AuditPartitionTests {
             #expect(report.events == 1)
             #expect(report.last == before)
             try await server.verify(through: kept.checkpoint)
-            // Comparing with an older checkpoint must fail instead of suggesting that it was compared.
+            // A checkpoint older than the oldest kept batch must be refused, because it cannot be compared.
             let forgotten = AuditCheckpoint(seq: old.seq - 1, mac: kept.previous)
             await #expect(throws: AuditFault.self) { try await server.verify(through: forgotten) }
 
-            // A partly dropped batch cannot be passed off as a complete one.
+            // The record of the last dropped batch is kept, and changing its time is detected.
             try await server.execute(
                 "UPDATE audit_batches SET sealed_at = sealed_at + interval '1 day' WHERE seq = $1", [.int(old.seq)])
             await #expect(throws: AuditFault(batch: old.seq, reason: "was changed")) { try await server.verify() }

@@ -63,7 +63,7 @@ struct RefusalCountTests {
             async let some = atOnce(20) { try await first.refresh("nonsense").status }
             async let others = atOnce(20) { try await second.refresh("nonsense").status }
             #expect(try await (some + others).allSatisfy { $0 == 401 })
-            // Both replicas concurrently move the refusals of a minute that is over.
+            // Several concurrent calls move the refusals of the minute that is over.
             try await replicas.first.execute("UPDATE refusals SET minute = minute - interval '1 minute'")
             _ = try await atOnce(4) {
                 try await RefusalsTable(database: replicas.first.backend.database).moveToAudit()

@@ -36,7 +36,8 @@ final class MailSink: Sendable {
     /// Creates a relay that calls the script for `CONNECT`, for each command and for the `.` after the content; if the
     /// script returns `nil`, the relay replies as usual.
     ///
-    /// `taken` is the number of mails that the relay has accepted so far; for a command, that its connection has.
+    /// `taken` is the number of mails that the relay has accepted so far; for a command, the number of the latest mail
+    /// that its connection delivered, or 0.
     init(_ script: @escaping @Sendable (_ event: String, _ taken: Int) -> Reaction? = { _, _ in nil }) throws {
         self.script = script
         listener = try LoopbackListener()
@@ -44,7 +45,7 @@ final class MailSink: Sendable {
     }
 
     var taken: [Taken] { state.withLock { $0.taken } }
-    /// The connections on which the relay sends nothing any more.
+    /// The number of connections on which the relay sends nothing any more.
     var hanging: Int { state.withLock { $0.hanging } }
 
     /// Closes all connections, including the hanging ones.
@@ -85,7 +86,7 @@ final class MailSink: Sendable {
         }
     }
 
-    /// - Returns: whether the connection goes on.
+    /// - Returns: whether the connection stays open.
     private func react(to event: String, _ taken: Int, usually reply: String, on connection: Int32) -> Bool {
         switch script(event, taken) ?? .reply(reply) {
         case .reply(let text):

@@ -56,7 +56,7 @@ extension APIClient {
 }
 
 /// Expects the refusal of a quarantined identity.
-/// - Returns: its ticket.
+/// - Returns: the ticket of the refusal.
 @discardableResult
 func expectQuarantined(
     _ answer: APIClient.Answer, _ about: String = "", sourceLocation: SourceLocation = #_sourceLocation

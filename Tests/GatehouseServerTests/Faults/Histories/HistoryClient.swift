@@ -11,7 +11,7 @@ struct HistoryClient: Sendable {
     private var generator: SeededGenerator
     /// The people whose sessions this client holds, including ended sessions, as an app may hold them.
     private var people: [Person] = []
-    /// The bearers of guests; after an upgrade they lead to the account that absorbed the guest.
+    /// The uids of people who began as guests: once a guest is absorbed, its bearers lead to the other account.
     private var guests: Set<String> = []
     private var tickets: [(token: String, of: Person)] = []
     private var merges: [(id: String, by: Person)] = []
