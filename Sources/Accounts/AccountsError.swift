@@ -24,14 +24,14 @@ package enum AccountsError: Error, Sendable, Equatable {
     case tokenTooOld
     case sessionNotFound
     case accountDisabled(Refusal)
-    /// The account is in its grace period. If there is no restore token, the proof cannot restore it.
+    /// The account is in its grace period; the proof can restore it only if there is a restore token.
     case accountDeleted(purgeAfter: Date, restoreToken: String?, Refusal)
-    /// The account does not exist. Only admins get this error; other clients get `invalidToken`.
+    /// The account does not exist; only admins get this error, other clients get `invalidToken`.
     case accountNotFound(UUID)
-    /// No deletion of the account was requested. Only admins get this error.
+    /// No deletion of the account was requested; only admins get this error.
     case accountIsLive(UUID)
     case identityNotFound
-    /// The identity belongs to another account. The ticket, if there is one, merges the two.
+    /// The identity belongs to another account; the ticket, if there is one, permits merging the two accounts.
     case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)
     /// A second proof is required: the client repeats the ticket when it signs in to the account with another identity.

@@ -8,7 +8,9 @@ package protocol AccountLocks: Sendable {
     /// - Returns: `nil` for an unknown account.
     func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
 
-    /// Prevents other transactions from ending a live session of the account. Lock the account first.
+    /// Prevents other transactions from ending a live session of the account.
+    ///
+    /// Lock the account first.
     ///
     /// - Returns: `false` when the session has ended.
     func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool
