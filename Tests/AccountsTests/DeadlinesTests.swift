@@ -32,7 +32,7 @@ struct DeadlinesTests {
         #expect(refusals.wait(for: "11", now: start) == .seconds(11))
     }
 
-    @Test func `those whose time has come make room first`() {
+    @Test func `expired entries make room first`() {
         var refusals = refusals(10, (1...10).map { ("\($0)", $0) })
         refusals.note("11", until: start + .seconds(20), now: start + .seconds(5))
         #expect((1...11).filter { refusals.wait(for: "\($0)", now: start) != nil } == [6, 7, 8, 9, 10, 11])

@@ -21,7 +21,7 @@ struct RateLimiterTests {
     private let a = RateSubject(target: "a")
     private let b = RateSubject(target: "b")
 
-    @Test func `calls without a rate are not counted`() async throws {
+    @Test func `calls without a rate limit are not counted`() async throws {
         counter.answer(.failure(.unavailable))
         try await limiter([.refresh: rate]).spend(.login, of: a, in: application(1))
         #expect(counter.asked.isEmpty)

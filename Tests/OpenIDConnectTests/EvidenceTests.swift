@@ -131,7 +131,7 @@ struct EvidenceTests {
             (["x"], nil),
             (.string(String(repeating: "x", count: 256)), nil),
         ] as [(JSONValue, String?)])
-    func `whose identity it is`(_ claim: JSONValue, _ providerUid: String?) async throws {
+    func `the subject of the identity`(_ claim: JSONValue, _ providerUid: String?) async throws {
         let world = World(discovery: World.discovery.with(["userinfo_endpoint": nil]))
         let provider = try world.provider { $0.claims = ["providerUid": "employee.id"] }
         let identity = try? await world.signIn(with: ["employee": ["id": claim]], to: provider)
@@ -144,7 +144,7 @@ struct EvidenceTests {
             (["example.com"], nil, [:], false), (["a.example", "example.com"], nil, ["hd": "example.com"], true),
             (nil, ["T-1"], ["tid": "t-1"], true), (nil, ["t-1"], ["tid": "t-2"], false), (nil, ["t-1"], [:], false),
         ] as [([String]?, [String]?, [String: JSONValue], Bool)])
-    func `who may sign in`(
+    func `hosted domains and tenants limit who may sign in`(
         _ domains: [String]?, _ tenants: [String]?, _ claims: [String: JSONValue], _ isTaken: Bool
     ) async throws {
         let world = World()
@@ -171,7 +171,7 @@ struct EvidenceTests {
             identity.profile == ["given_name": "Jo", "hd": "example.com", "team": "red", "groups": ["a", "b"]])
     }
 
-    @Test func `a person without a method, a name too long`() async throws {
+    @Test func `unreadable methods are left out, and a long name is cut`() async throws {
         let world = World(discovery: World.discovery.with(["userinfo_endpoint": nil]))
         let name = String(repeating: "x", count: 257)
         let identity = try await world.signIn(with: ["name": .string(name), "amr": "pwd"], to: world.provider())

@@ -15,7 +15,7 @@ struct NativeTokenTests {
         return try await provider.verify(NativeToken(idToken: token, nonce: nonce, accessToken: accessToken))
     }
 
-    @Test func `with a nonce a token is used up`() async throws {
+    @Test func `a token with a nonce works once`() async throws {
         let identity = try await verify(nonce: "n-once", by: world.provider())
         #expect(identity.providerUid == "u-1" && identity.email == "jo@example.com verified")
         #expect(
@@ -25,7 +25,7 @@ struct NativeTokenTests {
         #expect(identity.tokens == nil)
     }
 
-    @Test func `without one it may come again, but re-authenticates once`() async throws {
+    @Test func `without a nonce a token works repeatedly, but re-authenticates once`() async throws {
         let provider = try world.provider()
         let bare = try await verify(["nonce": nil], by: provider)
         #expect(bare.singleUse == nil)
@@ -57,7 +57,7 @@ struct NativeTokenTests {
             (nil, "n", "n", true), ("required", nil, nil, false), ("required", "n", "n", true), ("off", "n", nil, true),
             ("off", "n", "m", true),
         ] as [(String?, String?, String?, Bool)])
-    func `whether the nonce is right`(
+    func `the nonce must match the rule and the token`(
         _ rule: String?, _ claim: String?, _ presented: String?, _ isTaken: Bool
     ) async throws {
         let provider = try world.provider { $0.nonce = rule.flatMap { NonceRule(rawValue: $0) } }
@@ -80,7 +80,7 @@ struct NativeTokenTests {
         #expect((identity != nil) == isTaken)
     }
 
-    @Test func `a further client's token means nothing in a flow of our own`() async throws {
+    @Test func `a token of a further client is refused in a redirect flow`() async throws {
         let provider = try world.provider { $0.audiences = ["ios"] }
         await #expect(throws: ProviderError.refused) { try await world.signIn(with: ["aud": "ios"], to: provider) }
     }

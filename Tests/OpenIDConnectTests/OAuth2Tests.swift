@@ -57,7 +57,7 @@ struct OAuth2Tests {
         #expect(world.service.requests.last?.headers["Authorization"] == "Bearer at")
     }
 
-    @Test func `the begin of the flow is when the person signed in`() async throws {
+    @Test func `the start of the flow counts as the time of the sign-in`() async throws {
         let provider = try provider()
         #expect(try await signIn(profile: ["id": "7"], to: provider).authenticatedAt == nil)
         let began = Date(timeIntervalSince1970: 1_699_999_900)
@@ -74,7 +74,7 @@ struct OAuth2Tests {
             ("ids.1", ["ids": ["a", "b"]], "b"), ("id", [:], nil), ("id", ["id": ""], nil), ("id", ["id": nil], nil),
             ("id", ["id": true], nil), ("id", ["id": ["7"]], nil), ("id.x", ["id": "7"], nil),
         ] as [(String, JSONValue, String?)])
-    func `whose identity it is`(_ path: String, _ profile: JSONValue, _ providerUid: String?) async throws {
+    func `the subject of the identity`(_ path: String, _ profile: JSONValue, _ providerUid: String?) async throws {
         let provider = try provider { $0.claims["providerUid"] = path }
         let identity = try? await signIn(profile: profile, to: provider)
         #expect(identity?.providerUid == providerUid)
@@ -103,12 +103,12 @@ struct OAuth2Tests {
             (["error": "bad_verification_code"], .refused), (["token_type": "mac"], .refused),
             (["access_token": nil], .unavailable), (["access_token": ""], .unavailable),
         ] as [([String: JSONValue], ProviderError)])
-    func `an answer that opens nothing`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
+    func `an unusable response is refused`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
         let provider = try provider()
         await #expect(throws: error) { try await signIn(profile: ["id": "7"], answer: answer, to: provider) }
     }
 
-    @Test(arguments: ["t", "u"]) func `nonsense is no answer`(_ endpoint: String) async throws {
+    @Test(arguments: ["t", "u"]) func `an invalid response counts as an outage`(_ endpoint: String) async throws {
         let provider = try provider()
         for nonsense: JSONValue in [["a", "b"], "text", 7] {
             _ = try await signIn(profile: ["id": "7"], to: provider)
@@ -132,7 +132,7 @@ struct OAuth2Tests {
     }
 
     @Test(arguments: [(401, ProviderError.refused), (404, .refused), (429, .unavailable), (500, .unavailable)])
-    func `a profile that does not come`(_ status: Int, _ error: ProviderError) async throws {
+    func `an endpoint that fails gives no evidence`(_ status: Int, _ error: ProviderError) async throws {
         let provider = try provider()
         _ = try await signIn(profile: ["id": "7"], to: provider)
         world.service.answer("https://corp.example/u", status: status, ["id": "7"])
@@ -169,7 +169,7 @@ struct OAuth2Tests {
         #expect(try await signIn(profile: profile, to: provider).email == email)
     }
 
-    @Test func `a list that is closed to us, or down`() async throws {
+    @Test func `a forbidden list gives no addresses, an unavailable one an error`() async throws {
         let provider = try provider { $0.emailsEndpoint = "https://corp.example/e" }
         world.service.answer("https://corp.example/e", status: 403, [:])
         #expect(try await signIn(profile: ["id": 1, "mail": "a@b.example"], to: provider).addresses.isEmpty)

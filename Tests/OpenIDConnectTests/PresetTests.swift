@@ -117,7 +117,7 @@ struct PresetTests {
         #expect(world.service.requests(to: "https://api.github.com/user").first?.headers["User-Agent"] != nil)
     }
 
-    @Test func `Google elsewhere is Google`() async throws {
+    @Test func `a base URL moves Google's preset to another host`() async throws {
         publish(at: "https://fake.example", as: "https://fake.example")
         let provider = try redirecting(
             "google", #", "baseURL": "https://fake.example/", "hostedDomains": ["a.example"]"#)
@@ -127,7 +127,7 @@ struct PresetTests {
         #expect(identity.email == "jo@a.example verified authoritative")
     }
 
-    @Test func `Microsoft elsewhere is Microsoft, and one tenant has its own issuer`() async throws {
+    @Test func `a base URL moves Microsoft's preset, and one tenant has its own issuer`() async throws {
         publish(at: "https://fake.example/common/v2.0", as: "https://fake.example/{tenantid}/v2.0")
         let any = try redirecting("microsoft", #", "baseURL": "https://fake.example", "trustEmail": true"#)
         let claims = World.claims.with(["iss": "https://fake.example/t-1/v2.0", "tid": "t-1"])
@@ -141,7 +141,7 @@ struct PresetTests {
         #expect(try await one.complete(callback, of: World.flow).profile["tid"] == "t-1")
     }
 
-    @Test func `a service of one's own`() async throws {
+    @Test func `GitLab's preset accepts a base URL of one's own`() async throws {
         publish(at: "https://git.example", as: "https://git.example")
         let provider = try redirecting("gitlab", #", "baseURL": "https://git.example""#)
         #expect(try await provider.authorizationURL(for: World.flow).query["state"] == "our state")

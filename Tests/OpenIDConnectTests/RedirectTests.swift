@@ -18,7 +18,7 @@ struct RedirectTests {
             ])
     }
 
-    @Test func `parameters of the endpoint and the settings`() async throws {
+    @Test func `the authorization URL has the parameters of endpoint and settings`() async throws {
         let world = World(
             discovery: World.discovery.with(["authorization_endpoint": "https://id.example/authorize?p=sign%20in"]))
         let provider = try world.provider {
@@ -98,7 +98,7 @@ struct RedirectTests {
             (["id_token": nil], .refused), (["id_token": 1], .refused), (["id_token": "x.y.z"], .refused),
             (["error": "invalid_grant"], .refused), (["token_type": "mac"], .refused),
         ] as [([String: JSONValue], ProviderError)])
-    func `an answer that proves nothing`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
+    func `a useless response is refused`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
         let provider = try world.provider()
         await #expect(throws: error) { try await world.signIn(and: answer, to: provider) }
     }

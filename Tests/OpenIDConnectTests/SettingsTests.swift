@@ -25,7 +25,7 @@ struct SettingsTests {
             (["email": "mail"], "client", "claims"), (["providerUid": nil], "client", "claims"),
             (["providerUid": "id"], "", "clientID"),
         ] as [([String: String?], String, String)])
-    func `and of a plain service`(_ claims: [String: String?], _ clientID: String, _ setting: String) {
+    func `invalid settings of a plain service`(_ claims: [String: String?], _ clientID: String, _ setting: String) {
         let settings = OAuth2Provider.Settings(
             authorizationEndpoint: "https://a.example", tokenEndpoint: "https://a.example",
             userInfoEndpoint: "https://a.example", clientID: clientID, clientSecret: "s", claims: claims)

@@ -31,13 +31,13 @@ struct UserInfoTests {
         #expect(identity.profile == ["role": "admin", "department": "physics", "name": "Jo Doe"])
     }
 
-    @Test func `nonsense is no answer`() async throws {
+    @Test func `an invalid response counts as an outage`() async throws {
         world.service.answer(Self.endpoint, "text")
         let provider = try world.provider()
         await #expect(throws: ProviderError.unavailable) { try await world.signIn(with: ["email": nil], to: provider) }
     }
 
-    @Test func `an address and its word come from the same document`() async throws {
+    @Test func `an address and its email_verified come from the same document`() async throws {
         let provider = try world.provider()
         // The token has `email_verified` but no address.
         world.service.answer(Self.endpoint, ["sub": "u-1", "email": "victim@example.com"])
@@ -57,7 +57,7 @@ struct UserInfoTests {
         await #expect(throws: ProviderError.refused) { try await world.signIn(with: ["email": nil], to: provider) }
     }
 
-    @Test func `closed to our access token, it is done without`() async throws {
+    @Test func `userinfo that refuses the access token is ignored`() async throws {
         world.service.answer(Self.endpoint, status: 403, [:])
         let identity = try await world.signIn(with: ["email": nil], to: world.provider())
         #expect(identity.addresses.isEmpty)

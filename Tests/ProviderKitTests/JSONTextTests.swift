@@ -62,7 +62,7 @@ struct JSONTextTests {
         ("{\"a\":1}", 7), ("{ \"a\" :\n\t1 }", 7), (#"{"a":"\u00e9"}"#, 10), (#"{"a":"\ud83d\ude00"}"#, 12),
         (#"{"a":"\u20ac\u0041"}"#, 12), (#"{"a":"\n\u0001"}"#, 16), ("[[], [], 1.50]", 12), ("\"é b\"", 6),
     ])
-    func `a limited member counts as it would be written without need`(value: String, size: Int) {
+    func `a limited member counts with its shortest encoding`(value: String, size: Int) {
         #expect(fault(in: "{\"metadata\": \(value) , \"b\": \"longer than all\"}", limit: size) == nil)
         guard case .oversized = fault(in: "{\"metadata\":\(value)}", limit: size - 1) else {
             Issue.record("\(value)")

@@ -30,7 +30,7 @@ import Testing
         #expect(table.fetches.map(\.count) == [1, 15])
     }
 
-    @Test func `a crowd does not wait for the statement before, but for how many may be under way`() async throws {
+    @Test func `callers wait only for the limit of concurrent statements`() async throws {
         table.isOpen = false
         async let first = reads.value(of: 1)
         await until { table.fetches.count == 1 }
@@ -44,7 +44,7 @@ import Testing
         #expect(table.fetches.map(\.count) == [1, 64, 34])
     }
 
-    @Test func `no more wait than may`() async throws {
+    @Test func `no more callers wait than the limit allows`() async throws {
         table.isOpen = false
         let one = JoinedReads(width: 1, limit: 2, fetch: table.fetch)
         async let first = one.value(of: 1)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await one.value(of: 4) == "4.0")
     }
 
-    @Test func `an answer is never from before the question`() async throws {
+    @Test func `an answer is never older than its request`() async throws {
         table.isOpen = false
         async let early = reads.value(of: 1)
         await until { table.fetches.count == 1 }
@@ -70,7 +70,7 @@ import Testing
         #expect(try await late == "1.1")
     }
 
-    @Test func `an error reaches all callers that share the statement, and none after`() async throws {
+    @Test func `an error reaches all callers that share the statement and no later ones`() async throws {
         table.isBroken = true
         await #expect(throws: Table.Broken.self) { try await reads.value(of: 1) }
         table.isBroken = false
@@ -107,7 +107,7 @@ import Testing
         #expect(table.fetches == [[1], [2]])
     }
 
-    @Test func `who comes cancelled does not wait either`() async {
+    @Test func `a caller whose task is already cancelled does not wait`() async {
         table.isOpen = false
         let principal = Task {
             withUnsafeCurrentTask { $0?.cancel() }

@@ -72,7 +72,7 @@ struct DeletionRulesTests {
         #expect(await app.refusal { try await restore(token) } == (works ? nil : .invalidToken))
     }
 
-    @Test func `nothing restores an account after its grace period`() async throws {
+    @Test func `an account cannot be restored after its grace period`() async throws {
         _ = try await app.deletion.request(by: try await app.enter(evidence("a")))
         app.database.advance(.seconds(grace - 1))
         let token = try #require(await restoreToken(evidence("a")))

@@ -81,7 +81,7 @@ struct MergePlanTests {
         #expect(plan.collisions == (collides ? ["displayName", "metadata.theme"] : []))
     }
 
-    @Test func `a null is something that the survivor has`() {
+    @Test func `a null counts as a value of the survivor`() {
         var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
         (stays.metadata, goes.metadata) = (["theme": .null], ["theme": "dark"])
         let plan = MergePlan(stays, goes, survivor: stays.uid)

@@ -77,7 +77,7 @@ struct MergeRulesTests {
         #expect(app.rows.merges.count == 1)
     }
 
-    @Test func `a ticket is worth nothing once the proven identity has left the account`() async throws {
+    @Test func `a ticket is refused after the proven identity has left the account`() async throws {
         let (older, younger, ticket) = try await accounts()
         _ = try await app.link(evidence("c"), by: older)
         let identity = app.rows.identity("trusting", "a")

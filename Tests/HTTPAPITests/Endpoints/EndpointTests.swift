@@ -53,14 +53,14 @@ struct EndpointTests {
         #expect(endpoint.takes.form == .json && !endpoint.answersHEAD)
     }
 
-    @Test func `the input is not read before the limits are counted, unless a guard asks for it`() {
+    @Test func `the input is not read before the limits are counted, unless a guard needs it`() {
         let reads = Reads()
         let prepared = endpoint(.client(.login), reads: reads).prepare(request("{}"), providers)
         guard case .named(.login) = prepared.limit else { return #expect(Bool(false), "\(prepared.limit)") }
         #expect(prepared.hashesPassword && reads.count == 0)
     }
 
-    @Test func `guards that ask for the input read it once`() {
+    @Test func `guards that need the input read it once`() {
         let reads = Reads()
         let endpoint = endpoint(
             .chosen { input, _ in input()?.password != nil ? .login : nil },

@@ -33,7 +33,7 @@ struct OutboundPosterTests {
         }
     }
 
-    @Test func `once the status is there the rest of the answer does not matter`() async throws {
+    @Test func `after the status, the rest of the response does not matter`() async throws {
         let limits = OutboundLimits(responseSize: 1000)
         try await LocalUpstream.with(answer: { $0.uri == "/endless" ? .endless : .stall }) { upstream in
             try await OutboundNetwork.with(limits: limits) { network in
@@ -74,7 +74,7 @@ struct OutboundPosterTests {
     }
 
     @Test(arguments: ["127.0.0.1", "localhost", "127.1", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254"])
-    func `nothing private is reached`(host: String) async throws {
+    func `private addresses are not reached`(host: String) async throws {
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
             try await OutboundNetwork.with { network in
                 for scheme in ["http", "https"] {
@@ -107,7 +107,7 @@ struct OutboundPosterTests {
         }
     }
 
-    @Test func `why there is no answer`() async throws {
+    @Test func `a failed request has a reason`() async throws {
         let unknown: Resolver.LookUp = { _ in throw OutboundFailure.unresolvable }
         try await OutboundNetwork.with(lookUp: unknown) { network in
             await #expect(throws: Obstacle.name) { try await post("https://a.invalid/", by: network) }

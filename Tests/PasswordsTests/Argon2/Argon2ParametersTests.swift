@@ -6,7 +6,7 @@ import Testing
         arguments: [
             (8, 1, 1), (65_536, 2, 4), (1 << 20, 4, 64), (512, 8192, 64),
         ] as [(UInt32, UInt32, UInt32)])
-    func `accepts what the machine can bear`(memory: UInt32, iterations: UInt32, parallelism: UInt32) throws {
+    func `accepts parameters within the limits`(memory: UInt32, iterations: UInt32, parallelism: UInt32) throws {
         _ = try Argon2Parameters(memoryKiB: memory, iterations: iterations, parallelism: parallelism)
     }
 

@@ -14,7 +14,7 @@ struct CalibrationTests {
         #expect(median == .seconds(1))
     }
 
-    @Test func `neither the fastest run counts nor the slowest`() async {
+    @Test func `the fastest and the slowest run are ignored`() async {
         let runs = Mutex(0)
         let median = await Calibration(threads: 1).median {
             let run = runs.withLock { runs in

@@ -73,7 +73,7 @@ struct HashingPlacesTests {
     }
 
     @Test(arguments: [(20, 1050), (100, 5050), (1, 1000)])
-    func `states when the queue will be worked off`(waiting: Int, milliseconds: Int) {
+    func `states when the queue will be empty`(waiting: Int, milliseconds: Int) {
         let refusal = places(waiting: waiting, length: 1).refusal(holding: [])
         #expect(refusal?.retryAfter == .milliseconds(milliseconds))
     }

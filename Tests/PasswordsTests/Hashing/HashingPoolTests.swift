@@ -86,7 +86,7 @@ struct HashingPoolTests {
         #expect(served == ["flood", "home"] + Array(repeating: "flood", count: 9))
     }
 
-    @Test func `a flood from all over a block leaves a third of the places`() async throws {
+    @Test func `a flood from all networks of a block leaves a third of the places`() async throws {
         let pool = HashingPool(threads: 1, limits: .init(length: 20), expectedDuration: .zero)
         let blockade = await Blockade(of: pool)
         let runs = Counter()
@@ -184,7 +184,7 @@ struct HashingPoolTests {
         #expect(runs.value == 0)
     }
 
-    @Test func `a principal who comes cancelled does not wait either`() async throws {
+    @Test func `a principal whose task is already cancelled does not wait`() async throws {
         let pool = HashingPool(threads: 1)
         let blockade = await Blockade(of: pool)
         let principal = Task {

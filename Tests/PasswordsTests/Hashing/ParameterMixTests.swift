@@ -13,7 +13,7 @@ struct ParameterMixTests {
         return HashingRequester(network: "192.0.2.1", subject: AttemptKey(bytes: bytes), application: application)
     }
 
-    @Test func `draws in proportion, and for one subject always the same`() throws {
+    @Test func `chooses in proportion, and always the same for one subject`() throws {
         let mix = ParameterMix()
         mix.replace(with: [(1, cheap, 300), (1, dear, 100), (2, dear, 5)])
         let drawn = (0..<4000).map { mix.parameters(for: requester($0)) }

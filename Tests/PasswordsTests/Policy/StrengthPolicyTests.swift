@@ -35,14 +35,14 @@ import Testing
         // These have few different characters, but zxcvbn takes them for random text.
         "xqzkqxkzqkzxkqxz", "0110100110010110",
     ])
-    func `refuses what is guessed soon`(password: String) async throws {
+    func `refuses passwords that are easily guessed`(password: String) async throws {
         #expect(try await weaknesses(of: password) == [.tooGuessable])
     }
 
     @Test(arguments: [
         "xqzkqxkzqkzxkqxzw", "correct horse", "kX7!pQ2@", "\0kX7!pQ2@", "Пять яблок", "tuna-lamp-42-river",
     ])
-    func `accepts what isn't`(password: String) async throws {
+    func `accepts passwords that are not easily guessed`(password: String) async throws {
         #expect(try await weaknesses(of: password) == [])
     }
 
@@ -57,11 +57,11 @@ import Testing
     }
 
     @Test(arguments: ["zwiebelfisch", "kelpforest"])
-    func `which are good passwords of others`(password: String) async throws {
+    func `accepts the same words from other people`(password: String) async throws {
         #expect(try await weaknesses(of: password) == [])
     }
 
-    @Test func `bears any personal words`() async throws {
+    @Test func `accepts personal words of any kind`() async throws {
         let words = ["", "@", "a\0b", String(repeating: "kX7!pQ2@ ", count: 10_000), "\u{301}"]
         #expect(try await weaknesses(of: Self.strong, words: words) == [])
     }

@@ -72,7 +72,7 @@ struct AppleCodeTests {
 
     // MARK: - Revocation
 
-    @Test func `a refresh token is given back to its client`() async throws {
+    @Test func `a refresh token is revoked by its own client`() async throws {
         try await apple.provider().revoke(ProviderTokens(refreshToken: "r.1", clientID: "net.example.app"))
         let form = try #require(apple.service.requests.last?.form)
         #expect(apple.service.requests.last?.url == FakeApple.url + "/auth/revoke")

@@ -26,7 +26,7 @@ struct AppleEventTests {
     }
 
     @Test(arguments: [("email-enabled", true), ("email-disabled", false)] as [(JSONValue, Bool)])
-    func `mail is passed on or not`(type: JSONValue, isOn: Bool) async throws {
+    func `events report whether mail is forwarded`(type: JSONValue, isOn: Bool) async throws {
         let relay = try #require(EmailAddress("x@privaterelay.appleid.com"))
         let event = try await event(in: apple.event(type, more: ["email": "X@privaterelay.appleid.com"]))
         #expect(event?.change == .forwarding(relay, isOn: isOn))

@@ -34,7 +34,7 @@ struct AppleSignInTests {
         }
     }
 
-    @Test func `a token with a nonce works once, one without again`() async throws {
+    @Test func `a token with a nonce works once, a token without one repeatedly`() async throws {
         let provider = try apple.provider()
         let bare = try await apple.signIn(apple.token(), at: provider)
         #expect(bare.singleUse == nil)
@@ -76,7 +76,7 @@ struct AppleSignInTests {
             ])
     }
 
-    @Test func `a body's address is no evidence`() async throws {
+    @Test func `an address in the body is no evidence`() async throws {
         let identity = try await apple.signIn(
             apple.token(["email": .null]), at: apple.provider(), with: ["email": "eve@example.com"])
         #expect(identity.addresses.isEmpty)

@@ -14,7 +14,7 @@ struct AppleWebTests {
         try await apple.provider().complete(RedirectCallback(parameters: parameters), of: flow)
     }
 
-    @Test func `people are sent to Apple's page`() throws {
+    @Test func `the authorization URL leads to Apple's page`() throws {
         let url = try #require(URLComponents(string: apple.provider().authorizationURL(for: flow)))
         let query = Dictionary(url.queryItems?.map { ($0.name, $0.value ?? "") } ?? []) { $1 }
         #expect(url.host == "apple.example" && url.path == "/auth/authorize")
@@ -62,7 +62,7 @@ struct AppleWebTests {
         await #expect(throws: ProviderError.unavailable) { try await complete(["code": "c.1"]) }
     }
 
-    @Test func `without a time in the token, the begin of the flow is when the person signed in`() async throws {
+    @Test func `without a time in the token, the start of the flow counts as the time of the sign-in`() async throws {
         let (began, said) = (apple.now - 90, apple.now - 30)
         let flow = RedirectFlow(
             state: flow.state, nonce: flow.nonce, codeVerifier: flow.codeVerifier, callbackURL: flow.callbackURL,

@@ -23,7 +23,7 @@ struct ExposedClaimTests {
         #expect(!AnonymousProvider.exposesClaims)
     }
 
-    @Test func `of Apple's token`() async throws {
+    @Test func `exposed claims of Apple's token`() async throws {
         let apple = try FakeApple()
         let provider = try AppleProvider.made(
             of: apple.settings, exposing: Self.names, service: apple.service, now: apple.now)
@@ -33,7 +33,7 @@ struct ExposedClaimTests {
         #expect(try await apple.signIn(apple.token(Self.claims), at: plain).profile.isEmpty)
     }
 
-    @Test func `of a custom token, where a mapped name wins`() async throws {
+    @Test func `exposed claims of a custom token, where mapped names take precedence`() async throws {
         let legacy = try LegacySystem()
         let settings = legacy.settings.merging(["claims": ["role": "team.name"]]) { $1 }
         let provider = try CustomTokenProvider.made(

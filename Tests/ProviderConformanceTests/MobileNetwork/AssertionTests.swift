@@ -37,7 +37,7 @@ struct AssertionTests {
         await #expect(throws: ProviderError.refused) { try await verdict(on: changes) }
     }
 
-    @Test func `a bad assertion is not made up for by the header`() async throws {
+    @Test func `a valid header does not replace an invalid assertion`() async throws {
         let request = Carrier.request(from: Carrier.gateway, ["X-MSISDN": ["33612345678"]])
         let both = try carrier.provider(carrier.header.merging(carrier.assertions) { $1 })
         await #expect(throws: ProviderError.refused) {
@@ -50,7 +50,7 @@ struct AssertionTests {
         }
     }
 
-    @Test func `the header means nothing where none is configured`() async throws {
+    @Test func `the header is ignored if none is configured`() async throws {
         let request = Carrier.request(from: Carrier.gateway, ["X-MSISDN": ["33612345678"]])
         await #expect(throws: ProviderError.missing(field: "assertion")) {
             try await carrier.provider(carrier.assertions).verify(body: [:], from: request)

@@ -121,7 +121,7 @@ struct AccessTokenCodecTests {
         _ = try await codec.verify(token, for: application)
     }
 
-    // MARK: - Tokens seen before
+    // MARK: - Cached tokens
 
     @Test func expiryIsLookedAtOnEveryHit() async throws {
         let application = try await prepared()

@@ -36,7 +36,7 @@ struct UpstreamTokenClaimTests {
     }
 
     @Test(arguments: [["iss": "\"\u{212A}\""], ["aud": "\"\u{212A}\""], ["aud": "[\"other\",\"\u{212A}\"]"]])
-    func `the Kelvin sign is no letter K`(_ claims: [String: String]) async throws {
+    func `the Kelvin sign is not the letter K`(_ claims: [String: String]) async throws {
         func verify(_ claims: [String: String]) async throws -> Result<TokenClaims, ProviderError> {
             let standard = ["iss": "\"K\"", "aud": "\"K\""].merging(claims) { $1 }
             return try await self.verify(standard) { rules in
