@@ -6,7 +6,7 @@ public import ProviderKit
 /// The proof is Apple's signature. If the client also sends an authorization code, it is exchanged for a refresh token,
 /// which is revoked when the account is deleted. Apple's server-to-server events report later changes.
 public struct AppleProvider: Provider {
-    /// Claims of the identity token.
+    /// `true`, for claims of the identity token.
     public static let exposesClaims = true
     /// `apple`.
     public static let kind = "apple"

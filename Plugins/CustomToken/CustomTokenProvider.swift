@@ -14,7 +14,7 @@ public struct CustomTokenProvider: DirectProvider {
         public static let fields = RequestFields(Self.init, .init("token"))
     }
 
-    /// Claims of the token.
+    /// `true`, for claims of the token.
     public static let exposesClaims = true
     /// `custom-token`.
     public static let kind = "custom-token"

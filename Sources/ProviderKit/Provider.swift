@@ -25,10 +25,10 @@ public protocol Provider: Sendable {
 }
 
 extension Provider {
-    /// One request with the complete proof.
+    /// The client sends the complete proof in one request.
     public static var flow: ProviderFlow { .direct }
 
-    /// No claims.
+    /// `false`: no claims are exposed.
     public static var exposesClaims: Bool { false }
 }
 

@@ -105,7 +105,7 @@ extension APIError {
 }
 
 extension [any CodingKey] {
-    /// For example `fullName.givenName` or `claims[2]`.
+    /// The path of a member, for example `fullName.givenName` or `claims[2]`.
     fileprivate var fieldPath: String {
         let path = reduce(into: "") { path, key in
             if let index = key.intValue {

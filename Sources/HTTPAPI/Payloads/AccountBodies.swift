@@ -6,7 +6,7 @@ internal import ProviderKit
 struct ProofBody: RequestPayload {
     /// The provider's name, read only by `reauthenticate`; the paths of other routes contain it.
     let provider: String?
-    /// What happens to a guest's account if the identity belongs to another account.
+    /// The choice for a guest's account if the identity already belongs to another account.
     let onConflict: ConflictChoice?
     let challengeId: String?
     let code: String?

@@ -12,7 +12,7 @@ public protocol ChallengeProvider: Provider {
     /// The link that is mailed together with a code; `nil` for no link.
     func signInLink(token: String) -> String?
 
-    /// How long an address may be unused before signing in with it requires a second proof; `nil` for no limit.
+    /// How long an address may be unused before it alone no longer signs in to its account; `nil` for no limit.
     ///
     /// A limit is needed for phone numbers, because operators give numbers of former customers to other people.
     var idleLimit: Duration? { get }

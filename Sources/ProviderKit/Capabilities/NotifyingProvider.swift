@@ -10,7 +10,7 @@ public protocol NotifyingProvider: Provider {
 
 /// A change on the provider's side, about one identity.
 public struct ProviderEvent: Sendable, Equatable {
-    /// What happened.
+    /// The kind of change.
     public enum Change: Sendable, Equatable {
         /// The person withdrew the app's permission to use the identity.
         case consentRevoked
@@ -20,11 +20,11 @@ public struct ProviderEvent: Sendable, Equatable {
         case forwarding(EmailAddress, isOn: Bool)
     }
 
-    /// What happened.
+    /// The kind of change.
     public let change: Change
     /// The identity that the event is about.
     public let providerUid: String
-    /// When it happened; the server ignores events that are older than the identity.
+    /// The time of the change; the server ignores events that are older than the identity.
     public let occurredAt: Date
     /// Prevents the event from being processed twice.
     public let singleUse: SingleUse

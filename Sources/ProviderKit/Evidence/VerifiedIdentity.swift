@@ -82,8 +82,8 @@ public struct AddressClaim: Sendable, Equatable, Codable {
 
 /// Identifies a proof that is valid only once.
 ///
-/// The server stores the id in the transaction that uses the proof, and then refuses the proof. Ids are separate for
-/// each provider.
+/// The server stores the id in the transaction that uses the proof, and refuses the same proof afterwards. Ids are
+/// separate for each provider.
 public struct SingleUse: Sendable, Equatable, Codable {
     /// Distinguishes the proof from all others, for example by its issuer and `jti`.
     public let id: String
