@@ -27,7 +27,7 @@ extension Examination {
         let start = ContinuousClock.now
         switch await outcome(of: good.proof, at: provider) {
         case .identity(let identity):
-            if isCold { expect(good.offline == .works, "\(what) is taken, though nobody can confirm it") }
+            if isCold { expect(good.offline == .works, "\(what) is taken, though the service cannot confirm it") }
             let isSame = good.providerUid == nil || identity.providerUid == good.providerUid
             expect(isSame, "\(what) proves somebody else")
         case .undecodable: break

@@ -52,7 +52,7 @@ extension TestServer {
         let details: JSONValue
         let account: [UInt8]?
 
-        var description: String { "\(event) \(details) \(account == nil ? "of nobody" : "of an account")" }
+        var description: String { "\(event) \(details) \(account == nil ? "of no account" : "of an account")" }
     }
 
     /// Returns the events in the order in which they were written, including counted refusals whose minute is not over

@@ -114,7 +114,7 @@ struct PasswordResetTests {
             let login = try await client.login(email, APIClient.otherPassword)
             #expect(login.status == 200 && login["user"]["email"].string == email)
             let uid = try #require(login["user"]["id"].string)
-            #expect(try await server.liveSessions(of: uid) == 1, "the reset itself signed nobody in")
+            #expect(try await server.liveSessions(of: uid) == 1, "the reset itself opened no session")
         }
     }
 

@@ -69,7 +69,7 @@ import Testing
             }
             try await eventually("all wait") { pool.statistics.queued == callers.count }
             for principal in callers { principal.cancel() }
-            try await eventually("nobody waits") { pool.statistics.queued == 0 }
+            try await eventually("no request waits") { pool.statistics.queued == 0 }
             #expect(pool.statistics.abandoned == callers.count)
             hold.lift()
             try await hold.end()

@@ -26,14 +26,14 @@ struct ApplicationScopeTests {
     private static let exceptions = [
         Exception(
             file: "AuditTable.swift", tables: "audit_events",
-            reason: "the chain is one for all applications, so that nobody can leave one out"),
-        Exception(file: "ExpiredRows.swift", reason: "sweepers remove what has expired, whosever it is"),
+            reason: "the chain is one for all applications, so that no application can be left out"),
+        Exception(file: "ExpiredRows.swift", reason: "sweepers remove expired rows of all applications"),
         Exception(
             file: "OutboxTable.swift", tables: "outbox", sql: "WITH due AS MATERIALIZED",
-            reason: "a worker takes what is due, whosever it is"),
+            reason: "a worker leases due rows of all applications"),
         Exception(
             file: "WebhookDeliveriesTable.swift", tables: "webhook_deliveries", sql: "WITH due AS MATERIALIZED",
-            reason: "likewise"),
+            reason: "a worker leases due rows of all applications"),
         Exception(
             file: "WebhookDeliveriesTable.swift", tables: "webhook_deliveries",
             sql: "UPDATE webhook_deliveries SET failed",
@@ -41,7 +41,7 @@ struct ApplicationScopeTests {
                 "a worker gives up what is due to webhooks that are configured no more, for all applications at once"),
         Exception(
             file: "TokenRevocationsTable.swift", tables: "token_revocations", sql: "WITH due AS MATERIALIZED",
-            reason: "a worker takes what is due, whosever it is"),
+            reason: "a worker leases due rows of all applications"),
         Exception(
             file: "RefusalsTable.swift", tables: "refusals",
             reason: "minutes that are over go into the chain, which is one for all"),
@@ -49,7 +49,7 @@ struct ApplicationScopeTests {
         Exception(
             file: "PasswordCostsTable.swift", tables: "passwords",
             reason: "a replica learns from time to time what the passwords of all applications cost"),
-        Exception(file: "BacklogTable.swift", reason: "gauges count what waits, whosever it is"),
+        Exception(file: "BacklogTable.swift", reason: "gauges count waiting rows of all applications"),
         Exception(
             file: "RevocationList.swift", tables: "sessions", reason: "a replica that begins to listen learns of all"),
         Exception(

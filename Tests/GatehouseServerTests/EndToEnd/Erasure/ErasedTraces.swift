@@ -19,7 +19,7 @@ struct ErasedTraces: Sendable {
         "erasure_keys": "no person's", "gatehouse_migrations": "no person's", "audit_partitions": "no person's",
         "audit_batches": "digests of events alone", "text_budget": "counts of ranges of numbers",
         "used_proofs": "hashes of proofs alone, until these expire",
-        "audit_events": "of whoever had the key that is gone", "erasures": "uid, times, receipt, certificate",
+        "audit_events": "of the account whose key is erased", "erasures": "uid, times, receipt, certificate",
         "ended_sessions": "ids, until the last access token has expired",
         "webhook_deliveries": "uid, and who was told of what when", "token_revocations": "uid, and who took them back",
         "outbox": "topic and time of what had been sent before there was an account",

@@ -35,7 +35,7 @@ struct AddressChangeTests {
             expectError(
                 try await client.post(
                     "/auth/email/otp/verify", ["challengeId": asked["challengeId"], "code": .string(code)]), 401,
-                "INVALID_CREDENTIALS", "it signs nobody in")
+                "INVALID_CREDENTIALS", "it opens no session")
             let changed = try await verify(client, id, asked["challengeId"], code, bearer: person.accessToken)
             #expect(changed.status == 200 && changed["id"].string == id, "\(changed.text)")
             #expect(changed["providerUid"].string == address && changed["email"].string == address)

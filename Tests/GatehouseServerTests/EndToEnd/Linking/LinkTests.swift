@@ -153,7 +153,7 @@ struct LinkTests {
             let guests = try await client.link(.somebody("eve"), bearer: guest.accessToken, provider: "other")
             #expect(guests["user"]["id"].string == guest.uid, "\(guests.text)")
             let refreshed = try await client.refresh(guests["refreshToken"].string ?? "")
-            #expect(refreshed.status == 200, "nobody is locked out by it: \(refreshed.text)")
+            #expect(refreshed.status == 200, "it ends no session: \(refreshed.text)")
         }
     }
 

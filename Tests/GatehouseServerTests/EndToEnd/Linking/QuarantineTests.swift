@@ -36,7 +36,7 @@ struct QuarantineTests {
             }
             let bearer = try await client.bearer(of: person)
             try expectQuarantined(
-                try await client.reauthenticate(.somebody("eve"), bearer: bearer), "authenticating anew")
+                try await client.reauthenticate(.somebody("eve"), bearer: bearer), "authenticating again")
             let ticket = try expectQuarantined(try await client.link(.somebody("eve"), bearer: bearer), "linked again")
             #expect(try await quarantined(client, bearer) == ["scripted"])
 

@@ -38,7 +38,7 @@ struct RedirectLinkTests {
             let redirect = RedirectClient(api: client)
             let person = try await client.register(at: server)
             let flow = try await begin(redirect, linking: person.accessToken, state: "mine")
-            #expect(flow.url.query("prompt") == nil, "whoever links need not prove again who they are there")
+            #expect(flow.url.query("prompt") == nil, "linking requires no new login at the provider")
             #expect(flow.authorization["state"] == "mine")
             let arrival = try await redirect.arrive(flow, with: .somebody("ada"))
             let linked = try await client.post(

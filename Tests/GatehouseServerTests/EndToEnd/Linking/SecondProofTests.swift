@@ -74,10 +74,10 @@ struct SecondProofTests {
             #expect(new.status == 200 && new["isNewAccount"] == true, "\(new.text)")
             #expect(new["user"]["id"].string != old.uid && new["user"]["phone"].string == Self.number)
             let deleted = try await server.count("SELECT count(*) FROM accounts WHERE deleted_at IS NOT NULL")
-            #expect(deleted == (isSignedIn ? 0 : 1), "nobody can use it any more")
+            #expect(deleted == (isSignedIn ? 0 : 1), "no identity can open it any more")
             guard isSignedIn else { return }
             let me = try await client.get("/auth/me", bearer: old.accessToken)
-            #expect(me["phone"] == .null && me["isAnonymous"] == true, "whoever is signed in goes on: \(me.text)")
+            #expect(me["phone"] == .null && me["isAnonymous"] == true, "the session continues: \(me.text)")
             let linked = try await client.link(.somebody("ada"), bearer: old.accessToken)
             #expect(linked["user"]["id"].string == old.uid, "\(linked.text)")
             #expect(try await client.refresh(linked["refreshToken"].string ?? "").status == 200)

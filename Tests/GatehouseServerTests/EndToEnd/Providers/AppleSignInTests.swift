@@ -108,7 +108,7 @@ struct AppleSignInTests {
             }
             #expect(try await apple.signIn(apple.token("001")).status == 200)
             #expect(apple.upstream.count("/auth/keys") <= 2)
-            #expect(apple.upstream.service.requests.count == apple.upstream.count("/auth/keys"), "nobody else is asked")
+            #expect(apple.upstream.service.requests.count == apple.upstream.count("/auth/keys"), "no other request")
         }
     }
 

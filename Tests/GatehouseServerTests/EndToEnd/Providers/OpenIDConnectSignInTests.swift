@@ -119,7 +119,7 @@ struct OpenIDConnectSignInTests {
                 let arrival = try await client.callback(client.begin(), parameters).redirect
                 #expect(arrival.query("error") == "access_denied")
             }
-            #expect(issuer.upstream.count("/token") == 0, "the code is sent to nobody")
+            #expect(issuer.upstream.count("/token") == 0, "the code is not sent")
             issuer.claims.withLock { $0 = ["nonce": "another"] }
             let arrival = try await client.callback(
                 client.begin(), ["code": "c", "iss": issuer.upstream.url]

@@ -45,7 +45,7 @@ struct HistoryInvariants {
             """
         ),
         (
-            "an address that is shown as verified, and is another account's or nobody's",
+            "an address that is shown as verified, and belongs to another account or to none",
             """
             SELECT string_agg(i.provider_uid || ' ' || i.email, ', ')
               FROM identities i
