@@ -103,7 +103,7 @@ struct OAuth2Tests {
             (["error": "bad_verification_code"], .refused), (["token_type": "mac"], .refused),
             (["access_token": nil], .unavailable), (["access_token": ""], .unavailable),
         ] as [([String: JSONValue], ProviderError)])
-    func `an unusable response is refused`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
+    func `an unusable response is an error`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
         let provider = try provider()
         await #expect(throws: error) { try await signIn(profile: ["id": "7"], answer: answer, to: provider) }
     }

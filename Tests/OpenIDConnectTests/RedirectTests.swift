@@ -98,7 +98,7 @@ struct RedirectTests {
             (["id_token": nil], .refused), (["id_token": 1], .refused), (["id_token": "x.y.z"], .refused),
             (["error": "invalid_grant"], .refused), (["token_type": "mac"], .refused),
         ] as [([String: JSONValue], ProviderError)])
-    func `a useless response is refused`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
+    func `an unusable response is an error`(_ answer: [String: JSONValue], _ error: ProviderError) async throws {
         let provider = try world.provider()
         await #expect(throws: error) { try await world.signIn(and: answer, to: provider) }
     }
