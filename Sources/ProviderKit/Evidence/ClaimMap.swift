@@ -24,7 +24,7 @@ public struct ClaimMap: Sendable {
         var paths = standard
         for (name, path) in configured { paths[name] = path }
         guard paths[Name.providerUid.rawValue] != nil else {
-            throw SettingsError(setting: "claims", reason: "lacks providerUid, without which nobody is known")
+            throw SettingsError(setting: "claims", reason: "lacks providerUid, which identifies a person")
         }
         if let name = paths.filter({ $0.value.isEmpty }).keys.min() {
             throw SettingsError(setting: "claims", reason: "has an empty path for \(name)")
