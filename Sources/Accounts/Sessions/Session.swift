@@ -33,7 +33,7 @@ package struct Client: Sendable, Equatable {
 
 /// A session to be opened by a piece of evidence.
 ///
-/// Its id and refresh token are generated beforehand, so that one statement can write the session.
+/// Its id and refresh token are generated before the database is called, so that one statement writes the session.
 package struct NewSession: Sendable {
     package let id = UUID.v7()
     package let application: Application

@@ -66,6 +66,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
                     waker.finish()
                 }
             }
+            // Whichever ends first, the work or its time after the shutdown, ends the other.
             group.addTask { await self.graceAfterShutdown() }
             await group.next()
             group.cancelAll()
@@ -107,6 +108,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
                 // The stream may still deliver a buffered wake-up after it was finished.
                 guard !Task.isShuttingDownGracefully else { break }
                 for entry in await take() {
+                    // Entries are processed concurrently; `take` limits how many.
                     group.addTask {
                         await self.process(entry)
                         self.change(inFlight: entry.lane, by: -1)
@@ -181,6 +183,9 @@ extension QueueWorker {
         }
     }
 
+    /// Delivers within the time limit of an attempt.
+    ///
+    /// - Throws: `DeliveryError.unreachable(.timeout)` after it.
     private func withinAnAttempt(_ deliver: @escaping @Sendable () async throws -> Bool) async throws -> Bool {
         try await withThrowingTaskGroup { group in
             group.addTask { try await deliver() }

@@ -199,6 +199,7 @@ private struct ReplicaService: Service {
         backend.channel.start()
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
+                // The three listen and sleep independently until the shutdown cancels them.
                 group.addTask { await backend.revocations.run() }
                 group.addTask {
                     for await _ in keyChanges { try? await backend.keys.reloadAll() }

@@ -21,6 +21,7 @@ enum SessionPriority {
     /// priority was changed before. Failures are ignored, because they only increase latency.
     static func lowered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         guard !hasTerminal, current == usual else { return try await body() }
+        // A separate task, because the body must not wait for it; `defer` cancels it.
         let lowering = Task {
             // Users other than root may change a priority once in 100 ms, counted over all sessions.
             while !request(low) { try await Task.sleep(for: .milliseconds(.random(in: 100...200))) }

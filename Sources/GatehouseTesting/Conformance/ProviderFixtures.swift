@@ -9,7 +9,7 @@ public struct ProviderFixtures: Sendable {
     public var brokenSettings: [BrokenSettings] = []
     /// The service behind the provider, if there is one.
     public var service: ScriptedService
-    /// The time of the provider's clock, which is fixed so that tokens can be signed beforehand.
+    /// The time of the provider's clock, which is fixed so that tests can sign tokens for it.
     public var now: Date
     /// Proofs that must be accepted.
     public var proofs: [GoodProof] = []

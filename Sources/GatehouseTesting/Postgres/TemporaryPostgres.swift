@@ -35,6 +35,7 @@ package enum TemporaryPostgres {
         /// another copy of it is being made.
         func database(migrations: [Migration]) async throws -> String {
             let previous = latest
+            // A separate task, so that the next call can wait for this one, even if this one is cancelled.
             let task = Task {
                 _ = await previous?.result
                 return try await make(migrations)

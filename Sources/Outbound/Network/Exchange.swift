@@ -56,6 +56,9 @@ struct Exchange: Sendable {
         let status = Mutex<Int?>(nil)
     }
 
+    /// Runs the body, and cancels it at the deadline.
+    ///
+    /// - Throws: `OutboundFailure.timedOut` at the deadline.
     private func within<Result: Sendable>(
         _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

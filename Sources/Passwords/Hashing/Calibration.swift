@@ -16,6 +16,7 @@ struct Calibration {
     func median(of measure: @escaping @Sendable () throws -> Duration) async -> Duration? {
         let durations = await withTaskGroup(of: [Duration].self) { group in
             for _ in 0..<threads {
+                // All threads measure at once, as they compete for the processor in service.
                 group.addTask { await inThread { (0..<runs).compactMap { _ in try? measure() } } }
             }
             return await group.reduce(into: []) { $0 += $1 }.sorted()

@@ -16,7 +16,7 @@ final class Request: @unchecked Sendable {
     let key: UInt64
     let promise = Promise<Rows>()
 
-    // Only the reactor's thread uses the next two properties, hence @unchecked.
+    // The class is @unchecked Sendable because only the reactor's thread uses the next two properties.
     /// Sent under its own sync, because it was aborted before by the error of another statement in its batch.
     var isAlone = false
     /// Sent again after a lost connection or a stale prepared statement, which happens at most once.

@@ -1,4 +1,4 @@
-/// A provider whose own SDK gives an app an ID token, which the app sends to `POST /auth/oauth/{provider}/token`.
+/// A provider with an SDK that returns an ID token to the app, for `POST /auth/oauth/{provider}/token`.
 public protocol NativeTokenProvider: Provider {
     /// Verifies a token.
     /// - Throws: `ProviderError`.

@@ -63,7 +63,7 @@ struct SessionContinuationTests {
             let client = situation.client
             let code = try await situation.code()
             _ = try await client.newcomer("eve")
-            // The merge is requested by a session that re-authenticated and thereby continues the first one.
+            // The merge is requested by a session that re-authenticated, and so continues the first one.
             let again = try await client.reauthenticate(.somebody("ada"), bearer: situation.beginner.accessToken)
             let bearer = again["accessToken"].string ?? ""
             let merged = try await client.merge(

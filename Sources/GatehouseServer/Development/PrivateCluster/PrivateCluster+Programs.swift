@@ -38,7 +38,9 @@ extension PrivateCluster {
         /// The words to put before a command to run it as this user.
         let command: [String]
 
-        /// The user of this process; if that is root, the owner of `data`, or otherwise `postgres` or `nobody`.
+        /// The user of this process.
+        ///
+        /// For root it is the owner of `data`, or else the user `postgres` or `nobody`.
         static func owning(_ data: String) throws -> Self {
             guard geteuid() == 0 else { return Self(id: geteuid(), group: getegid(), command: []) }
             if let attributes = try? FileManager.default.attributesOfItem(atPath: data),
