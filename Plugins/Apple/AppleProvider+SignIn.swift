@@ -60,9 +60,8 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
         if let email = claims["email"].string {
             // Apple verifies each address or generates it as a relay address.
             let isVerified = claims["email_verified"].isTrueToApple
-            identity.addresses = [
-                AddressClaim(email: email, isVerified: isVerified, isAuthoritative: isVerified)
-            ].compactMap(\.self)
+            identity.addresses = [AddressClaim(email: email, isVerified: isVerified, isAuthoritative: isVerified)]
+                .compactMap(\.self)
         }
         if claims["is_private_email"].isTrueToApple { identity.profile["isPrivateEmail"] = true }
         return identity

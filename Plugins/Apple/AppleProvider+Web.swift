@@ -18,9 +18,7 @@ extension AppleProvider: RedirectProvider {
 
     /// Exchanges the code for a token, which must belong to this flow.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
-        guard let code = callback["code"], !code.isEmpty else {
-            throw ProviderError.missing(field: "code")
-        }
+        guard let code = callback["code"], !code.isEmpty else { throw ProviderError.missing(field: "code") }
         guard let answer = try await service.exchange(code, clientID: webClientID, redirectURI: flow.callbackURL) else {
             throw ProviderError.refused
         }

@@ -69,7 +69,5 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
 
     /// The link to the app's sign-in page; `nil` if none is configured, because the server's own pages can't sign in to
     /// an app.
-    public func signInLink(token: String) -> String? {
-        signInPage?.addingQuery(["token": token])
-    }
+    public func signInLink(token: String) -> String? { signInPage?.addingQuery(["token": token]) }
 }

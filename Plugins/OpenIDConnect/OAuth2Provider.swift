@@ -32,13 +32,10 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// The URL of the service's page (RFC 6749, 4.1.1).
     public func authorizationURL(for flow: RedirectFlow) async throws -> String {
-        settings.authorizationEndpoint
-            .addingQuery([
-                "response_type": "code", "client_id": client.id, "redirect_uri": flow.callbackURL,
-                "scope": settings.scopes?.joined(separator: " "), "state": flow.state,
-            ])
-            .addingProofKey(of: flow, if: usesProofKey)
-            .addingFreshLogin(of: flow)
+        settings.authorizationEndpoint.addingQuery([
+            "response_type": "code", "client_id": client.id, "redirect_uri": flow.callbackURL,
+            "scope": settings.scopes?.joined(separator: " "), "state": flow.state,
+        ]).addingProofKey(of: flow, if: usesProofKey).addingFreshLogin(of: flow)
     }
 
     /// Exchanges the code for an access token, and reads the profile with it.
@@ -74,8 +71,7 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// The entry of the list that is marked `primary`, verified if the entry is marked `verified`.
     private func primaryEmail(in list: JSONValue?) -> AddressClaim? {
-        guard let entry = list?.array?.first(where: { $0["primary"].bool == true }),
-            let email = entry["email"].string
+        guard let entry = list?.array?.first(where: { $0["primary"].bool == true }), let email = entry["email"].string
         else { return nil }
         return EmailAuthority.word.claim(
             email, saidVerified: entry["verified"].bool ?? false, in: entry, isMapped: false,

@@ -74,9 +74,7 @@ package struct StoreConflict: Error {
     /// Another transaction held the row locks, so the same call may succeed a moment later.
     package let isTransient: Bool
 
-    package init(isTransient: Bool = false) {
-        self.isTransient = isTransient
-    }
+    package init(isTransient: Bool = false) { self.isTransient = isTransient }
 }
 
 /// How long a call is repeated while other transactions hold the locks on its rows.

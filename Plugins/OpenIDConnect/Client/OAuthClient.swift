@@ -45,8 +45,7 @@ struct OAuthClient: Sendable {
             let pair = "\(id.formEncoded):\(secret.formEncoded)"
             request.headers["Authorization"] = "Basic \(Data(pair.utf8).base64EncodedString())"
             return request
-        case .post:
-            return .post(endpoint, form: form.merging(["client_id": id, "client_secret": secret]) { $1 })
+        case .post: return .post(endpoint, form: form.merging(["client_id": id, "client_secret": secret]) { $1 })
         }
     }
 }

@@ -4,19 +4,10 @@ public import ProviderKit
 public enum ReadyProviders {
     /// The providers to install in addition to `oidc` and `oauth2`.
     public static let all: [any Provider.Type] = [
-        ReadyProvider<Google>.self,
-        ReadyProvider<Microsoft>.self,
-        ReadyProvider<GitHub>.self,
-        ReadyProvider<GitLab>.self,
-        ReadyProvider<Facebook>.self,
-        ReadyProvider<LinkedIn>.self,
-        ReadyProvider<Discord>.self,
-        ReadyProvider<Slack>.self,
-        ReadyProvider<Twitch>.self,
-        ReadyProvider<Spotify>.self,
-        ReadyProvider<Orange>.self,
-        ReadyProvider<Yahoo>.self,
-        ReadyProvider<Amazon>.self,
+        ReadyProvider<Google>.self, ReadyProvider<Microsoft>.self, ReadyProvider<GitHub>.self,
+        ReadyProvider<GitLab>.self, ReadyProvider<Facebook>.self, ReadyProvider<LinkedIn>.self,
+        ReadyProvider<Discord>.self, ReadyProvider<Slack>.self, ReadyProvider<Twitch>.self, ReadyProvider<Spotify>.self,
+        ReadyProvider<Orange>.self, ReadyProvider<Yahoo>.self, ReadyProvider<Amazon>.self,
     ]
 }
 
@@ -36,11 +27,10 @@ enum Microsoft: ReadyService {
 
 enum GitHub: ReadyService {
     static let preset = OAuth2Preset(
-        kind: "github", displayName: "GitHub",
-        authorizationEndpoint: "https://github.com/login/oauth/authorize",
-        tokenEndpoint: "https://github.com/login/oauth/access_token",
-        userInfoEndpoint: "https://api.github.com/user", emailsEndpoint: "https://api.github.com/user/emails",
-        clientAuthentication: .post, scopes: ["read:user", "user:email"],
+        kind: "github", displayName: "GitHub", authorizationEndpoint: "https://github.com/login/oauth/authorize",
+        tokenEndpoint: "https://github.com/login/oauth/access_token", userInfoEndpoint: "https://api.github.com/user",
+        emailsEndpoint: "https://api.github.com/user/emails", clientAuthentication: .post,
+        scopes: ["read:user", "user:email"],
         claims: ["providerUid": "id", "displayName": "name", "preferred_username": "login", "picture": "avatar_url"])
 }
 
@@ -51,8 +41,7 @@ enum GitLab: ReadyService {
 /// Facebook, which does not state whether addresses are verified; paths without a version use that of the app.
 enum Facebook: ReadyService {
     static let preset = OAuth2Preset(
-        kind: "facebook", displayName: "Facebook",
-        authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
+        kind: "facebook", displayName: "Facebook", authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
         tokenEndpoint: "https://graph.facebook.com/oauth/access_token",
         userInfoEndpoint: "https://graph.facebook.com/me?fields=id,name,email,picture",
         clientAuthentication: .post, scopes: ["email", "public_profile"],
@@ -66,10 +55,9 @@ enum LinkedIn: ReadyService {
 
 enum Discord: ReadyService {
     static let preset = OAuth2Preset(
-        kind: "discord", displayName: "Discord",
-        authorizationEndpoint: "https://discord.com/oauth2/authorize",
-        tokenEndpoint: "https://discord.com/api/oauth2/token",
-        userInfoEndpoint: "https://discord.com/api/users/@me", scopes: ["identify", "email"],
+        kind: "discord", displayName: "Discord", authorizationEndpoint: "https://discord.com/oauth2/authorize",
+        tokenEndpoint: "https://discord.com/api/oauth2/token", userInfoEndpoint: "https://discord.com/api/users/@me",
+        scopes: ["identify", "email"],
         claims: [
             "providerUid": "id", "email": "email", "emailVerified": "verified", "displayName": "global_name",
             "preferred_username": "username",
@@ -89,11 +77,9 @@ enum Twitch: ReadyService {
 /// Spotify, which states that addresses are not verified.
 enum Spotify: ReadyService {
     static let preset = OAuth2Preset(
-        kind: "spotify", displayName: "Spotify",
-        authorizationEndpoint: "https://accounts.spotify.com/authorize",
-        tokenEndpoint: "https://accounts.spotify.com/api/token",
-        userInfoEndpoint: "https://api.spotify.com/v1/me", scopes: ["user-read-email"],
-        claims: ["providerUid": "id", "email": "email", "displayName": "display_name"])
+        kind: "spotify", displayName: "Spotify", authorizationEndpoint: "https://accounts.spotify.com/authorize",
+        tokenEndpoint: "https://accounts.spotify.com/api/token", userInfoEndpoint: "https://api.spotify.com/v1/me",
+        scopes: ["user-read-email"], claims: ["providerUid": "id", "email": "email", "displayName": "display_name"])
 }
 
 /// Orange in France, which provides only the claim `sub`.
@@ -110,9 +96,7 @@ enum Yahoo: ReadyService {
 /// Amazon, which does not state whether addresses are verified.
 enum Amazon: ReadyService {
     static let preset = OAuth2Preset(
-        kind: "amazon", displayName: "Amazon",
-        authorizationEndpoint: "https://www.amazon.com/ap/oa",
-        tokenEndpoint: "https://api.amazon.com/auth/o2/token",
-        userInfoEndpoint: "https://api.amazon.com/user/profile", scopes: ["profile"],
-        claims: ["providerUid": "user_id", "email": "email", "displayName": "name"])
+        kind: "amazon", displayName: "Amazon", authorizationEndpoint: "https://www.amazon.com/ap/oa",
+        tokenEndpoint: "https://api.amazon.com/auth/o2/token", userInfoEndpoint: "https://api.amazon.com/user/profile",
+        scopes: ["profile"], claims: ["providerUid": "user_id", "email": "email", "displayName": "name"])
 }

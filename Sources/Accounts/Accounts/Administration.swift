@@ -6,9 +6,7 @@ package struct Administration: Sendable {
 
     private let store: any TransactionalStore & Store
 
-    package init(store: any TransactionalStore & Store) {
-        self.store = store
-    }
+    package init(store: any TransactionalStore & Store) { self.store = store }
 
     /// Returns the dossier of the account that absorbed `uid`, if `uid` is an alias.
     package func dossier(of uid: UUID, in application: Application) async throws -> AccountDossier? {

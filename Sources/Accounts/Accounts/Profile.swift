@@ -19,12 +19,8 @@ package struct Profile: Sendable {
 
     /// Replaces the values that are not `nil`; metadata must be an object.
     package func update(displayName: String?, metadata: JSONValue?, of principal: Principal) async throws -> User {
-        if let displayName {
-            try Self.check(displayName: displayName)
-        }
-        if let metadata {
-            try Self.check(metadata: metadata)
-        }
+        if let displayName { try Self.check(displayName: displayName) }
+        if let metadata { try Self.check(metadata: metadata) }
         let user = try await store.updateProfile(
             of: principal.uid, displayName: displayName, metadata: metadata, application: principal.application.id)
         guard let user else { throw AccountsError.invalidToken }

@@ -38,7 +38,5 @@ package struct Application: Sendable {
     }
 
     /// The redirect URI that is registered with the provider, and so must never change.
-    package func callbackURL(of provider: String) -> String {
-        "\(issuer)/api/v1/auth/oauth/\(provider)/callback"
-    }
+    package func callbackURL(of provider: String) -> String { "\(issuer)/api/v1/auth/oauth/\(provider)/callback" }
 }

@@ -21,9 +21,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     }
 
     /// Whether an unknown identity is linked to the live account that owns the identity's verified address.
-    package enum AutomaticLinking: String, Sendable {
-        case verified, never
-    }
+    package enum AutomaticLinking: String, Sendable { case verified, never }
 
     package var tokens = Tokens()
     /// How long sensitive calls are allowed after an authentication.

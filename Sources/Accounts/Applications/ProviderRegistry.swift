@@ -94,14 +94,10 @@ package struct ProviderRegistry: Sendable {
     package var all: [ConfiguredProvider] { configured }
 
     /// The providers that a person can sign in with, in the order of the configuration.
-    package var enabled: [ConfiguredProvider] {
-        configured.filter { $0.mode != .off && $0.offersSignIn }
-    }
+    package var enabled: [ConfiguredProvider] { configured.filter { $0.mode != .off && $0.offersSignIn } }
 
     /// Enabled providers whose kind offers no way to sign in.
-    package var idle: [ConfiguredProvider] {
-        configured.filter { $0.mode != .off && !$0.offersSignIn }
-    }
+    package var idle: [ConfiguredProvider] { configured.filter { $0.mode != .off && !$0.offersSignIn } }
 
     /// The provider of a kind.
     ///
@@ -148,14 +144,10 @@ package struct ProviderRegistry: Sendable {
         configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
     }
 
-    package func canSignIn(withAnyOf identities: [Identity]) -> Bool {
-        identities.contains(where: canSignIn(with:))
-    }
+    package func canSignIn(withAnyOf identities: [Identity]) -> Bool { identities.contains(where: canSignIn(with:)) }
 
     /// The display name of a provider, or its name if it is no longer configured.
-    package func displayName(of name: String) -> String {
-        configured.first { $0.name == name }?.displayName ?? name
-    }
+    package func displayName(of name: String) -> String { configured.first { $0.name == name }?.displayName ?? name }
 
     /// Whether a code sent to an e-mail address that an account owns can sign in to the account.
     var provesEmail: Bool {

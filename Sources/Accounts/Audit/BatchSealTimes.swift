@@ -5,9 +5,7 @@ struct BatchSealTimes {
     /// The cached answer of `sealedAt(from:)`: a batch without a sealing time gets that of the next batch that has one.
     private var next: Int??
 
-    init(of store: any AuditChainStore) {
-        self.store = store
-    }
+    init(of store: any AuditChainStore) { self.store = store }
 
     /// Returns the latest time at which the batch can have been sealed, in microseconds since the epoch.
     ///

@@ -2,9 +2,7 @@ package import Foundation
 
 /// The status of a deletion, for the holder of its receipt.
 package struct ErasureStatus: Sendable {
-    package enum Phase: String, Sendable {
-        case scheduled, restored, erased
-    }
+    package enum Phase: String, Sendable { case scheduled, restored, erased }
 
     package let phase: Phase
     package let requestedAt: Date
@@ -46,9 +44,7 @@ package struct CancelledDeletion: Sendable {
     /// The session that requested the deletion; `nil` if no session did.
     package let session: UUID?
 
-    package init(session: UUID?) {
-        self.session = session
-    }
+    package init(session: UUID?) { self.session = session }
 }
 
 /// Begins and ends the grace period of accounts that the transaction has locked.

@@ -15,9 +15,7 @@ package struct Erasure: Sendable {
         & EventOutbox & EventDeliveryStore
 
     /// The step that was just completed.
-    package enum Step: String, Sendable, CaseIterable {
-        case begun, settled, removed, written, concluded
-    }
+    package enum Step: String, Sendable, CaseIterable { case begun, settled, removed, written, concluded }
 
     package enum Progress: Sendable, Equatable {
         /// The account was restored, or is erased already.
@@ -96,8 +94,7 @@ package struct Erasure: Sendable {
         for start in stride(from: 0, to: entries.count, by: 1000) {
             let batch = entries[start..<min(start + 1000, entries.count)]
             let existing = Set(
-                try await store.existing(
-                    batch.flatMap { [$0.uid] + $0.aliases }, application: scope.application.id))
+                try await store.existing(batch.flatMap { [$0.uid] + $0.aliases }, application: scope.application.id))
             for entry in batch {
                 for entry in [entry] + entry.ofAliases where existing.contains(entry.uid) {
                     if try await replay(entry, in: scope.application) { count += 1 }

@@ -26,9 +26,7 @@ package struct LedgerEntry: Sendable, Equatable {
 
 extension Date {
     /// The beginning of the day (UTC).
-    var wholeDay: Date {
-        Date(timeIntervalSince1970: (timeIntervalSince1970 / 86400).rounded(.down) * 86400)
-    }
+    var wholeDay: Date { Date(timeIntervalSince1970: (timeIntervalSince1970 / 86400).rounded(.down) * 86400) }
 }
 
 /// Records erasures outside the database and its backups.

@@ -4,8 +4,7 @@ internal import ProviderKit
 /// Carries out due erasures of all applications in small batches.
 package struct Purge: Sendable {
     package typealias Store = ErasureQueue & ErasureStore & ErasureStatusStore & EventDeliveryStore
-        & RevocationRetryStore
-        & IdleGuestStore & AliasStore & AccountLocks & AuditTrail & DeletionScheduling.Store
+        & RevocationRetryStore & IdleGuestStore & AliasStore & AccountLocks & AuditTrail & DeletionScheduling.Store
 
     /// The result of one erasure.
     package struct Outcome: Sendable {

@@ -32,9 +32,7 @@ package protocol PersonalDataStore: Sendable {
 
 /// A recipient or source of personal data.
 package struct Recipient: Sendable, Equatable {
-    package enum Kind: String, Sendable {
-        case webhook, mailRelay, textGateway, provider
-    }
+    package enum Kind: String, Sendable { case webhook, mailRelay, textGateway, provider }
 
     package let name: String
     package let kind: Kind

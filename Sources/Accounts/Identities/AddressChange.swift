@@ -58,8 +58,7 @@ package struct AddressChange: Sendable {
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
                 return .changed(try await change(identity, to: target, new, of: provider, by: principal, store: store))
-            case .signIn:
-                throw AccountsError.invalidCredentials
+            case .signIn: throw AccountsError.invalidCredentials
             default:
                 let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
                 let writer = LinkWriter(session: session, principal: principal, tokens: tokens, store: store)
@@ -67,8 +66,7 @@ package struct AddressChange: Sendable {
             }
         }
         switch decided {
-        case .changed(let identity):
-            return identity
+        case .changed(let identity): return identity
         case .refused(let outcome):
             guard case .refused(let refusal) = outcome else { throw AccountsError.unavailable }
             throw refusal
@@ -103,8 +101,7 @@ package struct AddressChange: Sendable {
         try await store.enqueue(
             Set(told + old + [target.address]).map {
                 Message(.addressChanged, notifying: $0, provider: provider.displayName, locale: languages)
-            },
-            about: principal.uid, application: application.id)
+            }, about: principal.uid, application: application.id)
         let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
         let changed = try await store.identities(of: principal.uid, application: application.id)
         guard let identity = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }

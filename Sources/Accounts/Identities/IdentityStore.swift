@@ -63,8 +63,7 @@ package protocol AddressChangeStore: Sendable {
     /// - Throws: `StoreConflict` if the identity no longer exists, or the new address has an owner.
     func changeAddress(
         of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
-        application: Application.ID
-    ) async throws
+        application: Application.ID) async throws
 }
 
 /// Stores whether a provider's relay forwards mail to an address.

@@ -5,9 +5,7 @@ package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Dura
     private let capacity: Int
     private var ends: [Key: Instant] = [:]
 
-    package init(capacity: Int) {
-        self.capacity = max(1, capacity)
-    }
+    package init(capacity: Int) { self.capacity = max(1, capacity) }
 
     package var count: Int { ends.count }
 

@@ -11,7 +11,5 @@ package struct Rate: Sendable, Hashable {
     }
 
     /// The time until one call is restored, in whole microseconds, the precision of the database.
-    package var interval: Duration {
-        .microseconds((window / .microseconds(count)).rounded(.down))
-    }
+    package var interval: Duration { .microseconds((window / .microseconds(count)).rounded(.down)) }
 }

@@ -29,9 +29,7 @@ package final class RateLimiter: RateLimiting {
         state = Mutex(State(policy: policy))
     }
 
-    package func replace(policy: RatePolicy) {
-        state.withLock { $0.policy = policy }
-    }
+    package func replace(policy: RatePolicy) { state.withLock { $0.policy = policy } }
 
     package func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) async throws {
         guard let (key, block) = keys(limit, of: subject, in: application) else { return }
@@ -77,7 +75,5 @@ package final class RateLimiter: RateLimiting {
 
 extension OpaqueTokens {
     /// The pseudonym under which a subject is counted.
-    func limitKey(of subject: String) -> [UInt8] {
-        pseudonym(of: subject, purpose: "rate limit")
-    }
+    func limitKey(of subject: String) -> [UInt8] { pseudonym(of: subject, purpose: "rate limit") }
 }

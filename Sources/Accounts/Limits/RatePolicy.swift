@@ -27,9 +27,7 @@ package enum RateLimit: String, Sendable, CaseIterable {
 package struct RatePolicy: Sendable, Equatable {
     private var rates: [RateLimit: Rate]
 
-    package init(_ rates: [RateLimit: Rate]) {
-        self.rates = rates
-    }
+    package init(_ rates: [RateLimit: Rate]) { self.rates = rates }
 
     /// No limits.
     package static let off = Self([:])

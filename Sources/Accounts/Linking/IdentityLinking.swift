@@ -94,8 +94,7 @@ package struct IdentityLinking: Sendable {
         of evidence: VerifiedIdentity, by proof: PresentedProof, in application: Application
     ) throws -> Date? {
         switch proof {
-        case .oneTimeCode:
-            return nil
+        case .oneTimeCode: return nil
         case .redirectCode:
             guard let time = evidence.authenticatedAt else { throw AccountsError.invalidToken }
             return time
@@ -126,8 +125,7 @@ package struct IdentityLinking: Sendable {
         in application: Application, store: any Store
     ) async throws -> VerifiedIdentity {
         switch proof {
-        case .evidence(let evidence):
-            return try evidence.checked()
+        case .evidence(let evidence): return try evidence.checked()
         case .oneTimeCode(let presented):
             return try await codes.prove(
                 presented, with: provider, session: use.session, from: client, in: application, store: store)

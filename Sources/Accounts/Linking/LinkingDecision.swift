@@ -220,8 +220,7 @@ extension LinkingVerdict {
         case .upgrade(var identity, let guest):
             identity.displacing = owner
             return LinkingVerdict(.numberRecycled, .upgrade(identity, guest: guest))
-        case .signIn, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .refuse:
-            return self
+        case .signIn, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .refuse: return self
         }
     }
 }

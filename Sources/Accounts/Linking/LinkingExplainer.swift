@@ -12,9 +12,7 @@ package struct Explanation: Sendable {
 package struct LinkingExplainer: Sendable {
     private let store: any LinkingFacts.Store
 
-    package init(store: any LinkingFacts.Store) {
-        self.store = store
-    }
+    package init(store: any LinkingFacts.Store) { self.store = store }
 
     /// `uid` is the account that would request the link; `nil` explains a sign-in.
     package func explain(

@@ -69,12 +69,9 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     /// What the person can do instead; empty if the rule does not refuse.
     package var remedies: [String] {
         switch self {
-        case .providerOff:
-            ["Sign in with one of the providers that GET /auth/providers lists."]
-        case .providerLinkOnly, .providerNoSignUp:
-            ["Sign in with another provider, then link this one."]
-        case .guestNotLinkable:
-            ["Link an identity of another provider."]
+        case .providerOff: ["Sign in with one of the providers that GET /auth/providers lists."]
+        case .providerLinkOnly, .providerNoSignUp: ["Sign in with another provider, then link this one."]
+        case .guestNotLinkable: ["Link an identity of another provider."]
         case .identityInUse, .addressInUse:
             [
                 "Sign in with it, to use the account that it belongs to.",
@@ -90,16 +87,11 @@ package enum LinkingRule: String, Sendable, CaseIterable {
                 "Sign in to the account in another way, and send the ticket along.",
                 "Keep the identity with the link in the mail that the reset sent.",
             ]
-        case .accountDeleted:
-            ["Restore the account with POST /auth/account/restore."]
-        case .accountDisabled:
-            ["Ask the people who run the application."]
-        case .reauthenticationForeign:
-            ["Authenticate with one of the identities that GET /auth/identities lists."]
-        case .lastUsableIdentity:
-            ["Link another identity first.", "Delete the account with DELETE /auth/account."]
-        case .undoStrands:
-            ["Link another identity to the account first."]
+        case .accountDeleted: ["Restore the account with POST /auth/account/restore."]
+        case .accountDisabled: ["Ask the people who run the application."]
+        case .reauthenticationForeign: ["Authenticate with one of the identities that GET /auth/identities lists."]
+        case .lastUsableIdentity: ["Link another identity first.", "Delete the account with DELETE /auth/account."]
+        case .undoStrands: ["Link another identity to the account first."]
         case .identityKnown, .identityOwn, .numberRecycled, .addressOwned, .addressOfSeveral, .addressNotJoined,
             .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch, .guestMerge:
             []

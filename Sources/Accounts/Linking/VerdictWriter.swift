@@ -47,8 +47,7 @@ struct VerdictWriter: Sendable {
             let outcome = try await open(identity)
             try await settle(proven: [], identity: identity.id, uid: identity.uid)
             return outcome
-        case .joining(let identity, let uid):
-            return try await open(try await add(identity, to: uid))
+        case .joining(let identity, let uid): return try await open(try await add(identity, to: uid))
         }
     }
 
@@ -74,9 +73,7 @@ struct VerdictWriter: Sendable {
         if let tokens = session.evidence.tokens {
             try await store.keep(tokens, of: identity, application: application.id)
         }
-        if !proven.isEmpty {
-            try await store.evictUnprovenClaims(on: proven, owner: uid, application: application.id)
-        }
+        if !proven.isEmpty { try await store.evictUnprovenClaims(on: proven, owner: uid, application: application.id) }
     }
 
     func displace(_ owner: AddressOwner?) async throws {
@@ -170,10 +167,8 @@ struct RefusalWriter: Sendable {
         case .disabled:
             try await record(verdict, uid: nil)
             throw AccountsError.accountDisabled(verdict.refusal)
-        case .refuse:
-            throw AccountsError.providerDisabled(verdict.refusal)
-        case .signIn, .create, .link, .upgrade, .replaceGuest, .conflict:
-            throw StoreConflict()
+        case .refuse: throw AccountsError.providerDisabled(verdict.refusal)
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .conflict: throw StoreConflict()
         }
     }
 

@@ -28,9 +28,7 @@ extension JSONValue {
     /// Whether the value is at most 2 KiB of JSON.
     ///
     /// Access tokens may contain profile claims, and a picture can be a long data URL.
-    fileprivate var isSmall: Bool {
-        ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048
-    }
+    fileprivate var isSmall: Bool { ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048 }
 
     /// Whether a string in the value contains U+0000, which PostgreSQL cannot store
     /// (https://www.postgresql.org/docs/current/datatype-json.html).

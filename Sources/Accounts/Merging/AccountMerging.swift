@@ -60,23 +60,17 @@ package struct AccountMerging: Sendable {
         try await store.retryingTransaction { store in
             let merges = try await store.merges(of: principal.uid, application: application.id)
             guard let merge = merges.first(where: { $0.id == id && $0.survivor == principal.uid && $0.undoneAt == nil })
-            else {
-                throw AccountsError.mergeNotFound
-            }
+            else { throw AccountsError.mergeNotFound }
             try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
             guard try await store.lockSession(principal.sessionID, of: principal.uid, application: application.id)
-            else {
-                throw AccountsError.invalidToken
-            }
-            try await OwnerNotices(store: store, application: application.id)
-                .send(.mergeUndone, toOwnerOf: merge.survivor)
+            else { throw AccountsError.invalidToken }
+            try await OwnerNotices(store: store, application: application.id).send(
+                .mergeUndone, toOwnerOf: merge.survivor)
             guard try await store.undo(merge, evenIfLate: false, application: application.id) else {
                 throw AccountsError.mergeNotFound
             }
             try await refuseStranding(merge, in: application, store: store)
-            if merge.identities.isEmpty {
-                try await store.reviveSessions(of: merge, application: application.id)
-            }
+            if merge.identities.isEmpty { try await store.reviveSessions(of: merge, application: application.id) }
             for identity in merge.identities {
                 try await store.endSessions(
                     .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)

@@ -92,6 +92,4 @@ package struct MergePlan: Sendable, Equatable {
 }
 
 /// The account that the person chose as the survivor: the current session's or the ticket's.
-package enum SurvivorChoice: String, Sendable, SentChoice {
-    case current, other
-}
+package enum SurvivorChoice: String, Sendable, SentChoice { case current, other }

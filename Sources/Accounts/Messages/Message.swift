@@ -33,9 +33,7 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
 /// How a message is sent.
 ///
 /// Each channel has its own queue, so that a stalled channel does not delay the others.
-package enum MessageChannel: String, Sendable, Codable, CaseIterable {
-    case email, sms
-}
+package enum MessageChannel: String, Sendable, Codable, CaseIterable { case email, sms }
 
 /// A message to a person.
 ///

@@ -21,16 +21,14 @@ package struct ProviderNotifications: Sendable {
         let candidates = try application.providers.providers(ofKind: kind, named: name)
         guard let (event, configured) = try await event(in: payload, forOneOf: candidates) else { return }
         try await store.retryingTransaction { store in
-            guard
-                try await store.spend(event.singleUse, provider: configured.name, application: application.id),
+            guard try await store.spend(event.singleUse, provider: configured.name, application: application.id),
                 let known = try await store.lockIdentity(
                     configured.name, event.providerUid, application: application.id)
             else { return }
             let identities = try await store.identities(of: known.uid, application: application.id)
             // An identity that was created after the event, or signed in after its consent was revoked, has new
             // consent.
-            guard let identity = identities.first(where: { $0.id == known.id }),
-                !isAfter(event, identity.createdAt),
+            guard let identity = identities.first(where: { $0.id == known.id }), !isAfter(event, identity.createdAt),
                 event.change != .consentRevoked || !isAfter(event, identity.lastUsedAt)
             else { return }
             try await apply(event.change, to: identity, of: known, among: identities, in: application, store: store)
@@ -76,8 +74,7 @@ package struct ProviderNotifications: Sendable {
             // An account in its grace period keeps the identities that can restore it.
             guard account.status.isUndeleted else { return }
             guard change != .accountDeleted || !others.isEmpty else {
-                return try await DeletionScheduling(store: store, application: application)
-                    .schedule(uid, by: .provider)
+                return try await DeletionScheduling(store: store, application: application).schedule(uid, by: .provider)
             }
             // The provider has already invalidated the tokens, so they need not be revoked there.
             try await store.dropTokens(of: identity.id, application: application.id)

@@ -34,9 +34,7 @@ struct PasswordCheck: Sendable {
     @discardableResult
     func unlockedState() async throws -> PasswordState {
         let state = try await state()
-        if let lockedFor = state.lockedFor {
-            throw AccountsError.identityTemporarilyLocked(retryAfter: lockedFor)
-        }
+        if let lockedFor = state.lockedFor { throw AccountsError.identityTemporarilyLocked(retryAfter: lockedFor) }
         return state
     }
 

@@ -3,9 +3,7 @@
 package struct PasswordHash: Sendable, Hashable {
     package let phc: String
 
-    package init(phc: String) {
-        self.phc = phc
-    }
+    package init(phc: String) { self.phc = phc }
 }
 
 /// The result of comparing a password with stored hashes.
@@ -62,9 +60,7 @@ package protocol PasswordHashing: Sendable {
 /// The reason for which a new password is refused.
 ///
 /// The raw values are the elements of `details.reasons` in the error response.
-package enum PasswordWeakness: String, Sendable, CaseIterable {
-    case tooShort, tooLong, tooGuessable
-}
+package enum PasswordWeakness: String, Sendable, CaseIterable { case tooShort, tooLong, tooGuessable }
 
 /// Rules that a new password must meet before its strength is estimated.
 package enum PasswordRules {

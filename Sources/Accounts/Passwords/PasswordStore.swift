@@ -7,9 +7,7 @@ package import ProviderKit
 package struct AttemptKey: Sendable, Hashable {
     package let bytes: [UInt8]
 
-    package init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
 /// Everything that a password check of one subject depends on, read in one statement.

@@ -17,8 +17,7 @@ package protocol PasswordResetStore: Sendable {
     /// The subject's identity and the identities that prove its address are not quarantined.
     func quarantine(
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
-        application: Application.ID
-    ) async throws
+        application: Application.ID) async throws
 }
 
 /// Ends quarantines.

@@ -28,9 +28,7 @@ struct RegistrationRequest: Sendable {
             hasher: hasher, store: store)
         try hasher.requireCapacity(for: check.requester)
         var personalName = displayName
-        if let joining {
-            personalName = try await store.user(joining.uid, application: application.id)?.displayName
-        }
+        if let joining { personalName = try await store.user(joining.uid, application: application.id)?.displayName }
         try await passwords.refuseWeak(password, of: [subject.address], displayName: personalName)
         try await limits.spend(.registerTarget, of: RateSubject(target: subject.address.value), in: application)
         try await retryingOnConflict {

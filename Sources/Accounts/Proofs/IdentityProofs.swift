@@ -38,8 +38,7 @@ package struct IdentityProofs: Sendable {
             return try await linking.reauthenticate(with: proof, of: configured, by: principal, from: client)
         case .password(let typed):
             return try await passwordSignIn.signIn(
-                typed: typed.email, password: typed.password, by: principal, from: client,
-                in: principal.application)
+                typed: typed.email, password: typed.password, by: principal, from: client, in: principal.application)
         }
     }
 }

@@ -56,9 +56,7 @@ package struct NewProof: Sendable {
     package let lifetime: Duration
 
     /// When the secret expires, for the text of a mail; the database checks the expiry by its own clock.
-    func expiry(from now: Date) -> Date {
-        now.addingTimeInterval(TimeInterval(lifetime.components.seconds))
-    }
+    func expiry(from now: Date) -> Date { now.addingTimeInterval(TimeInterval(lifetime.components.seconds)) }
 
     /// Valid for a day, since people may read their mail late.
     static func registration(_ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject) -> NewProof {
@@ -95,8 +93,7 @@ package struct NewProof: Sendable {
             proof: Proof(
                 provider: session.provider, providerUid: evidence.providerUid,
                 address: session.newPassword == nil ? nil : evidence.proven.lazy.compactMap(\.email).first, uid: uid,
-                methods: evidence.methods, password: session.newPassword),
-            lifetime: .seconds(600))
+                methods: evidence.methods, password: session.newPassword), lifetime: .seconds(600))
     }
 
     /// Valid for a week, since people may read their mail late, and it only permits keeping or removing identities.
@@ -113,8 +110,7 @@ package struct NewProof: Sendable {
             kind: .mergeTicket, token: token,
             proof: Proof(
                 provider: session.provider, providerUid: session.evidence.providerUid, uid: uid,
-                methods: session.evidence.methods),
-            session: current, lifetime: .seconds(300))
+                methods: session.evidence.methods), session: current, lifetime: .seconds(300))
     }
 
     /// Valid for ten minutes, in which the person signs in with another identity.

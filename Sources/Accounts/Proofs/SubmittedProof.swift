@@ -32,12 +32,8 @@ package struct SubmittedProof: Sendable {
                     PresentedOneTimeCode(
                         challengeID: try required(challengeID, "challengeId"), code: try required(code, "code"))))
         }
-        if provider is any PasswordProvider {
-            return .password(try TypedPassword(email: email, password: password))
-        }
-        if provider is any RedirectProvider, code != nil {
-            return .presented(.redirectCode(try redirectCode()))
-        }
+        if provider is any PasswordProvider { return .password(try TypedPassword(email: email, password: password)) }
+        if provider is any RedirectProvider, code != nil { return .presented(.redirectCode(try redirectCode())) }
         if let provider = provider as? any NativeTokenProvider, let idToken {
             let token = NativeToken(idToken: idToken, nonce: nonce, accessToken: accessToken)
             return .presented(.evidence(try await provider.verify(token)))

@@ -82,8 +82,7 @@ package struct CodeRedemption: Sendable {
         case .replayed(let session, let uid):
             try await store.endSessions(.one(session), of: uid, because: .codeReplayed, application: application.id)
             throw AccountsError.invalidToken
-        case .refused:
-            throw AccountsError.invalidToken
+        case .refused: throw AccountsError.invalidToken
         }
     }
 }

@@ -28,18 +28,15 @@ struct FlowError: Error, Equatable {
     /// Creates the error that is reported to the app for any other failure.
     init(_ error: any Error) {
         switch error {
-        case let error as FlowError:
-            self = error
+        case let error as FlowError: self = error
         case ProviderError.refused:
             self.init("access_denied", "The provider's response does not identify a person who may sign in here")
         case AccountsError.providerDisabled, AccountsError.unsupportedProvider:
             self.init("access_denied", "The provider is no longer enabled")
         case is AccountsError:
             self.init("temporarily_unavailable", "The server is not available at the moment; try again")
-        case ProviderError.unavailable:
-            self.init("temporarily_unavailable", "The provider does not answer; try again")
-        default:
-            self.init("server_error", "The provider's response cannot be used")
+        case ProviderError.unavailable: self.init("temporarily_unavailable", "The provider does not answer; try again")
+        default: self.init("server_error", "The provider's response cannot be used")
         }
     }
 }

@@ -100,8 +100,7 @@ package protocol RedirectFlowStore: Sendable {
     /// Seals and stores evidence until its code is presented.
     func issueCode(
         _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
-        application: Application.ID
-    ) async throws
+        application: Application.ID) async throws
 }
 
 /// Redeems the codes of flows whose callback has arrived.

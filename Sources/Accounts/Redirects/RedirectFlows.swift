@@ -36,8 +36,7 @@ package struct RedirectFlows: Sendable {
             NewRedirectFlow(
                 state: state, provider: configured.name, destination: destination,
                 linkingSession: linking ? principal?.sessionID : nil, isFresh: isFresh, browser: browser,
-                lifetime: Self.lifetime),
-            application: application.id)
+                lifetime: Self.lifetime), application: application.id)
         return AuthorizationRedirect(
             url: url, state: destination.appState,
             cookie: browser.map { FlowCookie(for: state, value: $0.text, provider: name, in: application) })
@@ -134,9 +133,7 @@ package struct FlowCookie: Sendable {
         path = URLComponents(string: application.callbackURL(of: provider))?.path ?? "/"
     }
 
-    static func name(for state: OpaqueToken) -> String {
-        "gatehouse-flow-" + Array(state.hash.prefix(6)).hex
-    }
+    static func name(for state: OpaqueToken) -> String { "gatehouse-flow-" + Array(state.hash.prefix(6)).hex }
 }
 
 extension FlowDestination {

@@ -3,9 +3,7 @@ package import ProviderKit
 
 /// Provider tokens to be revoked that a worker has taken from the queue.
 package struct TakenRevocation: QueueEntry {
-    package enum Lane: Sendable {
-        case all
-    }
+    package enum Lane: Sendable { case all }
 
     package let id: UUID
     package let application: Application.ID

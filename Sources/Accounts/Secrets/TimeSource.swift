@@ -10,7 +10,5 @@ package protocol TimeSource: Sendable {
 package struct SystemTime: TimeSource {
     package init() {}
 
-    package func now() -> Date {
-        Date()
-    }
+    package func now() -> Date { Date() }
 }

@@ -21,7 +21,5 @@ extension UUID {
     }
 
     /// Lower case, as in every response and token.
-    package var text: String {
-        uuidString.lowercased()
-    }
+    package var text: String { uuidString.lowercased() }
 }

@@ -29,10 +29,8 @@ package struct SessionRefresh: Sendable {
             recovery: application.policy.tokens.refreshRecovery, lifetime: application.policy.tokens.refreshLifetime)
         // A conflict is possible if the account is erased concurrently, together with the session.
         switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
-        case .succeeded(let grant):
-            return try await tokens.pair(for: grant, refreshToken: successor, in: application)
-        case .refused, .reused:
-            throw AccountsError.invalidRefreshToken
+        case .succeeded(let grant): return try await tokens.pair(for: grant, refreshToken: successor, in: application)
+        case .refused, .reused: throw AccountsError.invalidRefreshToken
         }
     }
 }

@@ -2,9 +2,7 @@ package import Foundation
 internal import ProviderKit
 
 /// The sessions that a logout ends: the current one, all others, or all.
-package enum LogoutScope: String, Sendable, SentChoice {
-    case local, others, global
-}
+package enum LogoutScope: String, Sendable, SentChoice { case local, others, global }
 
 /// Lists and ends the principal's sessions.
 package struct Sessions: Sendable {

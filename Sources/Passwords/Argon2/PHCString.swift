@@ -49,9 +49,8 @@ struct PHCString: Sendable, Hashable {
     private init?(parsing phc: String) {
         let fields = phc.split(separator: "$", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 6, Array(fields.prefix(3)) == Self.prefix,
-            let (parameters, pepperID) = Self.costs(fields[3]),
-            let salt = Self.bytes(fields[4]), Self.saltLengths.contains(salt.count),
-            let tag = Self.bytes(fields[5]), Self.tagLengths.contains(tag.count)
+            let (parameters, pepperID) = Self.costs(fields[3]), let salt = Self.bytes(fields[4]),
+            Self.saltLengths.contains(salt.count), let tag = Self.bytes(fields[5]), Self.tagLengths.contains(tag.count)
         else { return nil }
         setup = Setup(parameters: parameters, pepperID: pepperID, salt: salt, tagLength: tag.count)
         self.tag = tag
@@ -62,12 +61,10 @@ struct PHCString: Sendable, Hashable {
 
     private static func costs(_ field: String) -> (Argon2Parameters, PepperKeys.ID?)? {
         let pairs = field.split(separator: ",", omittingEmptySubsequences: false)
-        guard (3...4).contains(pairs.count),
-            let memory = value(of: "m", in: pairs[0]).flatMap({ UInt32($0) }),
+        guard (3...4).contains(pairs.count), let memory = value(of: "m", in: pairs[0]).flatMap({ UInt32($0) }),
             let iterations = value(of: "t", in: pairs[1]).flatMap({ UInt32($0) }),
             let parallelism = value(of: "p", in: pairs[2]).flatMap({ UInt32($0) }),
-            let parameters = try? Argon2Parameters(
-                memoryKiB: memory, iterations: iterations, parallelism: parallelism)
+            let parameters = try? Argon2Parameters(memoryKiB: memory, iterations: iterations, parallelism: parallelism)
         else { return nil }
         guard pairs.count == 4 else { return (parameters, nil) }
         guard let encodedID = value(of: "keyid", in: pairs[3]), let bytes = bytes(String(encodedID)),

@@ -6,9 +6,7 @@ struct Calibration {
     /// The number of runs on each thread.
     private let runs = 5
 
-    init(threads: Int) {
-        self.threads = threads
-    }
+    init(threads: Int) { self.threads = threads }
 
     /// Runs `measure` several times on each thread, and returns the median of the results.
     ///

@@ -44,10 +44,8 @@ package final class HashingPool: Sendable {
     ///   - idleTime: how long unused memory is kept.
     ///   - releaseMemory: called on a thread of the pool, after each job and after `idleTime` without one.
     package init(
-        threads: Int = ProcessInfo.processInfo.activeProcessorCount,
-        limits: Limits = Limits(),
-        expectedDuration: Duration = .milliseconds(100),
-        idleTime: Duration = .seconds(30),
+        threads: Int = ProcessInfo.processInfo.activeProcessorCount, limits: Limits = Limits(),
+        expectedDuration: Duration = .milliseconds(100), idleTime: Duration = .seconds(30),
         releaseMemory: @escaping @Sendable (_ unusedFor: Duration) -> Void = { age in
             MemoryRegions.shared.release(unusedFor: age)
         }
@@ -106,8 +104,7 @@ package final class HashingPool: Sendable {
                         run: {
                             let result = Result { try job() }
                             return { continuation.resume(with: result) }
-                        },
-                        giveUp: { continuation.resume(throwing: $0) })
+                        }, giveUp: { continuation.resume(throwing: $0) })
                     enqueue(job, isClosed: connection.isClosed || Task.isCancelled)
                     // The client may have disconnected before the job was added to the queue.
                     if connection.isClosed || Task.isCancelled { abandon(id) }

@@ -8,7 +8,5 @@ enum HashingPriority {
     private static let niceness: Int32 = 10
 
     /// Lowers the priority of the calling thread only, because Linux has a priority for each thread (setpriority(2)).
-    static func lower() {
-        _ = setpriority(__priority_which_t(UInt32(PRIO_PROCESS.rawValue)), 0, niceness)
-    }
+    static func lower() { _ = setpriority(__priority_which_t(UInt32(PRIO_PROCESS.rawValue)), 0, niceness) }
 }

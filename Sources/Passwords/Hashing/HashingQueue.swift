@@ -83,9 +83,7 @@ struct HashingQueue {
         for group in job.groups { members[group, default: 0] += 1 }
     }
 
-    mutating func removeFirst() -> Job? {
-        line.removeFirst().flatMap { forget($0) }
-    }
+    mutating func removeFirst() -> Job? { line.removeFirst().flatMap { forget($0) } }
 
     /// Removes a job, for example because its client disconnected.
     ///

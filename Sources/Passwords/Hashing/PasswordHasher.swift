@@ -13,9 +13,7 @@ package struct PasswordHasher: PasswordHashing {
 
     /// `randomBytes` must be cryptographically secure, like Swift's own generator.
     package init(
-        parameters: Argon2Parameters = .standard,
-        pepper: PepperKeys = .none,
-        mix: ParameterMix = ParameterMix(),
+        parameters: Argon2Parameters = .standard, pepper: PepperKeys = .none, mix: ParameterMix = ParameterMix(),
         pool: HashingPool,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in (0..<count).map { _ in .random(in: 0...255) } }
     ) {
@@ -27,9 +25,7 @@ package struct PasswordHasher: PasswordHashing {
         dummySalt = randomBytes(Argon2Parameters.saltLength)
     }
 
-    package func requireCapacity(for requester: HashingRequester) throws {
-        try pool.requireCapacity(for: requester)
-    }
+    package func requireCapacity(for requester: HashingRequester) throws { try pool.requireCapacity(for: requester) }
 
     package func hash(
         _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
@@ -76,9 +72,7 @@ package struct PasswordHasher: PasswordHashing {
         let setup = PHCString.Setup(parameters: small, pepperID: nil, salt: dummySalt)
         let secret = PasswordSecret("", pepper: nil)
         let scale = Double(parameters.memoryKiB) / Double(share)
-        await pool.calibrate {
-            try ContinuousClock().measure { _ = try Argon2.tag(of: secret, under: setup) } * scale
-        }
+        await pool.calibrate { try ContinuousClock().measure { _ = try Argon2.tag(of: secret, under: setup) } * scale }
     }
 
     /// Runs Argon2id for a requester; if the pepper is unknown, the password is hashed without one.
@@ -88,9 +82,7 @@ package struct PasswordHasher: PasswordHashing {
         let secret = PasswordSecret(password, pepper: setup.pepperID.flatMap(pepper.secret(of:)))
         do {
             return try await pool.run(for: requester) { try Argon2.tag(of: secret, under: setup) }
-        } catch PasswordsError.outOfMemory {
-            throw AccountsError.overloaded(retryAfter: .seconds(1))
-        }
+        } catch PasswordsError.outOfMemory { throw AccountsError.overloaded(retryAfter: .seconds(1)) }
     }
 
     /// The parameters for a run without a stored hash, chosen so that it takes as long as a run with one.

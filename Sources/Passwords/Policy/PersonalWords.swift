@@ -12,8 +12,7 @@ enum PersonalWords {
         let words = texts.flatMap { $0.split { !$0.isLetter && !$0.isNumber } }.map(String.init)
         var seen: Set<String> = []
         return Array(
-            (texts + sides + words)
-                .filter { $0.utf8.count >= minimumBytes && seen.insert($0).inserted }
-                .prefix(maximumCount))
+            (texts + sides + words).filter { $0.utf8.count >= minimumBytes && seen.insert($0).inserted }.prefix(
+                maximumCount))
     }
 }

@@ -106,9 +106,7 @@ final class Connection {
     }
 
     /// When the next heartbeat is due or the oldest probe times out.
-    var nextListeningTimer: Nanoseconds {
-        min(nextBeat, oldestProbe.map { $0 + Listener.probeTimeout } ?? .never)
-    }
+    var nextListeningTimer: Nanoseconds { min(nextBeat, oldestProbe.map { $0 + Listener.probeTimeout } ?? .never) }
 
     /// Whether the server has owed an answer, or a cancellation has been under way, for longer than `limit`.
     ///
@@ -164,9 +162,7 @@ struct Backoff {
     private static let last = Nanoseconds.seconds(1)
     private var current = first
 
-    mutating func reset() {
-        current = Self.first
-    }
+    mutating func reset() { current = Self.first }
 
     mutating func next() -> Nanoseconds {
         defer { current = min(current * 2, Self.last) }

@@ -27,9 +27,7 @@ enum Connector {
         }
     }
 
-    private struct Refusal: Error {
-        let reason: String
-    }
+    private struct Refusal: Error { let reason: String }
 
     /// Opens a connection and blocks until it is established or has failed.
     ///
@@ -39,14 +37,11 @@ enum Connector {
         // libpq's own message about a malformed URL might quote a password
         do throws(PostgresError) { try configuration.validate() } catch { return .failure(Refusal(reason: "\(error)")) }
         let parameters = [
-            ("connect_timeout", "2"),
-            ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
-            ("tcp_user_timeout", "5000"),
+            ("connect_timeout", "2"), ("keepalives_idle", "10"), ("keepalives_interval", "5"),
+            ("keepalives_count", "3"), ("tcp_user_timeout", "5000"),
             // of several hosts, selects the current primary
-            ("target_session_attrs", "read-write"),
-            ("fallback_application_name", "gatehouse"),
-            ("dbname", configuration.url),
-            ("client_encoding", "UTF8"),
+            ("target_session_attrs", "read-write"), ("fallback_application_name", "gatehouse"),
+            ("dbname", configuration.url), ("client_encoding", "UTF8"),
         ]
         let texts = parameters.map { (strdup($0.0), strdup($0.1)) }
         defer {

@@ -35,9 +35,7 @@ final class Inbox: Sendable {
     let wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     private let state = Mutex(State())
 
-    deinit {
-        Glibc.close(wakeUp)
-    }
+    deinit { Glibc.close(wakeUp) }
 
     /// Adds a message; returns false and drops it if the inbox is closed.
     @discardableResult
@@ -95,9 +93,7 @@ final class Inbox: Sendable {
         }
     }
 
-    func publish(_ statistics: Database.Statistics) {
-        state.withLock { $0.statistics = statistics }
-    }
+    func publish(_ statistics: Database.Statistics) { state.withLock { $0.statistics = statistics } }
 
     /// Notes that the reactor has woken up; `wasCalled` is true if the eventfd is readable.
     func awake(wasCalled: Bool) {
@@ -118,9 +114,7 @@ final class Inbox: Sendable {
         }
     }
 
-    var statistics: Database.Statistics {
-        state.withLock { $0.statistics }
-    }
+    var statistics: Database.Statistics { state.withLock { $0.statistics } }
 }
 
 extension PostgresError {

@@ -12,30 +12,22 @@ final class Link: @unchecked Sendable {
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
     }
 
-    deinit {
-        PQfinish(raw)
-    }
+    deinit { PQfinish(raw) }
 
     var complaint: String {
         let text = oneLine(String(cString: PQerrorMessage(raw)))
         return text.isEmpty ? "the connection was closed" : text
     }
 
-    func canceller() -> Canceller? {
-        PQgetCancel(raw).map(Canceller.init)
-    }
+    func canceller() -> Canceller? { PQgetCancel(raw).map(Canceller.init) }
 
     /// Cancels the connection's current statement from another thread.
     final class Canceller: @unchecked Sendable {
         private let raw: OpaquePointer
 
-        init(_ raw: OpaquePointer) {
-            self.raw = raw
-        }
+        init(_ raw: OpaquePointer) { self.raw = raw }
 
-        deinit {
-            PQfreeCancel(raw)
-        }
+        deinit { PQfreeCancel(raw) }
 
         /// Sends the cancellation request and blocks until the server has processed it or the request has failed.
         func cancel() {
@@ -67,9 +59,7 @@ extension Database {
     /// password.
     ///
     /// Blocks until the server has answered or turned out to be unreachable.
-    package static func isReady(url: String) -> Bool {
-        PQping(url) == PQPING_OK
-    }
+    package static func isReady(url: String) -> Bool { PQping(url) == PQPING_OK }
 
     /// Runs one statement outside any transaction, such as CREATE DATABASE, on a new connection.
     ///

@@ -27,9 +27,7 @@ extension Nanoseconds {
 }
 
 extension Comparable {
-    func clamped(to range: ClosedRange<Self>) -> Self {
-        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
-    }
+    func clamped(to range: ClosedRange<Self>) -> Self { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 
 extension Duration {

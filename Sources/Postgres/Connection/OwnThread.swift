@@ -5,9 +5,7 @@ struct OwnThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
 
-        init(_ run: @escaping @Sendable () -> Void) {
-            self.run = run
-        }
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
     private let id: pthread_t
@@ -30,9 +28,7 @@ struct OwnThread: Sendable {
         self.id = id
     }
 
-    func join() {
-        pthread_join(id, nil)
-    }
+    func join() { pthread_join(id, nil) }
 
     /// Runs `body` on a thread that is never joined; returns false if the system can't create one.
     static func detached(_ body: @escaping @Sendable () -> Void) -> Bool {

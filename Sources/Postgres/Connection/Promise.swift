@@ -33,8 +33,7 @@ final class Promise<Value: Sendable>: Sendable {
             case .awaited(let waiter):
                 state = .settled
                 return (true, waiter)
-            case .settledEarly, .settled:
-                return (false, nil)
+            case .settledEarly, .settled: return (false, nil)
             }
         }
         // outside the lock, because resuming may run the waiter's next step
@@ -60,8 +59,7 @@ final class Promise<Value: Sendable>: Sendable {
                 case .unasked:
                     state = .awaited(waiter)
                     return nil
-                case .awaited, .settled:
-                    preconditionFailure("a promise is awaited once")
+                case .awaited, .settled: preconditionFailure("a promise is awaited once")
                 }
             }
             if let early { waiter.resume(returning: early) }
@@ -75,11 +73,7 @@ final class Promise<Value: Sendable>: Sendable {
     /// the waiter's next request.
     func value(onCancel notify: @escaping @Sendable () -> Void = {}) async throws(PostgresError) -> Value {
         let outcome: Outcome = await withTaskCancellationHandler {
-            do throws(PostgresError) {
-                return .success(try await shieldedValue())
-            } catch {
-                return .failure(error)
-            }
+            do throws(PostgresError) { return .success(try await shieldedValue()) } catch { return .failure(error) }
         } onCancel: {
             notify()
             fail(.cancelled)

@@ -9,9 +9,7 @@ struct Queue<Element> {
     var isEmpty: Bool { count == 0 }
     var first: Element? { isEmpty ? nil : elements[head] }
 
-    mutating func append(_ element: Element) {
-        elements.append(element)
-    }
+    mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func prepend(_ others: [Element]) {
         elements.replaceSubrange(..<head, with: others)
@@ -31,9 +29,7 @@ struct Queue<Element> {
         return element
     }
 
-    mutating func removeAll(where isGone: (Element) -> Bool) {
-        self = Self(filter { !isGone($0) })
-    }
+    mutating func removeAll(where isGone: (Element) -> Bool) { self = Self(filter { !isGone($0) }) }
 
     /// Empties the queue and returns what it held.
     mutating func takeAll() -> [Element] {
@@ -43,9 +39,7 @@ struct Queue<Element> {
 }
 
 extension Queue: Sequence {
-    init(_ elements: some Sequence<Element>) {
-        self.elements = elements.map(Optional.some)
-    }
+    init(_ elements: some Sequence<Element>) { self.elements = elements.map(Optional.some) }
 
     func makeIterator() -> AnyIterator<Element> {
         var rest = elements[head...].lazy.compactMap { $0 }.makeIterator()

@@ -72,9 +72,7 @@ final class Request: @unchecked Sendable {
 final class Lease: Sendable {
     let slot: Int
 
-    init(slot: Int) {
-        self.slot = slot
-    }
+    init(slot: Int) { self.slot = slot }
 }
 
 /// A caller that waits for a value until the deadline.
@@ -82,7 +80,5 @@ struct Waiter<Value: Sendable>: Sendable {
     let deadline: Nanoseconds
     let promise = Promise<Value>()
 
-    init(deadline: Nanoseconds) {
-        self.deadline = deadline
-    }
+    init(deadline: Nanoseconds) { self.deadline = deadline }
 }

@@ -28,9 +28,7 @@ extension Database {
         /// How long a caller waits for a transaction's connection before the call fails with `.overloaded`.
         package var leaseTimeout = Duration.seconds(2)
 
-        package init(url: String) {
-            self.url = url
-        }
+        package init(url: String) { self.url = url }
 
         /// Checks the form of the URL.
         ///
@@ -54,7 +52,5 @@ extension Database {
 ///
 /// libpq ends its messages with a line feed and writes one line for each host that it tried.
 func oneLine(_ message: String) -> String {
-    message.split(whereSeparator: \.isNewline)
-        .map { $0.drop(while: \.isWhitespace) }
-        .joined(separator: "; ")
+    message.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
 }

@@ -5,8 +5,7 @@ extension Database {
     /// connection has undone the transaction. `body` must not do other network I/O, because the transaction holds locks
     /// and one of few connections.
     package func transaction<Value>(
-        isolation: isolated (any Actor)? = #isolation,
-        _ body: (Transaction) async throws -> Value
+        isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Value
     ) async throws -> Value {
         let waiter = Waiter<Lease>(deadline: .now + Nanoseconds(configuration.leaseTimeout))
         try inbox.admit(.lease(waiter), limit: configuration.queueLimit)

@@ -33,18 +33,12 @@ package final class Listener: Sendable {
     ///
     /// False until the first heartbeat after `connected`. It does not cover the reload that follows `connected`, which
     /// the owner must track.
-    package var isCurrent: Bool {
-        .now - confirmed.load(ordering: .acquiring) < Self.freshness
-    }
+    package var isCurrent: Bool { .now - confirmed.load(ordering: .acquiring) < Self.freshness }
 
     /// Records that a heartbeat sent at `time` arrived, and therefore every notification before it.
-    func confirm(sentAt time: Nanoseconds) {
-        confirmed.store(time, ordering: .releasing)
-    }
+    func confirm(sentAt time: Nanoseconds) { confirmed.store(time, ordering: .releasing) }
 
-    func lose() {
-        confirmed.store(-Self.freshness, ordering: .releasing)
-    }
+    func lose() { confirmed.store(-Self.freshness, ordering: .releasing) }
 }
 
 /// The heartbeats of one listening connection.
@@ -108,7 +102,5 @@ extension Database {
         return listener
     }
 
-    package func stopListening(_ listener: Listener) {
-        inbox.post(.stopListening(listener))
-    }
+    package func stopListening(_ listener: Listener) { inbox.post(.stopListening(listener)) }
 }

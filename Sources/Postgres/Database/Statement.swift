@@ -25,9 +25,7 @@ package struct Statement: Sendable, Hashable {
         left.fingerprint == right.fingerprint && left.access == right.access
     }
 
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(fingerprint)
-    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 }
 
 /// FNV-1a, 64 bits.
@@ -42,7 +40,5 @@ struct Fingerprint {
         Self(value: bytes.reduce(value) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     }
 
-    func adding(_ types: [UInt32]) -> Self {
-        Self(value: types.reduce(value) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
-    }
+    func adding(_ types: [UInt32]) -> Self { Self(value: types.reduce(value) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }) }
 }

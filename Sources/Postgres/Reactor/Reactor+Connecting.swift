@@ -8,13 +8,9 @@ extension Reactor {
 
         var since: Nanoseconds?
 
-        mutating func note(isUp: Bool, at now: Nanoseconds) {
-            since = isUp ? nil : since ?? now
-        }
+        mutating func note(isUp: Bool, at now: Nanoseconds) { since = isUp ? nil : since ?? now }
 
-        func exceedsPatience(at now: Nanoseconds) -> Bool {
-            since.map { now - $0 >= Self.patience } ?? false
-        }
+        func exceedsPatience(at now: Nanoseconds) -> Bool { since.map { now - $0 >= Self.patience } ?? false }
     }
 
     func connect(_ connection: Connection) {
@@ -120,8 +116,7 @@ extension Reactor {
         let statementTimeout =
             connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
         let settings = [
-            ("TimeZone", "UTC"),
-            ("statement_timeout", "\(statementTimeout.milliseconds)"),
+            ("TimeZone", "UTC"), ("statement_timeout", "\(statementTimeout.milliseconds)"),
             ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(configuration.transactionIdleTimeout.milliseconds)"),
         ]

@@ -93,9 +93,7 @@ extension Reactor {
         let areHeard = connection.heartbeats.areHeard
         let isSent = sendBeat(of: connection, listener)
         guard !isSent || !areHeard, connection.oldestProbe == nil else { return }
-        if !send("SELECT 1", as: .probe(sentAt: now), on: connection) {
-            lose(connection, connection.link?.complaint)
-        }
+        if !send("SELECT 1", as: .probe(sentAt: now), on: connection) { lose(connection, connection.link?.complaint) }
     }
 
     /// Sends a heartbeat without waiting for its commit to reach the disk, since losing a heartbeat in a crash does no

@@ -20,10 +20,8 @@ extension Reactor {
                 // unlike the answers to a statement, a sync is not followed by NULL
                 connection.inFlight.popFirst()
                 didSync(connection)
-            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
-                return lose(connection, "COPY is not supported")
-            case PGRES_FATAL_ERROR where ServerError(answer) == nil:
-                return lose(connection, answer.complaint)
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: return lose(connection, "COPY is not supported")
+            case PGRES_FATAL_ERROR where ServerError(answer) == nil: return lose(connection, answer.complaint)
             default:
                 // keeps the last result; if a script fails, this is its error
                 connection.answer = answer
@@ -60,8 +58,7 @@ extension Reactor {
         case .setup:
             if let error { return closed(connection, error.message) }
             didSetUp(connection)
-        case .begin:
-            if answer.isError || answer.isAborted { return closed(connection, error?.message) }
+        case .begin: if answer.isError || answer.isAborted { return closed(connection, error?.message) }
         case .listen(let isLast):
             if let error { return closed(connection, error.message) }
             if isLast { didListen(connection) }
@@ -69,10 +66,8 @@ extension Reactor {
             if let error { return closed(connection, error.message) }
             deliverNotifications(connection, link, wasAsked: true)
             didAnswerProbe(connection, sentAt: sentAt)
-        case .beat(let listening, let number):
-            listening.heartbeats.settle(number, at: answer.isError ? nil : now)
-        case .sync:
-            return closed(connection, "a sync was answered like a statement")
+        case .beat(let listening, let number): listening.heartbeats.settle(number, at: answer.isError ? nil : now)
+        case .sync: return closed(connection, "a sync was answered like a statement")
         }
         return true
     }
@@ -126,7 +121,5 @@ extension ServerError {
     /// Whether the prepared statement no longer exists, or a migration has changed its result type.
     ///
     /// Nothing was executed.
-    var meansStalePlan: Bool {
-        sqlState == "26000" || (sqlState == "0A000" && routine == "RevalidateCachedQuery")
-    }
+    var meansStalePlan: Bool { sqlState == "26000" || (sqlState == "0A000" && routine == "RevalidateCachedQuery") }
 }

@@ -31,9 +31,7 @@ extension Reactor {
         }
     }
 
-    private var unavailable: PostgresError {
-        .unavailable(lastRefusal ?? "no connection yet")
-    }
+    private var unavailable: PostgresError { .unavailable(lastRefusal ?? "no connection yet") }
 
     private func sweepPending() {
         let isDown = outages.pipelined.exceedsPatience(at: now)
@@ -70,8 +68,7 @@ extension Reactor {
     private func limit(of connection: Connection) -> Nanoseconds {
         if connection.isSuspect { return Listener.probeTimeout }
         guard connection.isReady, connection.listener == nil else { return Self.grace }
-        let timeout =
-            connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
+        let timeout = connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
         return Nanoseconds(timeout) + Self.grace
     }
 }

@@ -97,8 +97,7 @@ final class Reactor {
             waiting: pending.count + repeated.count + leaseWaiters.count,
             inFlight: connections.reduce(0) { $0 + $1.requestsInFlight },
             connections: connections.count(where: \.isReady),
-            transactions: leasedConnections.reduce(0) { $0 + ($1.lease == nil ? 0 : 1) },
-            reconnects: reconnects,
+            transactions: leasedConnections.reduce(0) { $0 + ($1.lease == nil ? 0 : 1) }, reconnects: reconnects,
             isReachable: pipelinedConnections.contains(where: \.isReady))
     }
 

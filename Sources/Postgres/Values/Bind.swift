@@ -13,13 +13,9 @@ package struct Bind: Sendable {
         self.fault = fault
     }
 
-    init(type: UInt32, fault: String) {
-        self.init(type: type, value: nil, fault: fault)
-    }
+    init(type: UInt32, fault: String) { self.init(type: type, value: nil, fault: fault) }
 
-    package static func uuid(_ value: UUID?) -> Self {
-        Self(type: TypeOID.uuid, value: value?.bytes)
-    }
+    package static func uuid(_ value: UUID?) -> Self { Self(type: TypeOID.uuid, value: value?.bytes) }
 
     /// A `text`, which must not contain U+0000.
     ///
@@ -34,22 +30,16 @@ package struct Bind: Sendable {
     }
 
     /// A `bytea`; this overload lets a bare `nil` compile, whose type the generic one cannot infer.
-    package static func bytes(_ value: [UInt8]?) -> Self {
-        Self(type: TypeOID.bytes, value: value)
-    }
+    package static func bytes(_ value: [UInt8]?) -> Self { Self(type: TypeOID.bytes, value: value) }
 
     /// An `int8`.
     package static func int(_ value: Int?) -> Self {
         Self(type: TypeOID.int8, value: value.map { Int64($0).bigEndianBytes })
     }
 
-    package static func int4(_ value: Int32?) -> Self {
-        Self(type: TypeOID.int4, value: value?.bigEndianBytes)
-    }
+    package static func int4(_ value: Int32?) -> Self { Self(type: TypeOID.int4, value: value?.bigEndianBytes) }
 
-    package static func bool(_ value: Bool?) -> Self {
-        Self(type: TypeOID.bool, value: value.map { [$0 ? 1 : 0] })
-    }
+    package static func bool(_ value: Bool?) -> Self { Self(type: TypeOID.bool, value: value.map { [$0 ? 1 : 0] }) }
 
     package static func double(_ value: Double?) -> Self {
         Self(type: TypeOID.float8, value: value?.bitPattern.bigEndianBytes)

@@ -8,9 +8,7 @@ package protocol PostgresElement {
 }
 
 extension Array: PostgresDecodable where Element: PostgresElement {
-    package static func decode(_ cell: Cell) throws(PostgresError) -> Self {
-        try Element.decodeArray(cell)
-    }
+    package static func decode(_ cell: Cell) throws(PostgresError) -> Self { try Element.decodeArray(cell) }
 }
 
 extension UInt8: PostgresElement {

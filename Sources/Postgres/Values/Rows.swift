@@ -18,9 +18,7 @@ package struct Rows: Sendable, RandomAccessCollection {
     }
 
     /// The number of rows changed by INSERT, UPDATE, DELETE or MERGE, or returned by SELECT; 0 for other statements.
-    package var affected: Int {
-        answer.flatMap { Int(String(cString: PQcmdTuples($0.raw))) } ?? 0
-    }
+    package var affected: Int { answer.flatMap { Int(String(cString: PQcmdTuples($0.raw))) } ?? 0 }
 
     /// The rows, each decoded by `body`.
     package func decoded<Value>(_ body: (inout Row) throws -> Value) rethrows -> [Value] {
@@ -64,13 +62,9 @@ package struct Row: Sendable {
 final class Answer: @unchecked Sendable {
     let raw: OpaquePointer
 
-    init(owning raw: OpaquePointer) {
-        self.raw = raw
-    }
+    init(owning raw: OpaquePointer) { self.raw = raw }
 
-    deinit {
-        PQclear(raw)
-    }
+    deinit { PQclear(raw) }
 
     func bytes(row: Int32, column: Int32) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: PQgetvalue(raw, row, column), count: Int(PQgetlength(raw, row, column)))

@@ -54,9 +54,7 @@ public struct RedirectCallback: Sendable, Equatable {
     public let parameters: [String: String]
 
     /// Creates a callback from its parameters.
-    public init(parameters: [String: String]) {
-        self.parameters = parameters
-    }
+    public init(parameters: [String: String]) { self.parameters = parameters }
 
     /// The value of a parameter.
     public subscript(name: String) -> String? { parameters[name] }

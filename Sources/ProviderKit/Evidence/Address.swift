@@ -6,9 +6,7 @@ public enum Address: Sendable, Hashable {
     case phone(PhoneNumber)
 
     /// The kinds of address.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case email, phone
-    }
+    public enum Kind: String, Sendable, Hashable, CaseIterable { case email, phone }
 
     /// The kind of the address.
     public var kind: Kind {
@@ -33,9 +31,7 @@ public enum Address: Sendable, Hashable {
 }
 
 extension Address: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case email, phone
-    }
+    private enum CodingKeys: String, CodingKey { case email, phone }
 
     /// Decodes `{"email": …}` or `{"phone": …}`.
     public init(from decoder: any Decoder) throws {

@@ -21,9 +21,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         guard typed.utf8.count <= 1024 else { return nil }
         let parts = typed.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let local = Self.normalisedLocalPart(parts[0]), let domain = Self.aLabels(parts[1])
-        else {
-            return nil
-        }
+        else { return nil }
         value = "\(local)@\(domain)"
         guard value.utf8.count <= 254 else { return nil }
     }
@@ -86,8 +84,7 @@ extension Unicode.Scalar {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
             .spaceSeparator:
             true
-        default:
-            properties.isDefaultIgnorableCodePoint
+        default: properties.isDefaultIgnorableCodePoint
         }
     }
 

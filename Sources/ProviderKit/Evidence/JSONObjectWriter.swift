@@ -8,9 +8,7 @@ package struct JSONObjectWriter {
     }
 
     /// The object with the members added so far.
-    package var object: [UInt8] {
-        bytes + [UInt8(ascii: "}")]
-    }
+    package var object: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     /// The finished object, without the copy that `object` makes.
     package consuming func finished() -> [UInt8] {
@@ -18,9 +16,7 @@ package struct JSONObjectWriter {
         return bytes
     }
 
-    package mutating func add(_ name: some CodingKey, _ value: some JSONWritable) {
-        add(name.stringValue, value)
-    }
+    package mutating func add(_ name: some CodingKey, _ value: some JSONWritable) { add(name.stringValue, value) }
 
     package mutating func add(_ name: String, _ value: some JSONWritable) {
         separate()
@@ -57,9 +53,7 @@ extension JSONObjectWriter {
     }
 
     /// Writes a number, `true`, `false` or `null`.
-    package mutating func write(literal: String) {
-        bytes.append(contentsOf: literal.utf8)
-    }
+    package mutating func write(literal: String) { bytes.append(contentsOf: literal.utf8) }
 
     /// Writes a quoted text with the necessary escapes (RFC 8259, 7).
     package mutating func write(_ text: String) {

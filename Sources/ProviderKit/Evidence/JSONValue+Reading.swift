@@ -5,9 +5,7 @@ extension JSONValue {
     ///
     /// - Returns: `nil` if the text is not strictly JSON, is nested deeper than 16 levels, contains U+0000, or has a
     ///   name of more than 128 bytes or with more than 32 combining marks in a row.
-    public init?(json bytes: [UInt8]) {
-        self.init(json: bytes, refusingRepeatedNames: false)
-    }
+    public init?(json bytes: [UInt8]) { self.init(json: bytes, refusingRepeatedNames: false) }
 
     /// Parses untrusted JSON, and can also refuse objects with two members of the same name.
     package init?(json bytes: [UInt8], refusingRepeatedNames: Bool) {

@@ -46,17 +46,13 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     }()
 
     /// The country code and the first three digits after it, as in `+33612`: about the range of one carrier.
-    package var range: String {
-        String(value.prefix(1 + countryCodeLength + 3))
-    }
+    package var range: String { String(value.prefix(1 + countryCodeLength + 3)) }
 
     /// The number itself: treat it as personal data and keep it out of logs.
     public var description: String { value }
 
     /// Reads a NUL-terminated C array, which Swift imports as a tuple.
     private static func text<Characters>(_ characters: inout Characters) -> String {
-        withUnsafeBytes(of: &characters) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        withUnsafeBytes(of: &characters) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }

@@ -27,9 +27,7 @@ extension StringProtocol {
 
 extension Sequence where Element: StringProtocol {
     /// Whether one of the texts has the same bytes in UTF-8.
-    public func containsBytes(of text: some StringProtocol) -> Bool {
-        contains { $0.hasSameBytes(as: text) }
-    }
+    public func containsBytes(of text: some StringProtocol) -> Bool { contains { $0.hasSameBytes(as: text) } }
 }
 
 extension RawRepresentable where RawValue == String, Self: CaseIterable {

@@ -6,9 +6,7 @@ public struct TokenClaims: Sendable, Equatable {
     public let all: [String: JSONValue]
 
     /// Creates claims from a token's payload.
-    public init(_ all: [String: JSONValue]) {
-        self.all = all
-    }
+    public init(_ all: [String: JSONValue]) { self.all = all }
 
     /// A claim by name; `.null` if there is none.
     public subscript(name: String) -> JSONValue { all[name] ?? .null }
@@ -32,9 +30,7 @@ public struct TokenClaims: Sendable, Equatable {
     public var provenAt: Date { statedAuthentication ?? issuedAt ?? .epoch }
 
     /// `aud`, which may be a string or a list.
-    public var audiences: [String] {
-        self["aud"].string.map { [$0] } ?? self["aud"].array?.compactMap(\.string) ?? []
-    }
+    public var audiences: [String] { self["aud"].string.map { [$0] } ?? self["aud"].array?.compactMap(\.string) ?? [] }
 
     /// Identifies the token by a claim such as `jti`; `nil` if the token lacks that claim or `exp`.
     public func singleUse(by claim: String) -> SingleUse? {

@@ -21,9 +21,7 @@ public struct AddressRange: Sendable, Hashable {
     }
 
     /// Whether the range contains an address; an IPv4 address that is mapped into IPv6 counts as IPv4.
-    public func contains(_ address: String) -> Bool {
-        IPAddress(address).map { contains($0) } ?? false
-    }
+    public func contains(_ address: String) -> Bool { IPAddress(address).map { contains($0) } ?? false }
 
     package func contains(_ address: IPAddress) -> Bool {
         guard address.bytes.count == network.count else { return false }

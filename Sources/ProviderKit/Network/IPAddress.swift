@@ -28,9 +28,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: bytes.starts(with: Self.mappingPrefix) ? Array(bytes.suffix(4)) : bytes)
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The address in the canonical form of RFC 5952.
     package var description: String {

@@ -1,8 +1,6 @@
 /// A schema (JSON Schema 2020-12) for the OpenAPI document; one without a kind allows any value.
 public struct JSONSchema: Sendable, Equatable {
-    package enum Kind: String, Sendable {
-        case array, boolean, integer, null, number, object, string
-    }
+    package enum Kind: String, Sendable { case array, boolean, integer, null, number, object, string }
 
     package var kinds: Set<Kind>
     package var format: String?
@@ -123,9 +121,7 @@ extension JSONSchema {
 package indirect enum Indirect<Value: Sendable & Equatable>: Sendable, Equatable {
     case value(Value)
 
-    package init(wrappedValue: Value) {
-        self = .value(wrappedValue)
-    }
+    package init(wrappedValue: Value) { self = .value(wrappedValue) }
 
     package var wrappedValue: Value {
         get {

@@ -20,9 +20,7 @@ extension RequestPayload {
     public static var schema: JSONSchema { fields.schema }
 
     /// Reads the fields in their order.
-    public init(from decoder: any Decoder) throws {
-        self = try Self.fields.read(decoder)
-    }
+    public init(from decoder: any Decoder) throws { self = try Self.fields.read(decoder) }
 }
 
 /// The fields of a request's JSON object, and the initializer that takes their values.

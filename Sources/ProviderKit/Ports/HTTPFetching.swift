@@ -43,9 +43,7 @@ public struct FetchRequest: Sendable, Equatable {
 
     /// The encoded form (WHATWG URL, 5.2), with its fields sorted by name.
     public var encodedForm: String? {
-        form?.sorted { $0.key < $1.key }
-            .map { "\($0.key.formEncoded)=\($0.value.formEncoded)" }
-            .joined(separator: "&")
+        form?.sorted { $0.key < $1.key }.map { "\($0.key.formEncoded)=\($0.value.formEncoded)" }.joined(separator: "&")
     }
 }
 
@@ -75,8 +73,7 @@ public struct FetchResponse: Sendable {
     /// response has no valid `max-age`.
     public func lifetime(in bounds: ClosedRange<Int>, standard: Int) -> Duration {
         let header = headers["cache-control"].flatMap { $0.utf8.count <= 1024 ? $0 : nil } ?? ""
-        let directives = header.lowercased().split(separator: ",")
-            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let directives = header.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         if directives.contains("no-store") || directives.contains("no-cache") { return .seconds(bounds.lowerBound) }
         let age = directives.lazy.filter { $0.hasPrefix("max-age=") }.compactMap { Int($0.dropFirst(8)) }.first
         return .seconds(min(max(age ?? standard, bounds.lowerBound), bounds.upperBound))

@@ -27,9 +27,7 @@ public struct UnreadableKeys: Error, Sendable {
     public let reason: String
 
     /// Creates the error.
-    public init(reason: String) {
-        self.reason = reason
-    }
+    public init(reason: String) { self.reason = reason }
 }
 
 /// The requirements that a token must meet.

@@ -6,9 +6,7 @@ public struct SettingsSchema: Sendable {
     public let fields: [SettingField]
 
     /// Creates a schema of fields with unique names.
-    public init(_ fields: [SettingField]) {
-        self.fields = fields
-    }
+    public init(_ fields: [SettingField]) { self.fields = fields }
 }
 
 /// One setting.

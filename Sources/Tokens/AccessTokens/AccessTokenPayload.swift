@@ -26,10 +26,9 @@ struct AccessTokenPayload: Decodable {
             let token = UUID(uuidString: jti)
         else { return nil }
         return AccessTokenClaims(
-            issuer: iss, audience: aud, uid: account, sessionID: session, tokenID: token, issuedAt: iat,
-            expiresAt: exp, authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider,
-            providerUid: providerUid, email: email, emailVerified: emailVerified, phone: phone,
-            phoneVerified: phoneVerified)
+            issuer: iss, audience: aud, uid: account, sessionID: session, tokenID: token, issuedAt: iat, expiresAt: exp,
+            authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider, providerUid: providerUid,
+            email: email, emailVerified: emailVerified, phone: phone, phoneVerified: phoneVerified)
     }
 }
 

@@ -34,13 +34,9 @@ final class VerifiedTokenCache: Sendable {
     private let capacity: Int
 
     /// - Parameter capacity: the number of entries in one generation; 0 disables the cache.
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
-    var count: Int {
-        generations.withLock { $0.young.count + $0.old.count }
-    }
+    var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     subscript(key: Key) -> Entry? {
         generations.withLock { generations in
@@ -51,9 +47,7 @@ final class VerifiedTokenCache: Sendable {
         }
     }
 
-    func insert(_ entry: Entry, for key: Key) {
-        generations.withLock { insert(entry, for: key, into: &$0) }
-    }
+    func insert(_ entry: Entry, for key: Key) { generations.withLock { insert(entry, for: key, into: &$0) } }
 
     private func insert(_ entry: Entry, for key: Key, into generations: inout Generations) {
         guard capacity > 0 else { return }

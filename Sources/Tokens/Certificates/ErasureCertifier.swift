@@ -6,9 +6,7 @@ import ProviderKit
 package struct ErasureCertifier: ErasureCertification {
     private let keys: KeyRing
 
-    package init(keys: KeyRing) {
-        self.keys = keys
-    }
+    package init(keys: KeyRing) { self.keys = keys }
 
     fileprivate struct Payload: Encodable {
         struct Processor: Encodable {

@@ -23,9 +23,7 @@ package enum Base64URL {
                 text.append(alphabet[Int(buffer >> bits & 63)])
             }
         }
-        if bits > 0 {
-            text.append(alphabet[Int(buffer << (6 - bits) & 63)])
-        }
+        if bits > 0 { text.append(alphabet[Int(buffer << (6 - bits) & 63)]) }
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -104,9 +104,7 @@ extension KeyRing {
 
 extension KeyRing {
     /// Loads the keys again; call it after another replica changed them.
-    package func reload(_ application: Application.ID) async throws {
-        _ = try await load(application)
-    }
+    package func reload(_ application: Application.ID) async throws { _ = try await load(application) }
 
     /// Loads the keys of all applications again, even if loading fails for one of them.
     ///

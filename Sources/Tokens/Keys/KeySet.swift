@@ -21,7 +21,5 @@ struct KeySet: Sendable {
         published.first { $0.header.elementsEqual(header) }
     }
 
-    func publishes(_ kid: String) -> Bool {
-        published.contains { $0.kid == kid }
-    }
+    func publishes(_ kid: String) -> Bool { published.contains { $0.kid == kid } }
 }

@@ -54,9 +54,7 @@ extension SigningKey {
     /// - Throws: `TokensError.unsupportedKeySize`.
     package static func generate(_ algorithm: SigningAlgorithm, bits: Int) async throws -> SigningKey {
         try await withCheckedThrowingContinuation { continuation in
-            generation.async {
-                continuation.resume(with: Result { try SigningKey(drawing: algorithm, bits: bits) })
-            }
+            generation.async { continuation.resume(with: Result { try SigningKey(drawing: algorithm, bits: bits) }) }
         }
     }
 
@@ -93,9 +91,7 @@ extension SigningKey {
                 let key = try Curve25519.Signing.PrivateKey(rawRepresentation: privateKey)
                 try self.init(.ed25519(key, key.publicKey))
             }
-        } catch {
-            throw TokensError.malformedSigningKey(algorithm)
-        }
+        } catch { throw TokensError.malformedSigningKey(algorithm) }
     }
 
     /// The private key, which must be encrypted before it is stored: PKCS #1 in DER for RSA, 32 bytes for the others.
@@ -131,8 +127,7 @@ extension SigningKey {
         case .p256(_, let key):
             guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
             return key.isValidSignature(signature, for: message)
-        case .ed25519(_, let key):
-            return key.isValidSignature(signature, for: message)
+        case .ed25519(_, let key): return key.isValidSignature(signature, for: message)
         }
     }
 }

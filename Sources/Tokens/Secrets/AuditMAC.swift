@@ -6,9 +6,7 @@ internal import ProviderKit
 package struct AuditMAC: AuditAuthentication {
     private let key: SymmetricKey
 
-    package init(rootKey: RootKey) {
-        key = rootKey.key(for: .audit)
-    }
+    package init(rootKey: RootKey) { key = rootKey.key(for: .audit) }
 
     package func digest(of events: [AuditEvent]) -> [UInt8] {
         var hash = SHA256()

@@ -39,7 +39,6 @@ struct KeyedSeal: Sendable {
 extension SymmetricKey {
     /// Derives the key for one purpose (HKDF-SHA256, RFC 5869).
     func derived(for purpose: String) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: self, info: Array("gatehouse v1 \(purpose)".utf8), outputByteCount: 32)
+        HKDF<SHA256>.deriveKey(inputKeyMaterial: self, info: Array("gatehouse v1 \(purpose)".utf8), outputByteCount: 32)
     }
 }

@@ -29,9 +29,7 @@ package struct MasterKeys: Sendable {
         return KeyedSeal(secret: SymmetricKey(data: bytes), label: "root key")
     }
 
-    func wrap(_ rootKey: [UInt8]) throws -> [UInt8] {
-        try current.seal(rootKey, authenticating: [])
-    }
+    func wrap(_ rootKey: [UInt8]) throws -> [UInt8] { try current.seal(rootKey, authenticating: []) }
 
     /// - Returns: the root key, and whether to wrap it again because a previous key opened it.
     /// - Throws: `TokensError.unreadableRootKey`.

@@ -30,9 +30,7 @@ struct PublishedKeySource {
     private var lastForced = Date.distantPast
     private var lastFailed: Date?
 
-    init(coolDown: TimeInterval) {
-        self.coolDown = coolDown
-    }
+    init(coolDown: TimeInterval) { self.coolDown = coolDown }
 
     /// Decides how to get the key for a token; `isFound` returns whether a set contains that key.
     mutating func step(at now: Date, isFound: (UpstreamKeySet) -> Bool) -> Step {
@@ -40,9 +38,7 @@ struct PublishedKeySource {
         guard let keys, now < freshUntil.addingTimeInterval(Self.grace) else {
             return isPaused && !isFetching ? .fail : .wait(fetching: begin(at: now))
         }
-        guard !isFound(keys) else {
-            return .use(keys, fetching: now >= freshUntil && !isPaused && begin(at: now))
-        }
+        guard !isFound(keys) else { return .use(keys, fetching: now >= freshUntil && !isPaused && begin(at: now)) }
         guard !isFetching else { return .wait(fetching: false) }
         guard !isPaused, !Self.isWithin(coolDown, after: lastForced, now) else {
             return lastFailed == nil ? .refuse : .fail
@@ -64,9 +60,7 @@ struct PublishedKeySource {
     }
 
     /// Applies `coolDown` to the last fetch, because it did not return the key of a waiting token.
-    mutating func missed() {
-        lastForced = max(lastForced, fetchBegan)
-    }
+    mutating func missed() { lastForced = max(lastForced, fetchBegan) }
 
     private mutating func begin(at now: Date) -> Bool {
         guard !isFetching else { return false }

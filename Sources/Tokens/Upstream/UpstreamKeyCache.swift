@@ -52,9 +52,7 @@ final class UpstreamKeyCache: Sendable {
         }
     }
 
-    deinit {
-        orders.finish()
-    }
+    deinit { orders.finish() }
 
     /// Returns the published key that fits a token.
     /// - Throws: `ProviderError.refused` if there is none; `ProviderError.unavailable` if the source does not answer.

@@ -15,9 +15,7 @@ package final class UpstreamTokenVerifier: TokenVerifying {
     private let configured = Mutex<[TokenKeys: UpstreamKeySet]>([:])
 
     /// `coolDown` is the minimum time between two fetches caused by tokens with unknown keys.
-    package init(
-        http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration = .seconds(30)
-    ) {
+    package init(http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration = .seconds(30)) {
         self.now = now
         published = UpstreamKeyCache(http: http, now: now, coolDown: coolDown)
     }
