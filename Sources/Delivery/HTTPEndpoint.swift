@@ -56,8 +56,7 @@ extension HTTPPosting {
         }
         switch status {
         case 200..<300: return
-        case 408, 429: throw DeliveryError.gatewayDeferred(status: status)
-        case 400..<500: throw DeliveryError.gatewayRefused(status: status)
+        case 400..<500 where status != 408 && status != 429: throw DeliveryError.gatewayRefused(status: status)
         default: throw DeliveryError.gatewayDeferred(status: status)
         }
     }

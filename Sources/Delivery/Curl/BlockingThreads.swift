@@ -13,9 +13,7 @@ package final class BlockingThreads: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    package init(limit: Int) {
-        self.limit = max(1, limit)
-    }
+    package init(limit: Int) { self.limit = max(1, limit) }
 
     /// Runs `work` on a thread and returns when it is done.
     ///
@@ -42,9 +40,7 @@ package final class BlockingThreads: Sendable {
         }
         guard needsThread else { return }
         Thread.detachNewThread {
-            while let job = self.next() {
-                job.perform()
-            }
+            while let job = self.next() { job.perform() }
         }
     }
 
@@ -71,9 +67,7 @@ extension BlockingThreads {
         private let state = Mutex(State())
         private let work: @Sendable (_ isAbandoned: () -> Bool) throws -> Void
 
-        init(_ work: @escaping @Sendable (_ isAbandoned: () -> Bool) throws -> Void) {
-            self.work = work
-        }
+        init(_ work: @escaping @Sendable (_ isAbandoned: () -> Bool) throws -> Void) { self.work = work }
 
         func perform() {
             guard !isAbandoned else { return }
@@ -87,9 +81,7 @@ extension BlockingThreads {
                 state.principal = state.isAbandoned ? nil : principal
                 return state.isAbandoned
             }
-            if isTooLate {
-                principal.resume(throwing: CancellationError())
-            }
+            if isTooLate { principal.resume(throwing: CancellationError()) }
         }
 
         func abandon() {
@@ -98,9 +90,6 @@ extension BlockingThreads {
         }
 
         private var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
-
-        private func takeCaller() -> CheckedContinuation<Void, any Error>? {
-            state.withLock { $0.principal.take() }
-        }
+        private func takeCaller() -> CheckedContinuation<Void, any Error>? { state.withLock { $0.principal.take() } }
     }
 }

@@ -30,7 +30,5 @@ enum Curl {
 }
 
 extension Duration {
-    var milliseconds: Int {
-        Int(clamping: Int64((self / .milliseconds(1)).rounded(.up)))
-    }
+    var milliseconds: Int { Int(clamping: Int64((self / .milliseconds(1)).rounded(.up))) }
 }

@@ -44,9 +44,6 @@ package struct RevocationHandler: QueueHandler {
     }
 
     package func metadata(of entry: TakenRevocation) -> Logger.Metadata {
-        [
-            "revocation": "\(entry.id.text)", "provider": "\(entry.provider)",
-            "application": "\(entry.applicationName)",
-        ]
+        ["revocation": "\(entry.id.text)", "provider": "\(entry.provider)", "application": "\(entry.applicationName)"]
     }
 }

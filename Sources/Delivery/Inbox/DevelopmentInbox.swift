@@ -41,7 +41,5 @@ package final class DevelopmentInbox: MessageTransport, TextTransport, Inbox {
         }
     }
 
-    package func messages() -> [DeliveredMessage] {
-        kept.withLock { $0.reversed() }
-    }
+    package func messages() -> [DeliveredMessage] { kept.withLock { $0.reversed() } }
 }

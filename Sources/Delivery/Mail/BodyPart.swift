@@ -26,15 +26,11 @@ struct BodyPart {
             }
             previous = byte
         }
-        if normalised.last == 0x0A {
-            normalised.removeLast()
-        }
+        if normalised.last == 0x0A { normalised.removeLast() }
         return normalised.split(separator: 0x0A, omittingEmptySubsequences: false)
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x20...0x7E).contains(byte) || byte == 0x09
-    }
+    private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) || byte == 0x09 }
 
     /// Encodes a line as quoted-printable (RFC 2045, 6.7): at most 76 characters, and no blank at the end.
     private static func quotedPrintable(_ line: ArraySlice<UInt8>) -> String {

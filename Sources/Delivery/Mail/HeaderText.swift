@@ -42,8 +42,7 @@ enum HeaderText {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default:
-            "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
+        default: "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
         }
     }
 
@@ -55,9 +54,7 @@ enum HeaderText {
         var chunks: [[UInt8]] = [[]]
         for scalar in line.unicodeScalars {
             let bytes = Array(scalar.utf8)
-            if let last = chunks.last, last.count + bytes.count > 39 {
-                chunks.append([])
-            }
+            if let last = chunks.last, last.count + bytes.count > 39 { chunks.append([]) }
             chunks[chunks.count - 1] += bytes
         }
         return chunks.map { "=?UTF-8?B?\(Data($0).base64EncodedString())?=" }.joined(separator: "\r\n ")

@@ -22,9 +22,7 @@ package struct Mailbox: Sendable, Equatable, CustomStringConvertible {
         displayName = name
     }
 
-    package var description: String {
-        displayName.isEmpty ? address.value : "\(displayName) <\(address.value)>"
-    }
+    package var description: String { displayName.isEmpty ? address.value : "\(displayName) <\(address.value)>" }
 
     private static func split(_ text: String, field: String) throws(DeliveryError) -> (name: String, typed: String) {
         guard text.last == ">", let open = text.lastIndex(of: "<") else { return ("", text) }

@@ -10,7 +10,6 @@ package protocol QueueHandler: Sendable {
 
     static var settings: QueueSettings { get }
     static var log: QueueLog { get }
-
     var queue: any LeasedQueue<Entry> { get }
     /// The lanes to take entries from, according to the current configuration.
     var lanes: [Entry.Lane] { get }

@@ -166,9 +166,7 @@ extension QueueWorker {
     /// Makes one attempt and records its outcome; a cancelled attempt is not recorded, because it may have succeeded.
     private func process(_ entry: Entry) async {
         do {
-            let isDelivered = try await withinAnAttempt {
-                try await self.handler.deliver(entry, at: self.time.now())
-            }
+            let isDelivered = try await withinAnAttempt { try await self.handler.deliver(entry, at: self.time.now()) }
             state.withLock { state in
                 guard isDelivered else { return }
                 state.statistics.sent += 1
@@ -222,9 +220,7 @@ extension QueueWorker {
         } else {
             logger.error(log.givenUp, metadata: metadata)
         }
-        await record(entry) {
-            try await self.handler.queue.markFailed(entry, reason: error.reason, retryAfter: delay)
-        }
+        await record(entry) { try await self.handler.queue.markFailed(entry, reason: error.reason, retryAfter: delay) }
     }
 
     /// Tries for a few seconds to record an outcome; if that fails, the entry is delivered again.

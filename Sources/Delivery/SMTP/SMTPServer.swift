@@ -38,14 +38,10 @@ package struct SMTPServer: Sendable, Equatable {
         }
         let mode = try Self.startTLS(url.queryItems ?? [], refusal: refusal)
         switch url.scheme?.lowercased() {
-        case "smtps" where mode == nil:
-            security = .implicit
-        case "smtps":
-            throw refusal("has `starttls`, which `smtps` does not know")
-        case "smtp":
-            security = mode ?? (user == nil ? .optional : .required)
-        default:
-            throw refusal("is neither `smtp://` nor `smtps://`")
+        case "smtps" where mode == nil: security = .implicit
+        case "smtps": throw refusal("has `starttls`, which `smtps` does not know")
+        case "smtp": security = mode ?? (user == nil ? .optional : .required)
+        default: throw refusal("is neither `smtp://` nor `smtps://`")
         }
         port = url.port ?? (security == .implicit ? 465 : 25)
         guard (1...65535).contains(port) else { throw refusal("has a port out of range") }
@@ -72,6 +68,5 @@ package struct SMTPServer: Sendable, Equatable {
 extension SMTPServer: CustomStringConvertible, CustomReflectable {
     /// The host and port, without the login.
     package var description: String { "\(host):\(port)" }
-
     package var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }
 }

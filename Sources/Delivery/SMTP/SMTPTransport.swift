@@ -38,10 +38,7 @@ package struct SMTPTransport: MessageTransport {
     package func send(_ mail: Mail) async throws {
         let exchange = SMTPExchange(
             server: server, authorities: authorities, deadlines: deadlines, sender: mail.from.address.value,
-            recipient: mail.to.value,
-            content: MIMEMessage(mail).bytes)
-        try await threads.run { isAbandoned in
-            try exchange.perform(isAbandoned: isAbandoned)
-        }
+            recipient: mail.to.value, content: MIMEMessage(mail).bytes)
+        try await threads.run { isAbandoned in try exchange.perform(isAbandoned: isAbandoned) }
     }
 }

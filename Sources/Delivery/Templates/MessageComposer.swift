@@ -37,9 +37,7 @@ package struct MessageComposer: Sendable {
         let layers = [try TemplateOverrides.builtIn(), overrides.common]
         common = try TemplateSet.sets(layers)
         var applications: [String: [String: TemplateSet]] = [:]
-        for (name, layer) in overrides.applications {
-            applications[name] = try TemplateSet.sets(layers + [layer])
-        }
+        for (name, layer) in overrides.applications { applications[name] = try TemplateSet.sets(layers + [layer]) }
         self.applications = applications
     }
 

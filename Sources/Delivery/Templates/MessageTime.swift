@@ -15,8 +15,7 @@ enum MessageTime {
             "\(format(date, "\(day: .defaultDigits). \(month: .wide) \(year: .defaultDigits)", in: "de")), \(time) Uhr (UTC)"
         case "es":
             "\(format(date, "\(day: .defaultDigits) de \(month: .wide) de \(year: .defaultDigits)", in: "es")), \(time) UTC"
-        default:
-            "\(format(date, "\(year: .padded(4))-\(month: .twoDigits)-\(day: .twoDigits)")) \(time) UTC"
+        default: "\(format(date, "\(year: .padded(4))-\(month: .twoDigits)-\(day: .twoDigits)")) \(time) UTC"
         }
     }
 

@@ -136,8 +136,7 @@ extension MessageTopic {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accountsMerged,
             .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged:
             true
-        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink:
-            false
+        case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink: false
         }
     }
 

@@ -16,9 +16,7 @@ struct TemplateSet: Sendable {
     /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if parts of a message are missing.
     static func sets(_ layers: [TemplateLayer]) throws(DeliveryError) -> [String: TemplateSet] {
         var sets: [String: TemplateSet] = [:]
-        for tag in Set(layers.flatMap(\.languages.keys)) {
-            sets[tag] = try TemplateSet(language: tag, layers: layers)
-        }
+        for tag in Set(layers.flatMap(\.languages.keys)) { sets[tag] = try TemplateSet(language: tag, layers: layers) }
         return sets
     }
 

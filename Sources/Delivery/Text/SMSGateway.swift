@@ -43,6 +43,5 @@ package struct SMSGateway: Sendable, Equatable {
 extension SMSGateway: CustomStringConvertible, CustomReflectable {
     /// The host only, because login, path and query may contain secrets.
     package var description: String { URLComponents(string: endpoint.url)?.host ?? "" }
-
     package var customMirror: Mirror { Mirror(self, children: ["host": description]) }
 }

@@ -16,9 +16,7 @@ package struct Webhook: Sendable {
     private let signingKey: SymmetricKey
 
     /// - Throws: `DeliveryError.invalidSetting` for an invalid URL, or a secret that is not `whsec_` and base64.
-    package init(
-        name: String, url: String, secret: String, events: Set<AccountEvent.Kind>
-    ) throws(DeliveryError) {
+    package init(name: String, url: String, secret: String, events: Set<AccountEvent.Kind>) throws(DeliveryError) {
         let prefix = "whsec_"
         guard secret.hasPrefix(prefix), let key = Data(base64Encoded: String(secret.dropFirst(prefix.count))),
             !key.isEmpty
@@ -75,15 +73,9 @@ extension Webhook {
 package final class CurrentWebhooks: WebhookSubscriptions {
     private let current: Mutex<[Webhook]>
 
-    package init(_ webhooks: [Webhook]) {
-        current = Mutex(webhooks)
-    }
-
+    package init(_ webhooks: [Webhook]) { current = Mutex(webhooks) }
     package var all: [Webhook] { current.withLock { $0 } }
-
-    package func replace(with webhooks: [Webhook]) {
-        current.withLock { $0 = webhooks }
-    }
+    package func replace(with webhooks: [Webhook]) { current.withLock { $0 = webhooks } }
 
     package func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber] {
         all.filter { $0.events.contains(kind) }.map { WebhookSubscriber(url: $0.url, name: $0.name) }

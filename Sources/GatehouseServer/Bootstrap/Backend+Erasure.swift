@@ -25,9 +25,7 @@ extension Backend {
         Erasure(store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime())
     }
 
-    var purge: Purge {
-        Purge(store: store, erasure: erasure)
-    }
+    var purge: Purge { Purge(store: store, erasure: erasure) }
 
     func revocationQueue(_ scope: DeliveryScope = .all) -> TokenRevocationsTable {
         TokenRevocationsTable(database: database, sealing: sealer, scope: scope, arrivals: channel.outboxArrivals())

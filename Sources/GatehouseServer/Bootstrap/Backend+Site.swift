@@ -39,9 +39,7 @@ extension Backend {
             isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
     }
 
-    var outbox: OutboxTable {
-        OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals())
-    }
+    var outbox: OutboxTable { OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals()) }
 
     func events(_ scope: DeliveryScope = .all) -> WebhookDeliveriesTable {
         WebhookDeliveriesTable(database: database, scope: scope, arrivals: channel.outboxArrivals())

@@ -113,8 +113,7 @@ extension RunningServer {
                 logger: logger
             ) { [mix] in mix.replace(with: try await costs.read()) },
             RepeatedService(
-                every: .seconds(5), startsWithPause: false, failure: "The backlog can't be read for now",
-                logger: logger
+                every: .seconds(5), startsWithPause: false, failure: "The backlog can't be read for now", logger: logger
             ) { [backlog] in backlog.replace(with: try await waiting.look()) },
         ]
     }
@@ -124,9 +123,7 @@ extension RunningServer {
 final class CurrentBacklog: Sendable {
     private let last = Mutex(Backlog())
 
-    func replace(with backlog: Backlog) {
-        last.withLock { $0 = backlog }
-    }
+    func replace(with backlog: Backlog) { last.withLock { $0 = backlog } }
 
     var gauges: [MetricsPage.Gauge] {
         [
@@ -151,8 +148,7 @@ private struct ErasureLog: Sendable {
         var metadata: Logger.Metadata = ["receipt": "\(outcome.erasure.receipt.text)"]
         switch outcome.progress {
         case .success(.void), .success(.waiting): return
-        case .success(.erased(let missing)) where missing.isEmpty:
-            logger.info("account erased", metadata: metadata)
+        case .success(.erased(let missing)) where missing.isEmpty: logger.info("account erased", metadata: metadata)
         case .success(.erased(let missing)):
             metadata["without"] = "\(missing.map(\.name).joined(separator: ", "))"
             logger.warning("account erased, though some services have not acknowledged it", metadata: metadata)
@@ -205,9 +201,7 @@ private struct ReplicaService: Service {
                     for await _ in keyChanges { try? await backend.keys.reloadAll() }
                 }
                 group.addTask {
-                    while (try? await Task.sleep(for: Self.keyReload)) != nil {
-                        try? await backend.keys.reloadAll()
-                    }
+                    while (try? await Task.sleep(for: Self.keyReload)) != nil { try? await backend.keys.reloadAll() }
                 }
             }
         }

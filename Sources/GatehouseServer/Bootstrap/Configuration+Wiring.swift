@@ -56,9 +56,7 @@ extension Configuration.Delivery {
                 perRange: sms.budget.perPrefix.map(TextBudget.Limit.init)))
     }
 
-    func composer() throws -> MessageComposer {
-        try MessageComposer(overrides: templates ?? .none)
-    }
+    func composer() throws -> MessageComposer { try MessageComposer(overrides: templates ?? .none) }
 }
 
 extension Webhook {
@@ -82,9 +80,7 @@ extension Configuration.SMS {
 }
 
 extension TextBudget.Limit {
-    fileprivate init(_ rate: Rate) {
-        self.init(rate.count, per: rate.window)
-    }
+    fileprivate init(_ rate: Rate) { self.init(rate.count, per: rate.window) }
 }
 
 extension Configuration.Server {

@@ -6,10 +6,7 @@ internal import Synchronization
 final class LongestAccessLifetime: Sendable {
     private let lifetime: Mutex<Duration>
 
-    init(_ configuration: Configuration) {
-        lifetime = Mutex(configuration.longestAccessLifetime)
-    }
-
+    init(_ configuration: Configuration) { lifetime = Mutex(configuration.longestAccessLifetime) }
     var value: Duration { lifetime.withLock { $0 } }
 
     /// Raises the value if needed.
@@ -21,24 +18,16 @@ final class LongestAccessLifetime: Sendable {
 }
 
 extension Configuration {
-    fileprivate var longestAccessLifetime: Duration {
-        applications.map(\.policy.tokens.accessLifetime).max() ?? .zero
-    }
+    fileprivate var longestAccessLifetime: Duration { applications.map(\.policy.tokens.accessLifetime).max() ?? .zero }
 }
 
 /// The applications of the configuration in force, in the form that erasure needs.
 final class CurrentScopes: Sendable {
     private let scopes: Mutex<[ErasureScope]>
 
-    init(_ scopes: [ErasureScope]) {
-        self.scopes = Mutex(scopes)
-    }
-
+    init(_ scopes: [ErasureScope]) { self.scopes = Mutex(scopes) }
     var all: [ErasureScope] { scopes.withLock { $0 } }
-
-    func replace(with scopes: [ErasureScope]) {
-        self.scopes.withLock { $0 = scopes }
-    }
+    func replace(with scopes: [ErasureScope]) { self.scopes.withLock { $0 = scopes } }
 
     /// The pause between two searches for idle guests: a tenth of the shortest retention, from a second to ten minutes.
     var pause: Duration {

@@ -21,9 +21,7 @@ actor DatabaseHealth: Health {
     }
 
     init(database: Database) {
-        self.init {
-            (try? await Migrator(database: database, migrations: Migrations.all).isCurrent()) ?? false
-        }
+        self.init { (try? await Migrator(database: database, migrations: Migrations.all).isCurrent()) ?? false }
     }
 
     func isReady() async -> Bool {

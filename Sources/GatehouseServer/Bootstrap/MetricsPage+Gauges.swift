@@ -19,8 +19,7 @@ extension MetricsPage.Gauge {
         database(backend)
             + Self.hashing { hashing.statistics }
             + outcomes(
-                of: { workers.outbox.statistics },
-                sent: ("messages_sent_total", "Messages that a relay took."),
+                of: { workers.outbox.statistics }, sent: ("messages_sent_total", "Messages that a relay took."),
                 failed: ("messages_failed_total", "Attempts to send that will be repeated."),
                 givenUp: ("messages_given_up_total", "Messages that will not be tried again."))
             + outcomes(

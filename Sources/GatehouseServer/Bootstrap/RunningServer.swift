@@ -76,8 +76,7 @@ struct RunningServer {
     /// closed if a request does not arrive in full within `bodyDeadline`.
     func run(
         reload: ConfigurationWatcher?, signals: [UnixSignal] = [.sigterm, .sigint],
-        bodyDeadline: Duration = .seconds(30),
-        onRunning: @escaping @Sendable (_ port: Int) async -> Void
+        bodyDeadline: Duration = .seconds(30), onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
         let server = backend.configuration.server
         let (readiness, ready) = AsyncStream.makeStream(of: Void.self)
@@ -136,9 +135,7 @@ struct RunningServer {
         if !sections.isDisjoint(with: [.applications, .webhooks, .delivery]) {
             site.replace(with: try await backend.site(of: configuration))
         }
-        if sections.contains(.rateLimits) {
-            limits.replace(policy: configuration.rateLimits)
-        }
+        if sections.contains(.rateLimits) { limits.replace(policy: configuration.rateLimits) }
         if sections.contains(.webhooks) {
             backend.webhooks.replace(with: try configuration.webhooks.map { try Webhook($0) })
         }

@@ -19,9 +19,7 @@ package final class UpstreamPorts: ProviderPortsSource {
     /// The ports by provider; they are kept so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])
 
-    package init(network: OutboundNetwork = OutboundNetwork()) {
-        self.network = network
-    }
+    package init(network: OutboundNetwork = OutboundNetwork()) { self.network = network }
 
     package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts {
         made.withLock { made in
@@ -39,12 +37,6 @@ package final class UpstreamPorts: ProviderPortsSource {
     }
 
     package var statistics: [UpstreamStatistics] { network.statistics }
-
-    package func report(to logger: Logger) {
-        network.report(to: logger)
-    }
-
-    package func shutdown() async {
-        await network.shutdown()
-    }
+    package func report(to logger: Logger) { network.report(to: logger) }
+    package func shutdown() async { await network.shutdown() }
 }

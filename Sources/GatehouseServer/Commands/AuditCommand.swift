@@ -58,9 +58,7 @@ struct AuditCommand: ParsableCommand {
                 let applications = try await backend.audit.auditedApplications()
                     .filter { application == nil || $0.name == application }
                 if let application, applications.isEmpty { throw ServerError.unknownApplication(application) }
-                for (id, name) in applications {
-                    try await export(id, name: name, from: backend.audit)
-                }
+                for (id, name) in applications { try await export(id, name: name, from: backend.audit) }
             }
         }
 

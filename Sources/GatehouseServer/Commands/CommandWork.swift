@@ -9,9 +9,7 @@ final class CommandWork: Service {
     private let body: @Sendable () async throws -> Void
     private let outcome = Mutex<Result<Void, any Error>>(.failure(ServerError.interrupted))
 
-    init(_ body: @escaping @Sendable () async throws -> Void) {
-        self.body = body
-    }
+    init(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
 
     /// Runs the body and cancels it on a shutdown signal.
     func run() async {
@@ -26,9 +24,7 @@ final class CommandWork: Service {
     }
 
     /// - Throws: The body's error, or `ServerError.interrupted` if a signal ended it.
-    func result() throws {
-        try outcome.withLock { $0 }.get()
-    }
+    func result() throws { try outcome.withLock { $0 }.get() }
 }
 
 /// The accounts whose events a command delivers itself.
@@ -36,8 +32,5 @@ final class PurgedAccounts: Sendable {
     private let accounts = Mutex<Set<UUID>>([])
 
     var uids: Set<UUID> { accounts.withLock { $0 } }
-
-    func insert(_ uids: [UUID]) {
-        accounts.withLock { $0.formUnion(uids) }
-    }
+    func insert(_ uids: [UUID]) { accounts.withLock { $0.formUnion(uids) } }
 }

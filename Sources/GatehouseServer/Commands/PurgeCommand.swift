@@ -110,9 +110,7 @@ private struct PurgeRun: Sendable {
             accounts.insert(due.map(\.uid))
             let waiting = try await erase(due, of: scope)
             try await retry(waiting)
-            for erasure in try await erase(waiting, of: scope) {
-                print(try await line(about: erasure, of: scope))
-            }
+            for erasure in try await erase(waiting, of: scope) { print(try await line(about: erasure, of: scope)) }
             try await awaitDeliveries(of: scope)
         }
         _ = try await ExpiredRows(database: backend.database).remove()
@@ -180,9 +178,7 @@ private struct PurgeRun: Sendable {
     /// Waits while the condition holds, for a limited time.
     private func poll(while isOpen: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + Self.patience
-        while ContinuousClock.now < deadline, try await isOpen() {
-            try await Task.sleep(for: Self.pollInterval)
-        }
+        while ContinuousClock.now < deadline, try await isOpen() { try await Task.sleep(for: Self.pollInterval) }
     }
 
     /// Runs the body beside workers that log nothing, because the command itself prints the missing acknowledgements.

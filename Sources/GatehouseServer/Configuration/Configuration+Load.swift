@@ -47,8 +47,7 @@ extension Configuration {
     }
 
     private static func fingerprints(
-        of document: ConfigurationNode,
-        files: [(section: Section?, source: Source, content: String)]
+        of document: ConfigurationNode, files: [(section: Section?, source: Source, content: String)]
     ) -> [Section: Int] {
         var hashers: [Section: Hasher] = [:]
         for entry in document.entries {
@@ -101,9 +100,7 @@ private struct Assembly {
         }
         var urls: Set<String> = []
         for url in (root["webhooks"]?.items ?? []).compactMap({ $0["url"] })
-        where !urls.insert(url.text ?? "").inserted {
-            reader.report("another webhook has the same URL", at: url.place)
-        }
+        where !urls.insert(url.text ?? "").inserted { reader.report("another webhook has the same URL", at: url.place) }
     }
 
     func checkDefaultApplication(isAmong names: [String]) {

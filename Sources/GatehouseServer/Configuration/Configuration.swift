@@ -62,9 +62,7 @@ package struct Configuration: SettingsSection {
             }, required: true, help: "The applications, by name."),
     ]
 
-    package func application(named name: String) -> Application? {
-        applications.first { $0.name == name }
-    }
+    package func application(named name: String) -> Application? { applications.first { $0.name == name } }
 }
 
 extension Configuration {

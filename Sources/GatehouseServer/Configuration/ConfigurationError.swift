@@ -21,12 +21,8 @@ package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertibl
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     package let problems: [ConfigurationProblem]
 
-    init(_ problems: [ConfigurationProblem]) {
-        self.problems = problems
-    }
+    init(_ problems: [ConfigurationProblem]) { self.problems = problems }
 
     /// One line for each problem.
-    package var description: String {
-        problems.map(\.description).joined(separator: "\n")
-    }
+    package var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -39,9 +39,7 @@ struct Banner {
     }
 
     /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.
-    private func field(_ name: String) -> String {
-        #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"#
-    }
+    private func field(_ name: String) -> String { #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"# }
 
     /// A shell line that creates and signs a token with `openssl` only.
     private var signing: String {

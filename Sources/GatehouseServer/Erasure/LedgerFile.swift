@@ -27,14 +27,10 @@ struct LedgerFile: ErasureLedger {
     private static let queue = DispatchQueue(label: "gatehouse.erasure-ledger", qos: .utility)
 
     /// - Throws: `ServerError.unusableLedger`.
-    func append(_ entry: LedgerEntry) async throws {
-        try await blocking { try appendLine(entry) }
-    }
+    func append(_ entry: LedgerEntry) async throws { try await blocking { try appendLine(entry) } }
 
     /// - Throws: `ServerError.unusableLedger`, also for an unreadable line, because it may stand for an erasure.
-    func entries() async throws -> [LedgerEntry] {
-        try await blocking { try readLines() }
-    }
+    func entries() async throws -> [LedgerEntry] { try await blocking { try readLines() } }
 
     private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -108,14 +104,11 @@ struct LedgerFile: ErasureLedger {
     /// Whether a crash left the line incomplete.
     ///
     /// The line's erasure did not happen and will be appended again.
-    private func isTorn(_ line: Data) -> Bool {
-        line.first == UInt8(ascii: "{") && line.last != UInt8(ascii: "}")
-    }
+    private func isTorn(_ line: Data) -> Bool { line.first == UInt8(ascii: "{") && line.last != UInt8(ascii: "}") }
 
     private func sealed(_ line: Line) -> Line {
         var line = line
-        let parts =
-            [line.application, line.uid, line.receipt, line.requestedAt, line.erasedAt] + (line.aliases ?? [])
+        let parts = [line.application, line.uid, line.receipt, line.requestedAt, line.erasedAt] + (line.aliases ?? [])
         line.mac = authenticate(parts.joined(separator: "\n")).map { String(format: "%02x", $0) }.joined()
         return line
     }

@@ -6,12 +6,8 @@ package final class LogGate: Sendable {
     private let state = Atomic(false)
 
     package init() {}
-
     package var isOpen: Bool { state.load(ordering: .relaxed) }
-
-    package func open() {
-        state.store(true, ordering: .relaxed)
-    }
+    package func open() { state.store(true, ordering: .relaxed) }
 }
 
 /// Drops log events until its gate is open.

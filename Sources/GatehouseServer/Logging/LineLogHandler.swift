@@ -22,9 +22,8 @@ package struct LineLogHandler: LogHandler {
     private let now: @Sendable () -> Date
 
     package init(
-        _ format: Format, label: String, level: Logger.Level = .info,
-        metadataProvider: Logger.MetadataProvider? = nil, output: any LogOutput = StandardError.shared,
-        now: @escaping @Sendable () -> Date = { Date() }
+        _ format: Format, label: String, level: Logger.Level = .info, metadataProvider: Logger.MetadataProvider? = nil,
+        output: any LogOutput = StandardError.shared, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.format = format
         self.label = label
@@ -94,9 +93,7 @@ private struct LogRecord {
             member("time", time), member("level", event.level.rawValue), member("label", label),
             member("message", event.message.description),
         ]
-        if !metadata.isEmpty {
-            members.append("\"metadata\":{\(metadata.map(member).joined(separator: ","))}")
-        }
+        if !metadata.isEmpty { members.append("\"metadata\":{\(metadata.map(member).joined(separator: ","))}") }
         return "{\(members.joined(separator: ","))}"
     }
 

@@ -19,7 +19,6 @@ package final class StandardError: LogOutput {
     private let lock = Mutex(())
 
     private init() {}
-
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Writes a line, and blocks while the reader is slow.
@@ -28,9 +27,7 @@ package final class StandardError: LogOutput {
     package func write(_ line: String) {
         var bytes = Array(line.utf8)
         bytes.append(0x0A)
-        lock.withLock { _ in
-            bytes.withUnsafeBytes { write(all: $0) }
-        }
+        lock.withLock { _ in bytes.withUnsafeBytes { write(all: $0) } }
     }
 
     private func write(all bytes: UnsafeRawBufferPointer) {

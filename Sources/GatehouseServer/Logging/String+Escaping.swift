@@ -1,13 +1,9 @@
 extension StringProtocol {
     /// The text on one line, with control characters escaped as in `\n` and `\u001B`.
-    package var escapingControlCharacters: String {
-        escaping { _ in false }
-    }
+    package var escapingControlCharacters: String { escaping { _ in false } }
 
     /// The text escaped for use between the quotes of a JSON string (RFC 8259, 7).
-    package var escapedForJSON: String {
-        escaping { $0 == "\"" || $0 == "\\" }
-    }
+    package var escapedForJSON: String { escaping { $0 == "\"" || $0 == "\\" } }
 
     private func escaping(_ needsBackslash: (Unicode.Scalar) -> Bool) -> String {
         var result = String.UnicodeScalarView()

@@ -8,9 +8,7 @@ internal import Passwords
 struct PrivacyRecord {
     private let configuration: Configuration
 
-    init(_ configuration: Configuration) {
-        self.configuration = configuration
-    }
+    init(_ configuration: Configuration) { self.configuration = configuration }
 
     var markdown: String {
         ([heading] + configuration.applications.map(section) + [security]).joined(separator: "\n\n") + "\n"

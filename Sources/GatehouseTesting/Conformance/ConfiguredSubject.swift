@@ -34,8 +34,7 @@ enum ConfiguredSubject {
         let given = settings.filter { !$1.isNull }
         let provider = given.merging(["kind": .string(kind), "mode": "open"]) { $1 }
         let file: JSONValue = [
-            "server": ["publicURL": "https://id.example"],
-            "database": ["url": "postgresql://localhost/nobody"],
+            "server": ["publicURL": "https://id.example"], "database": ["url": "postgresql://localhost/nobody"],
             "secrets": ["masterKey": .string(Data(repeating: 7, count: 32).base64EncodedString())],
             "applications": ["conformance": ["audience": "conformance", "providers": [name: .object(provider)]]],
         ]

@@ -65,7 +65,5 @@ extension String {
         first?.isLowercase == true && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
-    fileprivate var isSentence: Bool {
-        hasSuffix(".") && count > 3 && first?.isLowercase == false && !contains("\n")
-    }
+    fileprivate var isSentence: Bool { hasSuffix(".") && count > 3 && first?.isLowercase == false && !contains("\n") }
 }

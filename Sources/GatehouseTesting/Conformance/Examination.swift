@@ -9,9 +9,7 @@ struct Examination<P: Provider> {
     let fixtures: ProviderFixtures
     private(set) var failures: [String] = []
 
-    init(_ type: P.Type, _ fixtures: ProviderFixtures) {
-        self.fixtures = fixtures
-    }
+    init(_ type: P.Type, _ fixtures: ProviderFixtures) { self.fixtures = fixtures }
 
     mutating func expect(_ isRight: Bool, _ failure: @autoclosure () -> String) {
         if !isRight { failures.append("\(P.kind): \(failure())") }

@@ -82,7 +82,5 @@ enum Garbage {
 
 extension String {
     /// Whether the text has three parts and begins with an encoded JSON object.
-    fileprivate var isCompactJWS: Bool {
-        hasPrefix("eyJ") && split(separator: ".").count == 3
-    }
+    fileprivate var isCompactJWS: Bool { hasPrefix("eyJ") && split(separator: ".").count == 3 }
 }

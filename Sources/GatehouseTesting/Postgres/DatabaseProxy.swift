@@ -99,8 +99,7 @@ package final class DatabaseProxy: Sendable {
         }
         let server = Self.socket()
         let isConnected =
-            behaviour != .refusing && behaviour != .hanging
-            && Self.withAddress(target) { connect(server, $0, $1) == 0 }
+            behaviour != .refusing && behaviour != .hanging && Self.withAddress(target) { connect(server, $0, $1) == 0 }
         guard isConnected else {
             Glibc.close(server)
             if behaviour != .hanging { close(id, client) }
@@ -143,9 +142,7 @@ package final class DatabaseProxy: Sendable {
             guard count > 0 else { return }
             var rest = filter(buffer[..<count])[...]
             while !rest.isEmpty {
-                let written = rest.withUnsafeBytes {
-                    send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                }
+                let written = rest.withUnsafeBytes { send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 guard written > 0 else { return }
                 rest = rest.dropFirst(written)
             }
@@ -156,9 +153,7 @@ package final class DatabaseProxy: Sendable {
         Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
 
-    private static func end(_ socket: Int32) {
-        shutdown(socket, Int32(SHUT_RDWR))
-    }
+    private static func end(_ socket: Int32) { shutdown(socket, Int32(SHUT_RDWR)) }
 
     private static func withAddress<Value>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value

@@ -33,9 +33,7 @@ public final class ScriptedService: HTTPFetching {
     private let state: Mutex<State>
 
     /// Creates a service with responses by URL without query; for other URLs the status is 404.
-    public init(_ answers: [String: Answer] = [:]) {
-        state = Mutex(State(answers: answers))
-    }
+    public init(_ answers: [String: Answer] = [:]) { state = Mutex(State(answers: answers)) }
 
     /// How the service behaves at present.
     public var condition: Condition {
@@ -47,9 +45,7 @@ public final class ScriptedService: HTTPFetching {
     public var requests: [FetchRequest] { state.withLock { $0.requests } }
 
     /// Sets the response for a URL.
-    public func answer(_ url: String, with answer: @escaping Answer) {
-        state.withLock { $0.answers[url] = answer }
-    }
+    public func answer(_ url: String, with answer: @escaping Answer) { state.withLock { $0.answers[url] = answer } }
 
     /// Responds according to the script and the condition.
     public func fetch(_ request: FetchRequest) async throws -> FetchResponse {

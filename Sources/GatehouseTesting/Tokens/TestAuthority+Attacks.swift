@@ -37,15 +37,13 @@ extension TestAuthority {
     public func token(_ claims: [String: JSONValue], under attack: TokenAttack, now: Date) throws -> String {
         let now = Int64(now.timeIntervalSince1970)
         switch attack {
-        case .unsigned:
-            return Self.part(["alg": "none", "typ": "JWT"]) + "." + Self.part(claims) + "."
+        case .unsigned: return Self.part(["alg": "none", "typ": "JWT"]) + "." + Self.part(claims) + "."
         case .keyConfusion:
             let message = Self.part(["alg": "HS256", "kid": .string(keyID)]) + "." + Self.part(claims)
             let secret = SymmetricKey(data: Data((publicKeyPEM.isEmpty ? keySetText : publicKeyPEM).utf8))
             let code = HMAC<SHA256>.authenticationCode(for: Data(message.utf8), using: secret)
             return message + "." + Base64URL.encode(Data(code))
-        case .foreignKey:
-            return try TestAuthority(algorithm, keyID: keyID).token(claims)
+        case .foreignKey: return try TestAuthority(algorithm, keyID: keyID).token(claims)
         case .embeddedKey:
             let stranger = try TestAuthority(algorithm, keyID: "stranger")
             return try stranger.token(claims, header: ["jwk": stranger.publicKey])

@@ -34,9 +34,7 @@ public struct TestAuthority: Sendable {
 
     /// The public key as a JWK (RFC 7517, 4).
     public var publicKey: JSONValue {
-        var members: [String: JSONValue] = [
-            "kid": .string(keyID), "alg": .string(algorithm.rawValue), "use": "sig",
-        ]
+        var members: [String: JSONValue] = ["kid": .string(keyID), "alg": .string(algorithm.rawValue), "use": "sig"]
         switch key {
         case .rsa(let key):
             let numbers = try? key.publicKey.getKeyPrimitives()
@@ -83,9 +81,7 @@ public struct TestAuthority: Sendable {
 
     /// Signs claims as a compact JWS (RFC 7515, 3.1); the members of `header` override `alg`, `kid` and `typ`.
     public func token(_ claims: [String: JSONValue], header: [String: JSONValue] = [:]) throws -> String {
-        let standard: [String: JSONValue] = [
-            "alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": "JWT",
-        ]
+        let standard: [String: JSONValue] = ["alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": "JWT"]
         return try signed(header: standard.merging(header) { $1 }, payload: Data(JSONValue.object(claims).text.utf8))
     }
 

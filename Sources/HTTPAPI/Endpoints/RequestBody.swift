@@ -58,18 +58,12 @@ enum RequestBody {
 extension APIError {
     fileprivate init(_ fault: JSONText.Fault) {
         switch fault {
-        case .malformed:
-            self.init(.invalidParameter, "The body is not well-formed JSON")
-        case .holdsNUL:
-            self.init(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
-        case .tooDeep:
-            self.init(.invalidParameter, "The body is nested deeper than \(JSONText.deepest) levels")
-        case .unfitName:
-            self.init(.invalidParameter, "The body has a \(Self.unfitName)")
-        case .repeatedName:
-            self.init(.invalidParameter, "The body names a field twice")
-        case .oversized(let limit):
-            self.init(.invalidParameter, "\(limit.name) is larger than \(limit.bytes) bytes")
+        case .malformed: self.init(.invalidParameter, "The body is not well-formed JSON")
+        case .holdsNUL: self.init(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
+        case .tooDeep: self.init(.invalidParameter, "The body is nested deeper than \(JSONText.deepest) levels")
+        case .unfitName: self.init(.invalidParameter, "The body has a \(Self.unfitName)")
+        case .repeatedName: self.init(.invalidParameter, "The body names a field twice")
+        case .oversized(let limit): self.init(.invalidParameter, "\(limit.name) is larger than \(limit.bytes) bytes")
         }
     }
 
@@ -80,14 +74,12 @@ extension APIError {
         switch error {
         case .keyNotFound(let key, let context):
             self.init(.missingParameter, "\((context.codingPath + [key]).fieldPath) is missing")
-        case .valueNotFound(_, let context):
-            self.init(.missingParameter, "\(context.codingPath.fieldPath) is missing")
+        case .valueNotFound(_, let context): self.init(.missingParameter, "\(context.codingPath.fieldPath) is missing")
         case .typeMismatch(let type, let context):
             self.init(.invalidParameter, "\(context.codingPath.fieldPath) is not \(Self.name(of: type))")
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
             self.init(.invalidParameter, "The body is not well-formed JSON")
-        case .dataCorrupted(let context):
-            self.init(.invalidParameter, "\(context.codingPath.fieldPath) is malformed")
+        case .dataCorrupted(let context): self.init(.invalidParameter, "\(context.codingPath.fieldPath) is malformed")
         @unknown default:
             self.init(.invalidParameter, "The body is malformed")
         }

@@ -63,16 +63,12 @@ struct RequestShape<Input: Sendable>: Sendable {
     /// Decodes a JSON body of the type, which is also its documentation; `make` converts it to the input.
     static func json<Body: RequestPayload>(
         _ type: Body.Type, _ make: @escaping @Sendable (Body, IncomingRequest) throws -> Input
-    ) -> Self {
-        Self(taken: TakenRequest(body: type, form: .json)) { try make($0.decode(type), $0) }
-    }
+    ) -> Self { Self(taken: TakenRequest(body: type, form: .json)) { try make($0.decode(type), $0) } }
 
     /// Lets `read` decode a JSON body, which is documented as the type `documented`.
     static func json(
         documented: any RequestPayload.Type, _ read: @escaping @Sendable (IncomingRequest) throws -> Input
-    ) -> Self {
-        Self(taken: TakenRequest(body: documented, form: .json), read: read)
-    }
+    ) -> Self { Self(taken: TakenRequest(body: documented, form: .json), read: read) }
 
     /// Reads the query of a GET or the form of a POST from a browser that another site sends here.
     static func browser(

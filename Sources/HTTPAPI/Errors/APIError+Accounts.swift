@@ -45,14 +45,12 @@ extension APIError {
         case .invalidToken, .accountNotFound, .accountIsLive: self.init(.invalidToken, "The token is not valid")
         case .invalidRefreshToken: self.init(.invalidRefreshToken, "The refresh token is not valid")
         case .invalidState: self.init(.invalidState, "The state is unknown, expired, used, or of another flow")
-        case .redirectNotAllowed:
-            self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")
+        case .redirectNotAllowed: self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")
         case .tokenTooOld: self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
         case .identityNotFound: self.init(.identityNotFound, "The account has no such identity")
         case .identityInUse(let ticket, let refusal): self.init(.identityInUse, refusal, ["mergeToken": ticket])
         case .lastUsableIdentity(let refusal): self.init(.lastUsableIdentity, refusal)
-        case .secondProofRequired(let ticket, let refusal):
-            self.init(.secondProofRequired, refusal, ["ticket": ticket])
+        case .secondProofRequired(let ticket, let refusal): self.init(.secondProofRequired, refusal, ["ticket": ticket])
         case .foreignProof(let refusal): self.init(.invalidCredentials, refusal)
         case .mergeNotFound: self.init(.notFound, "There is no such merge, or none that can be undone")
         case .sessionNotFound: self.init(.sessionNotFound, "There is no such session")

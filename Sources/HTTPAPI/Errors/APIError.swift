@@ -31,9 +31,7 @@ package struct APIError: Error, Sendable {
         var headers = HTTPFields()
         headers[.retryAfter] = retryAfter.map(String.init)
         headers[.allow] = allowed
-        if code.status == 401 {
-            headers[.wwwAuthenticate] = "Bearer"
-        }
+        if code.status == 401 { headers[.wwwAuthenticate] = "Bearer" }
         let body = ErrorPayload(error: self)
         return .json(body, status: .init(code: code.status), headers: headers)
     }
@@ -41,9 +39,7 @@ package struct APIError: Error, Sendable {
 
 extension Duration {
     /// The duration in whole seconds, rounded up.
-    var secondsRoundedUp: Int {
-        Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
-    }
+    var secondsRoundedUp: Int { Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0) }
 }
 
 extension APIError: ResponsePayload {
@@ -58,7 +54,5 @@ extension APIError: ResponsePayload {
 struct ErrorPayload: ResponsePayload {
     let error: APIError
 
-    static let fields = ResponseFields<Self>("Error") {
-        Field("error", \.error)
-    }
+    static let fields = ResponseFields<Self>("Error") { Field("error", \.error) }
 }

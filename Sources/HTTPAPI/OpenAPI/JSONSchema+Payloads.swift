@@ -61,9 +61,7 @@ extension JSONSchema {
         guard name != JSONSchema.anything.name else { return self }
         var schema = self
         schema.name = nil
-        if kinds.contains(.string), format == nil, pattern == nil, values.isEmpty {
-            schema.pattern = Self.noNUL
-        }
+        if kinds.contains(.string), format == nil, pattern == nil, values.isEmpty { schema.pattern = Self.noNUL }
         schema.items = items?.sent
         if kinds.contains(.object) {
             schema.properties = properties.reduce(into: [:]) { sent, member in

@@ -16,8 +16,7 @@ struct OpenAPIDocument: Sendable {
     ///
     /// `errorEnvelope` is the schema of every error's body, which must contain the error code at `error.code`.
     init(
-        title: String, version: String, server: String, errorEnvelope: JSONSchema,
-        operations: [OperationDescription]
+        title: String, version: String, server: String, errorEnvelope: JSONSchema, operations: [OperationDescription]
     ) {
         self.title = title
         self.version = version

@@ -39,7 +39,5 @@ extension OperationDescription {
     }
 
     /// The names of the path's parameters, in the order of the path.
-    var pathParameters: [String] {
-        path.matches(of: /\{([^}]*)\}/).map { String($0.output.1) }
-    }
+    var pathParameters: [String] { path.matches(of: /\{([^}]*)\}/).map { String($0.output.1) } }
 }

@@ -59,9 +59,8 @@ struct OperationWriter {
 
     private func parameter(_ parameter: OperationDescription.Parameter) -> JSONValue {
         .object([
-            "name": .string(parameter.name), "in": .string("query"),
-            "required": .bool(parameter.isRequired), "description": .string(parameter.help),
-            "schema": components.json(of: parameter.schema),
+            "name": .string(parameter.name), "in": .string("query"), "required": .bool(parameter.isRequired),
+            "description": .string(parameter.help), "schema": components.json(of: parameter.schema),
         ])
     }
 }
@@ -118,8 +117,7 @@ extension OperationWriter {
         code.properties["details"] = details(of: errors)
         return .object([
             "allOf": .array([
-                components.json(of: errorEnvelope),
-                components.json(of: .object(["error": code], required: [])),
+                components.json(of: errorEnvelope), components.json(of: .object(["error": code], required: [])),
             ])
         ])
     }

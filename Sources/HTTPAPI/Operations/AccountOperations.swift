@@ -83,8 +83,6 @@ extension AccountOperations {
     var undoMerge: Operation<UUID, Void> {
         Operation(
             "account.undoMerge", access: .recent, limits: .general, errors: [.notFound, .lastUsableIdentity]
-        ) { context, id in
-            try await useCases.merging.undo(id, by: context.principal)
-        }
+        ) { context, id in try await useCases.merging.undo(id, by: context.principal) }
     }
 }

@@ -45,8 +45,7 @@ struct IdentityOperations: Sendable {
             hashesPassword: { $0()?.proof.password != nil },
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
-                .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired,
-                .missingEmailOrPassword,
+                .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired, .missingEmailOrPassword,
             ]
         ) { context, input in
             try await useCases.identityProofs.reauthenticate(
@@ -80,9 +79,7 @@ struct IdentityOperations: Sendable {
     var remove: Operation<UUID?, IdentityRemoval> {
         Operation(
             "identity.remove", access: .recent, limits: .general, errors: [.identityNotFound, .lastUsableIdentity]
-        ) { context, id in
-            try await useCases.identities.remove(id, by: context.principal)
-        }
+        ) { context, id in try await useCases.identities.remove(id, by: context.principal) }
     }
 
     /// Lists the identities to keep or remove after a password reset; the input is the mailed token.

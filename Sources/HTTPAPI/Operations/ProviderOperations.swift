@@ -120,8 +120,7 @@ extension ProviderOperations {
 
     var redeemCode: Operation<CodeBody, SignedIn> {
         Operation(
-            "redirect.redeem", limits: .general,
-            errors: .signIn + [.invalidToken, .invalidState, .unsupportedProvider]
+            "redirect.redeem", limits: .general, errors: .signIn + [.invalidToken, .invalidState, .unsupportedProvider]
         ) { context, input in
             try await useCases.signIn.signIn(
                 with: input.presented, ticket: input.ticket, from: context.client, in: context.application)

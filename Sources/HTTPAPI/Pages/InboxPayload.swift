@@ -6,13 +6,9 @@ internal import ProviderKit
 struct InboxPayload: ResponsePayload {
     let messages: [Message]
 
-    init(_ messages: [DeliveredMessage]) {
-        self.messages = messages.map { Message(message: $0) }
-    }
+    init(_ messages: [DeliveredMessage]) { self.messages = messages.map { Message(message: $0) } }
 
-    static let fields = ResponseFields<Self>("Inbox") {
-        Field("messages", \.messages)
-    }
+    static let fields = ResponseFields<Self>("Inbox") { Field("messages", \.messages) }
 
     struct Message: ResponsePayload {
         let message: DeliveredMessage

@@ -20,8 +20,7 @@ extension Page {
     ///
     /// The page needs no script, because its form is posted to the page's own URL.
     static func review(
-        _ identities: [(id: String, name: String, linked: Date, isQuarantined: Bool)], token: String,
-        pathPrefix: String
+        _ identities: [(id: String, name: String, linked: Date, isQuarantined: Bool)], token: String, pathPrefix: String
     ) -> Page {
         let rows = identities.map { identity -> [String: Any] in
             [

@@ -8,11 +8,8 @@ struct Page: Sendable {
     /// All header fields of the response, the content type included.
     var headers: [(name: String, value: String)] {
         [
-            ("Content-Type", "text/html; charset=utf-8"),
-            ("Content-Security-Policy", contentSecurityPolicy),
-            ("Cache-Control", "no-store"),
-            ("Referrer-Policy", "no-referrer"),
-            ("X-Content-Type-Options", "nosniff"),
+            ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", contentSecurityPolicy),
+            ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
             ("X-Frame-Options", "DENY"),
         ]
     }

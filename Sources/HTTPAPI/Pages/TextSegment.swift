@@ -36,27 +36,18 @@ extension Substring {
     }
 
     private var webScheme: String? {
-        ["https://", "http://"].first { scheme in
-            prefix(scheme.count).lowercased() == scheme
-        }
+        ["https://", "http://"].first { scheme in prefix(scheme.count).lowercased() == scheme }
     }
 
     /// The address without punctuation that ends the sentence and without a bracket that encloses the address.
     fileprivate var withoutTrailingPunctuation: Substring {
         var address = self
-        while let last = address.last, ".,;:!?)]}'*".contains(last) {
-            address = address.dropLast()
-        }
+        while let last = address.last, ".,;:!?)]}'*".contains(last) { address = address.dropLast() }
         return address
     }
 }
 
 extension Character {
-    fileprivate var endsAddress: Bool {
-        isWhitespace || self == "<" || self == ">" || self == "\""
-    }
-
-    fileprivate var isHostStart: Bool {
-        isLetter || isNumber || self == "["
-    }
+    fileprivate var endsAddress: Bool { isWhitespace || self == "<" || self == ">" || self == "\"" }
+    fileprivate var isHostStart: Bool { isLetter || isNumber || self == "[" }
 }

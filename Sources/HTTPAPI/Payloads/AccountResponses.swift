@@ -77,9 +77,7 @@ struct MergePayload: ResponsePayload {
 struct MergeList: ResponsePayload {
     let merges: [MergePayload]
 
-    static let fields = ResponseFields<Self>("MergeList") {
-        Field("merges", \.merges)
-    }
+    static let fields = ResponseFields<Self>("MergeList") { Field("merges", \.merges) }
 }
 
 /// A session of the surviving account, and the merge.

@@ -77,8 +77,7 @@ extension ExportedRow {
         case .tokenRevocations:
             self.init(
                 "TokenRevocation", .text("identityId"), .text("provider"), .time("createdAt"), .count("attempts"),
-                .text("failure").orNull,
-                .time("revokedAt").orNull, .time("failedAt").orNull)
+                .text("failure").orNull, .time("revokedAt").orNull, .time("failedAt").orNull)
         case .sessions:
             self.init(
                 "Session", .text("id"), .text("identityId"), .texts("methods"), .text("device").orNull,
@@ -96,13 +95,11 @@ extension ExportedRow {
         case .pendingRegistrations:
             self.init(
                 "Registration", .text("id"), .text("provider"), .text("providerUid"), .text("address"),
-                .text("displayName").orNull,
-                .text("onConflict"), .time("createdAt"), .time("expiresAt"))
+                .text("displayName").orNull, .text("onConflict"), .time("createdAt"), .time("expiresAt"))
         case .pendingProofs:
             self.init(
                 "Proof", .text("kind"), .text("provider"), .text("providerUid"), .text("address").orNull,
-                .text("addressKind"),
-                .texts("methods"), .count("attempts"), .time("createdAt"), .time("expiresAt"))
+                .text("addressKind"), .texts("methods"), .count("attempts"), .time("createdAt"), .time("expiresAt"))
         case .redirectFlows:
             // Sign-ins and links by redirect, stored until a day after they end. The provider's evidence is encrypted
             // until the app redeems its code, and is stored with the identity afterwards.
@@ -132,8 +129,7 @@ extension ExportedRow {
         case .webhookDeliveries:
             self.init(
                 "Delivery", .text("eventId"), .text("name"), .text("kind"), .json("details"), .count("attempts"),
-                .text("failure").orNull, .time("createdAt"), .time("acknowledgedAt").orNull,
-                .time("failedAt").orNull)
+                .text("failure").orNull, .time("createdAt"), .time("acknowledgedAt").orNull, .time("failedAt").orNull)
         case .messages:
             // Messages that were sent or are queued, as long as they are kept; their texts are not kept.
             self.init(
@@ -179,9 +175,7 @@ struct ExportedColumn: Sendable {
     }
 
     static func time(_ name: String) -> Self {
-        Self(name, Date.schema) { value in
-            value.string.flatMap { Timestamp($0) }.map { .string($0.text) }
-        }
+        Self(name, Date.schema) { value in value.string.flatMap { Timestamp($0) }.map { .string($0.text) } }
     }
 
     /// The same column, which may be `null`.

@@ -7,7 +7,6 @@ struct IdentityPayload: ResponsePayload {
     let listed: ListedIdentity
 
     init(_ listed: ListedIdentity) { self.listed = listed }
-
     private var identity: Identity { listed.identity }
 
     static let fields = ResponseFields<Self>("Identity") {
@@ -32,17 +31,13 @@ struct IdentityPayload: ResponsePayload {
 struct IdentityList: ResponsePayload {
     let identities: [IdentityPayload]
 
-    static let fields = ResponseFields<Self>("IdentityList") {
-        Field("identities", \.identities)
-    }
+    static let fields = ResponseFields<Self>("IdentityList") { Field("identities", \.identities) }
 }
 
 struct IdentityRemovalResponse: ResponsePayload {
     let accountDeleted: Bool
 
-    static let fields = ResponseFields<Self>("IdentityRemovalResponse") {
-        Field("accountDeleted", \.accountDeleted)
-    }
+    static let fields = ResponseFields<Self>("IdentityRemovalResponse") { Field("accountDeleted", \.accountDeleted) }
 }
 
 struct RegistrationResponse: ResponsePayload {
@@ -58,9 +53,7 @@ struct RegistrationResponse: ResponsePayload {
 struct MessageResponse: ResponsePayload {
     let message: String
 
-    static let fields = ResponseFields<Self>("MessageResponse") {
-        Field("message", \.message)
-    }
+    static let fields = ResponseFields<Self>("MessageResponse") { Field("message", \.message) }
 }
 
 /// A code that was sent; times are whole seconds, rounded up.
@@ -102,11 +95,7 @@ struct ProviderList: ResponsePayload {
 
     let providers: [Entry]
 
-    init(_ registry: ProviderRegistry) {
-        providers = registry.enabled.map { Entry(provider: $0) }
-    }
+    init(_ registry: ProviderRegistry) { providers = registry.enabled.map { Entry(provider: $0) } }
 
-    static let fields = ResponseFields<Self>("ProviderList") {
-        Field("providers", \.providers)
-    }
+    static let fields = ResponseFields<Self>("ProviderList") { Field("providers", \.providers) }
 }

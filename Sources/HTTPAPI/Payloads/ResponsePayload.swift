@@ -10,10 +10,7 @@ package protocol ResponsePayload: ResponseValue {
 
 extension ResponsePayload {
     package static var schema: JSONSchema { fields.schema }
-
-    package func write(to json: inout JSONObjectWriter) {
-        json.writeObject { Self.fields.write(self, to: &$0) }
-    }
+    package func write(to json: inout JSONObjectWriter) { json.writeObject { Self.fields.write(self, to: &$0) } }
 
     /// The object as JSON.
     package var json: [UInt8] {
@@ -35,9 +32,7 @@ package struct ResponseFields<Payload: Sendable>: Sendable {
     ///
     /// `furtherMembers` returns members whose names depend on the data. They are not documented, and none of them
     /// replaces a field.
-    init(
-        _ name: String, furtherMembers: FurtherMembers? = nil, @FieldList<Payload> fields: () -> [Field<Payload>]
-    ) {
+    init(_ name: String, furtherMembers: FurtherMembers? = nil, @FieldList<Payload> fields: () -> [Field<Payload>]) {
         self.name = name
         self.furtherMembers = furtherMembers
         self.fields = fields()
@@ -71,16 +66,12 @@ package struct Field<Payload: Sendable>: Sendable {
     /// A field that is always present.
     init<Value: ResponseValue>(
         _ name: String, as schema: JSONSchema = Value.schema, _ value: @escaping @Sendable (Payload) -> Value
-    ) {
-        self.init(name, schema, isRequired: true) { $1.add(written: $2, value($0)) }
-    }
+    ) { self.init(name, schema, isRequired: true) { $1.add(written: $2, value($0)) } }
 
     /// A field that is `null` if it has no value.
     init<Value: ResponseValue>(
         _ name: String, as schema: JSONSchema = Value.schema, orNull value: @escaping @Sendable (Payload) -> Value?
-    ) {
-        self.init(name, schema.nullable, isRequired: true) { $1.add(written: $2, value($0)) }
-    }
+    ) { self.init(name, schema.nullable, isRequired: true) { $1.add(written: $2, value($0)) } }
 
     /// A field that is absent if it has no value.
     init<Value: ResponseValue>(

@@ -96,7 +96,5 @@ struct SessionList: ResponsePayload {
         sessions = listings.map { Entry(listing: $0, isCurrent: $0.id == current) }
     }
 
-    static let fields = ResponseFields<Self>("SessionList") {
-        Field("sessions", \.sessions)
-    }
+    static let fields = ResponseFields<Self>("SessionList") { Field("sessions", \.sessions) }
 }

@@ -85,9 +85,7 @@ struct Ticketed<Proof: RequestPayload>: RequestPayload {
     let proof: Proof
     let ticket: String?
 
-    static var fields: RequestFields<Self> {
-        RequestFields(Self.init, .init(flattening: Proof.self), .init("ticket"))
-    }
+    static var fields: RequestFields<Self> { RequestFields(Self.init, .init(flattening: Proof.self), .init("ticket")) }
 }
 
 /// An event that a provider has signed.

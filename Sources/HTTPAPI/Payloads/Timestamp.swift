@@ -7,9 +7,7 @@ package import Foundation
 package struct Timestamp: Sendable, Hashable, Encodable {
     package let date: Date
 
-    package init(_ date: Date) {
-        self.date = date
-    }
+    package init(_ date: Date) { self.date = date }
 
     /// Reads seconds with or without a fraction (RFC 3339, 5.6); `Z` is the only offset accepted.
     package init?(_ text: some StringProtocol) {
@@ -77,9 +75,7 @@ private struct DigitWriter {
     let buffer: UnsafeMutableBufferPointer<UInt8>
     private(set) var position = 0
 
-    init(buffer: UnsafeMutableBufferPointer<UInt8>) {
-        self.buffer = buffer
-    }
+    init(buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
 
     mutating func write(_ number: Int64, digits: Int, then separator: Unicode.Scalar) {
         var rest = number
@@ -147,7 +143,5 @@ extension Timestamp {
 
 extension Int64 {
     /// The quotient rounded toward negative infinity, while `/` rounds toward zero.
-    fileprivate func flooredDivision(by divisor: Int64) -> Int64 {
-        self / divisor - (self % divisor < 0 ? 1 : 0)
-    }
+    fileprivate func flooredDivision(by divisor: Int64) -> Int64 { self / divisor - (self % divisor < 0 ? 1 : 0) }
 }

@@ -5,9 +5,7 @@ internal import Hummingbird
 struct DocumentRoute {
     private let document: Document
 
-    init(describing endpoints: [Endpoint]) {
-        document = Document(endpoints: endpoints)
-    }
+    init(describing endpoints: [Endpoint]) { document = Document(endpoints: endpoints) }
 
     var endpoint: Endpoint {
         .open("/openapi.json", "This interface, as an OpenAPI document") { [document] _ in
@@ -22,9 +20,7 @@ private actor Document {
     private let endpoints: [Endpoint]
     private var written: [UInt8]?
 
-    init(endpoints: [Endpoint]) {
-        self.endpoints = endpoints
-    }
+    init(endpoints: [Endpoint]) { self.endpoints = endpoints }
 
     /// - Throws: `OpenAPIError` if two declarations have the same identifier.
     func json() throws -> [UInt8] {

@@ -87,9 +87,7 @@ extension ResponseShape {
 
 extension Response {
     /// The page for an error, which is logged if it is unexpected.
-    static func errorPage(
-        _ error: any Error, in context: OperationContext, _ page: (APIError?) -> Page
-    ) -> Response {
+    static func errorPage(_ error: any Error, in context: OperationContext, _ page: (APIError?) -> Page) -> Response {
         let known = APIError(any: error)
         if known == nil { context.log.error("Request failed", metadata: ["error": "\(error)"]) }
         return .page(page(known), status: .init(code: known?.code.status ?? 500))

@@ -74,8 +74,7 @@ extension RequestShape<ProviderOperations.Start> {
             }
             let authorization = AuthorizationRequest(
                 redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
-                codeChallengeMethod: query["code_challenge_method"], state: query["state"],
-                isBrowserDriven: isRedirect)
+                codeChallengeMethod: query["code_challenge_method"], state: query["state"], isBrowserDriven: isRedirect)
             return (request["provider"], authorization)
         }
     }

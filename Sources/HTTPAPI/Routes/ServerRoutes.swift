@@ -19,9 +19,7 @@ struct ServerRoutes {
     private struct Status: ResponsePayload {
         let status: String
 
-        static let fields = ResponseFields<Self>("HealthRoutesStatus") {
-            Field("status", \.status)
-        }
+        static let fields = ResponseFields<Self>("HealthRoutesStatus") { Field("status", \.status) }
     }
 
     var endpoints: [Endpoint] {
@@ -50,9 +48,7 @@ struct ServerRoutes {
                     ? .json(Status(status: "ready"))
                     : .json(Status(status: "unavailable"), status: .serviceUnavailable, headers: [.retryAfter: "1"])
             },
-            .open(
-                "/metrics", "Figures in Prometheus' text format", returns: [.init(contentType: "text/plain")]
-            ) { _ in
+            .open("/metrics", "Figures in Prometheus' text format", returns: [.init(contentType: "text/plain")]) { _ in
                 var page = MetricsPage()
                 metrics.write(to: &page)
                 for gauge in gauges { page.add(gauge) }

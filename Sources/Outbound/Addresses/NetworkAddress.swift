@@ -18,14 +18,8 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    init(_ address: in_addr) {
-        bytes = withUnsafeBytes(of: address) { Array($0) }
-    }
-
-    init(_ address: in6_addr) {
-        bytes = withUnsafeBytes(of: address) { Array($0) }
-    }
-
+    init(_ address: in_addr) { bytes = withUnsafeBytes(of: address) { Array($0) } }
+    init(_ address: in6_addr) { bytes = withUnsafeBytes(of: address) { Array($0) } }
     var isIPv4: Bool { bytes.count == 4 }
 
     var description: String {
@@ -52,9 +46,7 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
             return isPublic(v4: UInt32(truncatingIfNeeded: value))
         }
         // 6to4 (RFC 3056): the IPv4 address follows the first two bytes.
-        if value >> 112 == 0x2002 {
-            return isPublic(v4: UInt32(truncatingIfNeeded: value >> 80))
-        }
+        if value >> 112 == 0x2002 { return isPublic(v4: UInt32(truncatingIfNeeded: value >> 80)) }
         // Only 2000::/3 is assigned; loopback, local, multicast and IPv4-compatible addresses are outside it.
         return value >> 125 == 1
             && !specialIPv6.contains { network, length in (value >> 64 ^ UInt128(network)) >> (64 - length) == 0 }

@@ -32,9 +32,7 @@ final class Resolver: Sendable {
         self.lookUp = lookUp
     }
 
-    deinit {
-        close()
-    }
+    deinit { close() }
 
     /// Returns the addresses of a host in the system's order of preference (RFC 6724).
     /// - Throws: `OutboundFailure.unresolvable`, also if there is no answer within the limit.

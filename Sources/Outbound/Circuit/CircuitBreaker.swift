@@ -57,23 +57,20 @@ struct CircuitBreaker: Sendable {
     mutating func record(_ outcome: Outcome, of admission: Admission, at now: Instant) {
         guard admission.era == era else { return }
         switch (phase, outcome) {
-        case (.closed, .answered):
-            phase = .closed(failures: 0)
+        case (.closed, .answered): phase = .closed(failures: 0)
         case (.closed(let failures), .failed) where failures + 1 < rules.threshold:
             phase = .closed(failures: failures + 1)
         case (.closed, .failed):
             delay = rules.firstDelay
             enter(.open(until: now + delay))
-        case (.probing, .answered):
-            enter(.closed(failures: 0))
+        case (.probing, .answered): enter(.closed(failures: 0))
         case (.probing, .failed):
             delay = min(delay * 2, rules.longestDelay)
             enter(.open(until: now + delay))
         case (.probing, .unknown):
             // The next exchange becomes the probe.
             enter(.open(until: now))
-        case (.closed, .unknown), (.open, _):
-            break
+        case (.closed, .unknown), (.open, _): break
         }
     }
 

@@ -94,9 +94,7 @@ final class OwnerRecord: Sendable {
     }
 
     /// Counts a request that was refused before it was sent.
-    func countRefusal() {
-        state.withLock { $0.failures += 1 }
-    }
+    func countRefusal() { state.withLock { $0.failures += 1 } }
 
     private func count(isSuccess: Bool) {
         let date = now()

@@ -7,13 +7,8 @@ internal import Synchronization
 final class OutboundLog: Sendable {
     private let logger: Mutex<Logger>
 
-    init(_ logger: Logger) {
-        self.logger = Mutex(logger)
-    }
-
-    func replace(with logger: Logger) {
-        self.logger.withLock { $0 = logger }
-    }
+    init(_ logger: Logger) { self.logger = Mutex(logger) }
+    func replace(with logger: Logger) { self.logger.withLock { $0 = logger } }
 
     func failed(_ owner: OwnerRecord.Owner, upstream: String?, _ failure: OutboundFailure) {
         current.debug("A provider's request failed", metadata: metadata(owner, upstream, reason: failure))

@@ -21,14 +21,11 @@ package final class OutboundNetwork: Sendable {
     private let records = Mutex<[OwnerRecord.Owner: OwnerRecord]>([:])
 
     /// Creates a network that logs nothing until `report(to:)` is called.
-    package convenience init() {
-        self.init(limits: OutboundLimits(), tls: nil)
-    }
+    package convenience init() { self.init(limits: OutboundLimits(), tls: nil) }
 
     init(
         limits: OutboundLimits, tls: TLSConfiguration?, rules: CircuitBreaker.Rules = .init(),
-        lookUp: Resolver.LookUp? = nil,
-        logger: Logger = Logger(label: "outbound") { _ in SwiftLogNoOpLogHandler() },
+        lookUp: Resolver.LookUp? = nil, logger: Logger = Logger(label: "outbound") { _ in SwiftLogNoOpLogHandler() },
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -45,9 +42,7 @@ package final class OutboundNetwork: Sendable {
     }
 
     /// Logs failures and changes to `logger` from now on.
-    package func report(to logger: Logger) {
-        log.replace(with: logger)
-    }
+    package func report(to logger: Logger) { log.replace(with: logger) }
 
     /// The network for one provider of one application; all its fetchers share one record.
     package func fetcher(application: String, provider: String, allowsPrivateHosts: Bool) -> any HTTPFetching {

@@ -89,9 +89,7 @@ final class PinnedClients: Sendable {
         }
     }
 
-    private func release(_ key: Key) {
-        state.withLock { $0.slots[key]?.users -= 1 }
-    }
+    private func release(_ key: Key) { state.withLock { $0.slots[key]?.users -= 1 } }
 
     private func makeClient(_ key: Key) -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)

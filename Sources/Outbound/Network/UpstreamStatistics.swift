@@ -12,9 +12,7 @@ package struct UpstreamStatistics: Sendable, Equatable {
     /// sent.
     package let failures: Int
 
-    package init(
-        application: String, provider: String, isUp: Bool, lastSuccess: Date?, successes: Int, failures: Int
-    ) {
+    package init(application: String, provider: String, isUp: Bool, lastSuccess: Date?, successes: Int, failures: Int) {
         self.application = application
         self.provider = provider
         self.isUp = isUp

@@ -31,9 +31,7 @@ struct UpstreamURL: Sendable, Equatable {
     var text: String { origin + target }
 
     /// Scheme, host and port.
-    var origin: String {
-        "\(isSecure ? "https" : "http")://\(hostInURL):\(port)"
-    }
+    var origin: String { "\(isSecure ? "https" : "http")://\(hostInURL):\(port)" }
 
     /// Host and port, which identify the upstream in the log and as a key.
     var upstream: String { "\(hostInURL):\(port)" }

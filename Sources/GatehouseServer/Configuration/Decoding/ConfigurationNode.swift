@@ -16,9 +16,7 @@ struct Place: Sendable, Equatable {
         return Place(line: line ?? self.line, path: path.isEmpty ? name : "\(path).\(name)")
     }
 
-    func item(_ index: Int, line: Int?) -> Place {
-        Place(line: line ?? self.line, path: "\(path)[\(index)]")
-    }
+    func item(_ index: Int, line: Int?) -> Place { Place(line: line ?? self.line, path: "\(path)[\(index)]") }
 }
 
 /// A value of the configuration file and its place.
@@ -61,15 +59,10 @@ struct ConfigurationNode: Sendable {
     /// The value at a key.
     ///
     /// `null` counts as absent.
-    subscript(key: String) -> ConfigurationNode? {
-        entries.first { $0.key == key && !$0.value.isNull }?.value
-    }
+    subscript(key: String) -> ConfigurationNode? { entries.first { $0.key == key && !$0.value.isNull }?.value }
 
     /// The place of a key, or that of the mapping if the key is absent.
-    func place(of key: String) -> Place {
-        entries.first { $0.key == key }?.value.place ?? place.key(key, line: nil)
-    }
-
+    func place(of key: String) -> Place { entries.first { $0.key == key }?.value.place ?? place.key(key, line: nil) }
     func with(_ content: Content) -> ConfigurationNode { ConfigurationNode(content: content, place: place) }
 }
 
@@ -84,7 +77,6 @@ extension ConfigurationNode.Content: ExpressibleByStringLiteral, ExpressibleByAr
     ExpressibleByDictionaryLiteral
 {
     init(stringLiteral text: String) { self = .scalar(text) }
-
     init(arrayLiteral items: String...) { self.init(items) }
 
     /// Creates an empty mapping, in which each key has its own default.

@@ -121,7 +121,5 @@ extension URLComponents {
     }
 
     /// Whether the URL has no parts other than scheme, host, port and path.
-    fileprivate var isPlain: Bool {
-        user == nil && password == nil && query == nil && fragment == nil
-    }
+    fileprivate var isPlain: Bool { user == nil && password == nil && query == nil && fragment == nil }
 }

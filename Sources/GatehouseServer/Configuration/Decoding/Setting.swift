@@ -61,6 +61,5 @@ protocol SettingsSection: Decodable, Sendable {
 
 extension SettingsSection {
     static var shorthand: [(key: String, text: String?)] { [] }
-
     func validate() throws(SettingsError) {}
 }

@@ -68,7 +68,6 @@ private struct KeyedSettings<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { decoder.node.entries.compactMap { Key(stringValue: $0.key) } }
-
     func contains(_ key: Key) -> Bool { decoder.node.entries.contains { $0.key == key.stringValue } }
     func decodeNil(forKey key: Key) throws -> Bool { try child(key).decodeNil() }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try child(key).value(type) }
@@ -77,9 +76,7 @@ private struct KeyedSettings<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<NestedKey> {
-        try child(key).container(keyedBy: type)
-    }
+    ) throws -> KeyedDecodingContainer<NestedKey> { try child(key).container(keyedBy: type) }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         try child(key).unkeyedContainer()
@@ -99,7 +96,6 @@ private struct ListedSettings: UnkeyedDecodingContainer {
     private(set) var currentIndex = 0
 
     init(decoder: SettingsDecoder) { self.decoder = decoder }
-
     var codingPath: [any CodingKey] { decoder.codingPath }
     var count: Int? { decoder.node.items.count }
     var isAtEnd: Bool { currentIndex >= decoder.node.items.count }
@@ -115,9 +111,7 @@ private struct ListedSettings: UnkeyedDecodingContainer {
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
-    ) throws -> KeyedDecodingContainer<NestedKey> {
-        try next().container(keyedBy: type)
-    }
+    ) throws -> KeyedDecodingContainer<NestedKey> { try next().container(keyedBy: type) }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
 
@@ -156,7 +150,6 @@ extension DecodingError {
 
     /// The place of the value that could not be decoded, or of the missing key.
     var place: Place? { (context?.codingPath.last as? Step)?.place }
-
     var reason: String { context?.debugDescription ?? "is not valid" }
 }
 
@@ -164,7 +157,6 @@ extension DecodingError {
 struct SettingName: CodingKey, ExpressibleByStringLiteral {
     let stringValue: String
     var intValue: Int? { nil }
-
     init(stringValue: String) { self.stringValue = stringValue }
     init(stringLiteral value: String) { stringValue = value }
     init?(intValue: Int) { nil }

@@ -103,9 +103,7 @@ final class SettingsReader {
     }
 
     /// The text of a scalar with its variables replaced; a problem is ignored, not reported.
-    func peek(_ node: ConfigurationNode?) -> String? {
-        node?.text.flatMap { try? expansion.expand($0) }
-    }
+    func peek(_ node: ConfigurationNode?) -> String? { node?.text.flatMap { try? expansion.expand($0) } }
 
     /// The text itself; for `file:PATH`, the content of that file.
     func secret(_ text: String, at place: Place) -> String? {
@@ -128,9 +126,7 @@ final class SettingsReader {
         }
     }
 
-    func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : "\(directory)/\(path)"
-    }
+    func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
 
     // MARK: - Problems
 

@@ -27,9 +27,7 @@ struct ConfigurationDocument {
         return nil
     }
 
-    private init(reader: SettingsReader) {
-        self.reader = reader
-    }
+    private init(reader: SettingsReader) { self.reader = reader }
 
     private mutating func node(_ node: Node, at place: Place, depth: Int) -> ConfigurationNode? {
         guard depth <= Self.maximumDepth else {
@@ -110,8 +108,7 @@ extension SettingsReader {
                 let place = Place(line: context.mark.line, path: "").key(key, line: context.mark.line)
                 report("is in this mapping more than once", at: place)
             }
-        default:
-            report("not valid YAML", at: Place(line: nil, path: ""))
+        default: report("not valid YAML", at: Place(line: nil, path: ""))
         }
     }
 }

@@ -88,9 +88,7 @@ package actor ConfigurationReload {
     private func load(
         _ work: @escaping @Sendable () -> Result<Configuration, ConfigurationError>?
     ) async -> Result<Configuration, ConfigurationError>? {
-        await withCheckedContinuation { continuation in
-            files.async { continuation.resume(returning: work()) }
-        }
+        await withCheckedContinuation { continuation in files.async { continuation.resume(returning: work()) } }
     }
 }
 

@@ -13,9 +13,7 @@ package struct InstalledProviders: Sendable {
         self.ports = ports
     }
 
-    func kind(_ name: String) -> (any Provider.Type)? {
-        kinds.first { $0.kind == name }
-    }
+    func kind(_ name: String) -> (any Provider.Type)? { kinds.first { $0.kind == name } }
 }
 
 /// Creates the ports of each configured provider.
@@ -51,20 +49,15 @@ package struct PortsOwner: Sendable, Hashable {
 package struct FixedPorts: ProviderPortsSource {
     private let ports: ProviderPorts
 
-    package init(_ ports: ProviderPorts) {
-        self.ports = ports
-    }
+    package init(_ ports: ProviderPorts) { self.ports = ports }
 
     /// Ports without a network: every call fails.
     package static let none = FixedPorts(
         ProviderPorts(http: NoNetwork(), tokens: NoNetwork(), signer: NoNetwork(), now: { Date() }))
 
     package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts { ports }
-
     package var statistics: [UpstreamStatistics] { [] }
-
     package func report(to logger: Logger) {}
-
     package func shutdown() {}
 }
 

@@ -46,9 +46,7 @@ extension Form {
     /// The providers of an application, by name.
     ///
     /// The kind of each provider determines its further keys.
-    static let providers = named(ProviderOptions.settings) { name, node, reader in
-        reader.provider(name, node)
-    }
+    static let providers = named(ProviderOptions.settings) { name, node, reader in reader.provider(name, node) }
 
     fileprivate static let exposedClaim = scalar("text") { name, node, reader in
         guard !ExposedClaims.reserved.contains(name) else {

@@ -45,23 +45,16 @@ extension Rate: Decodable {
 
     /// The rate as it is written in a file.
     var configured: String { "\(count)/\(Self.units.first { $0.value == window }?.key ?? window.configured)" }
-
-    package init(from decoder: any Decoder) throws {
-        self = try decoder.parse { Rate(configured: $0) }
-    }
+    package init(from decoder: any Decoder) throws { self = try decoder.parse { Rate(configured: $0) } }
 }
 
 extension AddressRange: Decodable {
     /// Decodes an IP address or a range such as `10.0.0.0/8`.
-    public init(from decoder: any Decoder) throws {
-        self = try decoder.parse { AddressRange($0) }
-    }
+    public init(from decoder: any Decoder) throws { self = try decoder.parse { AddressRange($0) } }
 }
 
 extension Mailbox: Decodable {
-    package init(from decoder: any Decoder) throws {
-        try self.init(decoder.singleValueContainer().decode(String.self))
-    }
+    package init(from decoder: any Decoder) throws { try self.init(decoder.singleValueContainer().decode(String.self)) }
 }
 
 extension SMTPServer: Decodable {

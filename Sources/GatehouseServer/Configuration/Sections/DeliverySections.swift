@@ -73,8 +73,7 @@ extension Configuration {
 
         static let settings = [
             Setting(
-                "url",
-                .secret("an absolute http or https URL, or file:PATH") { URLComponents(http: $0) != nil },
+                "url", .secret("an absolute http or https URL, or file:PATH") { URLComponents(http: $0) != nil },
                 required: true, help: "The SMS gateway, which may hold user and password."),
             Setting(
                 "kind", .choice(Kind.allCases), default: "json",
@@ -133,9 +132,7 @@ extension Form {
             isDirectory.boolValue
         else { return nil }
         let entries = try TemplateOverrides.paths(in: directory).map { path in
-            guard let content = reader.content(ofFile: "\(directory)/\(path)", at: node.place) else {
-                throw Reported()
-            }
+            guard let content = reader.content(ofFile: "\(directory)/\(path)", at: node.place) else { throw Reported() }
             return ConfigurationNode.Entry(key: path, value: node.with(.scalar(content)))
         }
         let templates = node.with(.table(entries))
@@ -145,9 +142,7 @@ extension Form {
 }
 
 extension TemplateOverrides: Decodable {
-    package init(from decoder: any Decoder) throws {
-        try self.init(files: [String: String](from: decoder))
-    }
+    package init(from decoder: any Decoder) throws { try self.init(files: [String: String](from: decoder)) }
 
     /// The paths of all templates in a directory, at most four levels deep.
     fileprivate static func paths(in directory: String, below prefix: String = "") -> [String] {

@@ -71,9 +71,7 @@ package struct ChildProcess: Sendable {
 }
 
 /// The message for an error number.
-func reason(_ error: Int32) -> String {
-    String(cString: strerror(error))
-}
+func reason(_ error: Int32) -> String { String(cString: strerror(error)) }
 
 /// Runs blocking work on its own thread, because the cooperative pool must never block.
 package func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

@@ -178,14 +178,11 @@ package final class PrivateCluster: Sendable {
 
 extension PrivateCluster {
     static func failure(_ text: String) -> ServerError { .development("private database: \(text)") }
-
     private func failure(_ text: String) -> ServerError { Self.failure(text) }
 }
 
 /// A double-quoted identifier for SQL and for the server's settings.
-private func quotedName(_ name: String) -> String {
-    "\"" + name.replacing("\"", with: "\"\"") + "\""
-}
+private func quotedName(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
 private func percentEncoded(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~/"))) ?? text
