@@ -15,7 +15,6 @@ extension OpenIDConnectProvider {
     }
 
     /// Reads userinfo; `nil` if the issuer has no such endpoint or refuses the access token.
-    ///
     /// - Throws: `ProviderError.refused` if the response is about another person (OpenID Connect Core, 5.3.2),
     ///   `.unavailable` if it is not a JSON object.
     func userInfo(

@@ -31,8 +31,7 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
 
     init(settings: Settings, traits: IssuerTraits, context: ProviderContext) throws {
         try settings.check()
-        self.settings = settings
-        self.traits = traits
+        (self.settings, self.traits) = (settings, traits)
         ports = context.ports
         client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: ports.http)
         discovery = Discovery(issuer: settings.issuer, accepted: traits.issuers(of: settings.issuer), ports: ports)

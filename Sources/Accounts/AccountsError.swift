@@ -19,7 +19,6 @@ package enum AccountsError: Error, Sendable, Equatable {
     case invalidRefreshToken
     /// The `state` of a redirect flow is unknown, expired, used or belongs to another flow.
     case invalidState
-    /// The redirect URI is not registered for the application.
     case redirectNotAllowed
     case tokenTooOld
     case sessionNotFound

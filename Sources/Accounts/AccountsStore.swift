@@ -77,14 +77,10 @@ package struct StoreConflict: Error {
     package init(isTransient: Bool = false) { self.isTransient = isTransient }
 }
 
-/// How long a call is repeated while other transactions hold the locks on its rows.
-private let longestContention: Duration = .seconds(5)
-
 /// Repeats a call, after short random pauses, while other transactions hold the locks on its rows.
-///
-/// - Throws: `AccountsError.unavailable` after several seconds.
+/// - Throws: `AccountsError.unavailable` after five seconds.
 package func retryingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
-    let deadline = ContinuousClock.now + longestContention
+    let deadline = ContinuousClock.now + .seconds(5)
     var longestPause = 2.0
     while true {
         do {
@@ -97,17 +93,11 @@ package func retryingUnderContention<Result>(_ call: () async throws -> Result) 
     }
 }
 
-/// How often a decision is repeated before the request fails with `AccountsError.unavailable`.
-private let mostDecisions = 8
-
 /// Runs a decision, and repeats it after each `StoreConflict`; the decision reads its rows again each time.
+/// - Throws: `AccountsError.unavailable` after eight conflicts.
 package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
-    for _ in 0..<mostDecisions {
-        do {
-            return try await decision()
-        } catch is StoreConflict {
-            continue
-        }
+    for _ in 0..<8 {
+        do { return try await decision() } catch is StoreConflict { continue }
     }
     throw AccountsError.unavailable
 }

@@ -1,4 +1,3 @@
-/// Errors of the settings, of stored hashes and of libargon2.
 package enum PasswordsError: Error, Sendable, Equatable {
     /// A setting is invalid; `field` is its name in the configuration, such as `argon2.memoryKiB`.
     case invalidSetting(field: String, reason: String)

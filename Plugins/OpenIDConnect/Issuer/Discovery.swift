@@ -18,8 +18,7 @@ actor Discovery {
     init(issuer: String, accepted: [String], ports: ProviderPorts) {
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         url = base + "/.well-known/openid-configuration"
-        self.accepted = accepted
-        self.ports = ports
+        (self.accepted, self.ports) = (accepted, ports)
     }
 
     /// - Throws: `ProviderError.unavailable`.

@@ -22,10 +22,8 @@ struct IssuerDocument: Sendable, Equatable {
             let tokenEndpoint = json["token_endpoint"].endpoint(of: issuer),
             let keysURL = json["jwks_uri"].endpoint(of: issuer)
         else { throw ProviderError.unavailable }
-        self.issuer = issuer
-        self.authorizationEndpoint = authorizationEndpoint
-        self.tokenEndpoint = tokenEndpoint
-        self.keysURL = keysURL
+        (self.issuer, self.authorizationEndpoint) = (issuer, authorizationEndpoint)
+        (self.tokenEndpoint, self.keysURL) = (tokenEndpoint, keysURL)
         userInfoEndpoint = json["userinfo_endpoint"].endpoint(of: issuer)
         revocationEndpoint = json["revocation_endpoint"].endpoint(of: issuer)
         namesItself = json["authorization_response_iss_parameter_supported"].bool ?? false

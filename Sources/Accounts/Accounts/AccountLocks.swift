@@ -11,7 +11,6 @@ package protocol AccountLocks: Sendable {
     /// Prevents other transactions from ending a live session of the account.
     ///
     /// Lock the account first.
-    ///
     /// - Returns: `false` when the session has ended.
     func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool
 }
@@ -28,7 +27,6 @@ extension AccountLocks {
     }
 
     /// Locks the principal's account and session.
-    ///
     /// - Returns: `false` when the session has ended or the account is not live.
     func lock(_ principal: Principal) async throws -> Bool {
         let application = principal.application.id
@@ -39,7 +37,6 @@ extension AccountLocks {
 
 extension AccountLocks where Self: IdentityStore {
     /// Locks the account that has the identity, which a provider's name and `providerUid` specify.
-    ///
     /// - Returns: `nil` for an unknown identity.
     /// - Throws: `StoreConflict` if the identity moved to another account before the lock.
     func lockIdentity(

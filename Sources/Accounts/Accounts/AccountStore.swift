@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// Reads and changes the profile of live accounts.
 package protocol ProfileStore: Sendable {
     /// - Returns: `nil` for an unknown or deleted account.
     func user(_ uid: UUID, application: Application.ID) async throws -> User?
@@ -33,7 +32,6 @@ package protocol AdministrationStore: Sendable {
     func requirePasswordChange(uid: UUID, application: Application.ID) async throws -> Bool
 }
 
-/// An account as an admin sees it.
 package struct AccountDossier: Sendable {
     package let user: User
     package let isDisabled: Bool
@@ -43,10 +41,7 @@ package struct AccountDossier: Sendable {
     package let liveSessions: Int
 
     package init(user: User, isDisabled: Bool, purgeAfter: Date?, identities: [Identity], liveSessions: Int) {
-        self.user = user
-        self.isDisabled = isDisabled
-        self.purgeAfter = purgeAfter
-        self.identities = identities
-        self.liveSessions = liveSessions
+        (self.user, self.isDisabled, self.purgeAfter) = (user, isDisabled, purgeAfter)
+        (self.identities, self.liveSessions) = (identities, liveSessions)
     }
 }

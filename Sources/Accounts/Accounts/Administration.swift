@@ -1,6 +1,5 @@
 package import Foundation
 
-/// Operations of admins on accounts.
 package struct Administration: Sendable {
     package typealias Store = AdministrationStore & AccountLocks & AliasStore & DeletionScheduling.Store
 
@@ -13,8 +12,6 @@ package struct Administration: Sendable {
         try await store.dossier(store.resolve(uid, application: application.id), application: application.id)
     }
 
-    /// Disables or enables an account.
-    ///
     /// Disabling an account ends its sessions, and does not affect a scheduled deletion.
     package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
         try await store.retryingTransaction { store in

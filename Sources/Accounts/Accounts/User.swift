@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// An account as its owner sees it.
 package struct User: Sendable, Equatable {
     package var uid: UUID
     /// The account's first verified e-mail address.
@@ -22,14 +21,8 @@ package struct User: Sendable, Equatable {
         uid: UUID, email: String?, phone: String?, displayName: String?, isAnonymous: Bool, providers: [String],
         metadata: JSONValue, createdAt: Date, updatedAt: Date
     ) {
-        self.uid = uid
-        self.email = email
-        self.phone = phone
-        self.displayName = displayName
-        self.isAnonymous = isAnonymous
-        self.providers = providers
-        self.metadata = metadata
-        self.createdAt = createdAt
-        self.updatedAt = updatedAt
+        (self.uid, self.email, self.phone, self.displayName) = (uid, email, phone, displayName)
+        (self.isAnonymous, self.providers, self.metadata) = (isAnonymous, providers, metadata)
+        (self.createdAt, self.updatedAt) = (createdAt, updatedAt)
     }
 }

@@ -28,13 +28,8 @@ package struct Application: Sendable {
         id: ID, name: String, issuer: String, audience: String, policy: ApplicationPolicy,
         redirectURIs: [RedirectURI] = [], providers: ProviderRegistry
     ) {
-        self.id = id
-        self.name = name
-        self.issuer = issuer
-        self.audience = audience
-        self.policy = policy
-        self.redirectURIs = redirectURIs
-        self.providers = providers
+        (self.id, self.name, self.issuer, self.audience) = (id, name, issuer, audience)
+        (self.policy, self.redirectURIs, self.providers) = (policy, redirectURIs, providers)
     }
 
     /// The redirect URI that is registered with the provider, and so must never change.

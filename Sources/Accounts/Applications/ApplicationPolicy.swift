@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// Settings of an application.
 package struct ApplicationPolicy: Sendable, Equatable {
     package struct Tokens: Sendable, Equatable, Decodable {
         package var algorithm: SigningAlgorithm = .rs256
@@ -28,7 +27,6 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var recentAuthentication: Duration = .seconds(300)
     package var revealExistingIdentities = false
     package var automaticLinking: AutomaticLinking = .verified
-    /// How long a merge can be undone.
     package var undoWindow: Duration = .seconds(7 * 86400)
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
 

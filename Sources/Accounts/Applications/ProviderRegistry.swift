@@ -28,34 +28,20 @@ package struct ConfiguredProvider: Sendable {
     private let type: any Provider.Type
 
     package init(
-        name: String, displayName: String?, mode: ProviderMode, exposedClaims: [String] = [],
-        services: [String] = [], provider: any Provider
+        name: String, displayName: String?, mode: ProviderMode, exposedClaims: [String] = [], services: [String] = [],
+        type: any Provider.Type, provider: (any Provider)? = nil
     ) {
-        self.init(
-            name: name, displayName: displayName, mode: mode, exposedClaims: exposedClaims, services: services,
-            type: Swift.type(of: provider), provider: provider)
-    }
-
-    /// A provider that is off.
-    package init(name: String, displayName: String?, off type: any Provider.Type) {
-        self.init(
-            name: name, displayName: displayName, mode: .off, exposedClaims: [], services: [], type: type,
-            provider: nil)
-    }
-
-    private init(
-        name: String, displayName: String?, mode: ProviderMode, exposedClaims: [String], services: [String],
-        type: any Provider.Type, provider: (any Provider)?
-    ) {
-        self.services = services
-        self.name = name
-        self.mode = mode
-        self.exposedClaims = exposedClaims
-        self.provider = provider
-        self.type = type
+        (self.name, self.mode, self.type, self.provider) = (name, mode, type, provider)
+        (self.exposedClaims, self.services) = (exposedClaims, services)
         self.displayName = displayName ?? type.displayName
-        kind = type.kind
-        flow = type.flow
+        (kind, flow) = (type.kind, type.flow)
+    }
+
+    /// The provider as a type with a capability, such as `any RedirectProvider`.
+    /// - Throws: `AccountsError.unsupportedProvider` if the provider lacks the capability.
+    func capability<Capability>(_ type: Capability.Type = Capability.self) throws(AccountsError) -> Capability {
+        guard let provider = provider as? Capability else { throw .unsupportedProvider(name) }
+        return provider
     }
 
     var hasPasswords: Bool { type is any PasswordProvider.Type }
@@ -63,11 +49,10 @@ package struct ConfiguredProvider: Sendable {
     /// Whether the provider's identities are addresses, which a person proves with a code or token sent there.
     package var provesAddress: Bool { hasPasswords || type is any ChallengeProvider.Type }
 
-    /// Whether an identity of this provider can sign in now.
     package func canSignIn(with identity: Identity) -> Bool {
-        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest,
-            !identity.isQuarantined
-        else { return false }
+        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest, !identity.isQuarantined else {
+            return false
+        }
         return !provesAddress || identity.emailVerified || identity.phoneVerified
     }
 
@@ -86,8 +71,7 @@ package struct ProviderRegistry: Sendable {
     private let configured: [ConfiguredProvider]
 
     package init(installedKinds: Set<String>, configured: [ConfiguredProvider]) {
-        self.installedKinds = installedKinds
-        self.configured = configured
+        (self.installedKinds, self.configured) = (installedKinds, configured)
     }
 
     /// The configured providers in the order of the configuration.
@@ -124,7 +108,6 @@ package struct ProviderRegistry: Sendable {
         return usable.isEmpty ? [try provider(ofKind: kind)] : usable
     }
 
-    /// The usable provider with that name.
     package func named(_ name: String) throws(AccountsError) -> ConfiguredProvider {
         guard let named = configured.first(where: { $0.name.hasSameBytes(as: name) }) else {
             throw .unsupportedProvider(name)
@@ -139,7 +122,6 @@ package struct ProviderRegistry: Sendable {
         }
     }
 
-    /// Whether the identity can sign in now.
     package func canSignIn(with identity: Identity) -> Bool {
         configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
     }

@@ -6,8 +6,5 @@ package struct RedirectURI: Sendable, Hashable {
     /// Whether the app must send a code challenge.
     package let requiresPKCE: Bool
 
-    package init(uri: String, requiresPKCE: Bool) {
-        self.uri = uri
-        self.requiresPKCE = requiresPKCE
-    }
+    package init(uri: String, requiresPKCE: Bool) { (self.uri, self.requiresPKCE) = (uri, requiresPKCE) }
 }

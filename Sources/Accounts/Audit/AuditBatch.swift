@@ -19,14 +19,8 @@ package struct AuditBatch: Sendable, Equatable {
         seq: Int, previous: [UInt8], firstAt: Int, lastAt: Int, sealedAt: Int?, events: Int, digest: [UInt8],
         mac: [UInt8] = []
     ) {
-        self.seq = seq
-        self.previous = previous
-        self.firstAt = firstAt
-        self.lastAt = lastAt
-        self.sealedAt = sealedAt
-        self.events = events
-        self.digest = digest
-        self.mac = mac
+        (self.seq, self.previous, self.firstAt, self.lastAt) = (seq, previous, firstAt, lastAt)
+        (self.sealedAt, self.events, self.digest, self.mac) = (sealedAt, events, digest, mac)
     }
 
     package var checkpoint: AuditCheckpoint { AuditCheckpoint(seq: seq, mac: mac) }
@@ -39,10 +33,7 @@ package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
     package let seq: Int
     package let mac: [UInt8]
 
-    package init(seq: Int, mac: [UInt8]) {
-        self.seq = seq
-        self.mac = mac
-    }
+    package init(seq: Int, mac: [UInt8]) { (self.seq, self.mac) = (seq, mac) }
 
     /// Parses `SEQ:MAC`, the form in the log.
     package init?(_ text: String) {

@@ -13,12 +13,9 @@ package struct AuditChain: Sendable {
     private let time: any TimeSource
 
     package init(store: any AuditChainStore, authentication: any AuditAuthentication, time: any TimeSource) {
-        self.store = store
-        self.authentication = authentication
-        self.time = time
+        (self.store, self.authentication, self.time) = (store, authentication, time)
     }
 
-    /// Seals all events that are not sealed yet.
     package func sealAll(onSealed: (AuditCheckpoint) -> Void) async throws {
         guard try await store.hasUnsealedEvents() else { return }
         // `start` is the time of the newest event in the previous batch. Events with earlier times that are committed

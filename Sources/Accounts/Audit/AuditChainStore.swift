@@ -9,7 +9,6 @@ package protocol AuditAuthentication: Sendable {
     func isMAC(_ mac: [UInt8], of batch: AuditBatch) -> Bool
 }
 
-/// Stores the chain of sealed batches and reads the audit events.
 package protocol AuditChainStore: Sendable {
     func hasUnsealedEvents() async throws -> Bool
 
@@ -21,7 +20,6 @@ package protocol AuditChainStore: Sendable {
         from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch?
 
-    /// Batches in the order of their numbers.
     func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch]
 
     /// The events of the batches, ordered by batch number and then by their order in the batch.
@@ -36,7 +34,6 @@ package protocol AuditChainStore: Sendable {
     func unsealedEvents() async throws -> (count: Int, oldest: Duration)
 
     /// The earliest recorded sealing time among the batches with this or a higher number, in batch order.
-    ///
     /// - Returns: `nil` if none of these batches has a sealing time.
     func sealedAt(from seq: Int) async throws -> Int?
 

@@ -1,6 +1,5 @@
 package import Foundation
 
-/// An audit event as it is stored.
 package struct AuditEvent: Sendable, Equatable {
     package let application: Application.ID
     package let id: UUID
@@ -18,13 +17,8 @@ package struct AuditEvent: Sendable, Equatable {
         application: Application.ID, id: UUID, at: Int, event: String, account: [UInt8]?, session: UUID?,
         details: String
     ) {
-        self.application = application
-        self.id = id
-        self.at = at
-        self.event = event
-        self.account = account
-        self.session = session
-        self.details = details
+        (self.application, self.id, self.at, self.event) = (application, id, at, event)
+        (self.account, self.session, self.details) = (account, session, details)
     }
 
     package var date: Date { Date(timeIntervalSince1970: Double(at) / 1_000_000) }

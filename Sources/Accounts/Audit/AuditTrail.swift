@@ -15,7 +15,6 @@ package struct AuditEntry: Sendable {
     }
 
     package let event: Event
-    /// The account, if it is known.
     package var uid: UUID?
     /// If `uid` is `nil`, the event is recorded for the account that has this identity or owns one of `addresses`.
     package var provider: String?
@@ -30,10 +29,7 @@ package struct AuditEntry: Sendable {
     package var details: [String: JSONValue] = [:]
 
     package init(_ event: Event, of uid: UUID? = nil, session: UUID? = nil, details: [String: JSONValue] = [:]) {
-        self.event = event
-        self.uid = uid
-        self.session = session
-        self.details = details
+        (self.event, self.uid, self.session, self.details) = (event, uid, session, details)
     }
 }
 

@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// The numbers of verified batches and events, and the last batch of the chain.
 package struct AuditReport: Sendable, Equatable {
     package var batches = 0
     package var events = 0
@@ -15,10 +14,7 @@ package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
     package let batch: Int?
     package let reason: String
 
-    package init(batch: Int? = nil, reason: String) {
-        self.batch = batch
-        self.reason = reason
-    }
+    package init(batch: Int? = nil, reason: String) { (self.batch, self.reason) = (batch, reason) }
 
     package var description: String { batch.map { "batch \($0) \(reason)" } ?? reason }
 }
@@ -38,9 +34,7 @@ package struct AuditVerification: Sendable {
     private let time: any TimeSource
 
     package init(store: any AuditChainStore, authentication: any AuditAuthentication, time: any TimeSource) {
-        self.store = store
-        self.authentication = authentication
-        self.time = time
+        (self.store, self.authentication, self.time) = (store, authentication, time)
     }
 
     /// Verifies the whole chain, which must contain the checkpoint if there is one.

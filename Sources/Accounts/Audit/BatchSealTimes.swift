@@ -8,7 +8,6 @@ struct BatchSealTimes {
     init(of store: any AuditChainStore) { self.store = store }
 
     /// Returns the latest time at which the batch can have been sealed, in microseconds since the epoch.
-    ///
     /// - Returns: `nil` if neither the batch nor a later one has a sealing time; it may have been sealed just now.
     mutating func time(of batch: AuditBatch) async throws -> Int? {
         if let own = batch.sealedAt {

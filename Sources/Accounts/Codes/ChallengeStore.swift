@@ -1,16 +1,12 @@
 package import Foundation
 package import ProviderKit
 
-/// The operation for which a code may be used.
 package enum ChallengePurpose: Sendable, Equatable {
     /// Proves the address in order to sign in, link an identity or re-authenticate.
     case proof
-    /// Changes the address of the identity with this id.
     case addressChange(UUID)
 }
 
-/// A code to issue.
-///
 /// The database stores only its keyed hash.
 package struct NewChallenge: Sendable {
     package let id: UUID
@@ -37,17 +33,11 @@ package struct IssuedChallenge: Sendable {
     ///
     /// Otherwise the challenge is for the code that was sent before.
     package let isNew: Bool
-    /// The time since the code was issued.
     package let age: Duration
 
-    package init(id: UUID, isNew: Bool, age: Duration) {
-        self.id = id
-        self.isNew = isNew
-        self.age = age
-    }
+    package init(id: UUID, isNew: Bool, age: Duration) { (self.id, self.isNew, self.age) = (id, isNew, age) }
 }
 
-/// A presented code.
 package struct ChallengeResponse: Sendable {
     package let id: UUID
     package let purpose: ChallengePurpose
@@ -59,7 +49,6 @@ package struct ChallengeResponse: Sendable {
     package let source: RefusalSource
 }
 
-/// Challenges of one-time codes.
 package protocol ChallengeStore: Sendable {
     /// Stores the challenge, which replaces an earlier one of the same target and session.
     ///
@@ -70,11 +59,9 @@ package protocol ChallengeStore: Sendable {
     /// Counts an attempt and checks the code.
     ///
     /// A challenge allows five attempts, and an address 500 wrong codes a day, even if requests race.
-    ///
     /// - Returns: the target of the code; `nil` if the code is wrong, used or expired, or a limit is reached.
     func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget?
 
-    /// Ends all challenges of one `providerUid` of a provider.
     func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws
 
     /// Ends the challenge of an identity's pending address change.

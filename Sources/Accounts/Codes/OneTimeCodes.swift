@@ -29,16 +29,15 @@ package struct OneTimeCodes: Sendable {
         in application: Application
     ) async throws -> SentCode {
         let configured = try application.providers.provider(ofKind: kind, named: name)
-        let target = try configured.challengeProvider().target(typed: typed)
+        let target = try configured.capability((any ChallengeProvider).self).target(typed: typed)
         return try await send(.proof, to: target, of: configured, by: principal, from: client, in: application)
     }
 
-    /// Sends a code for any purpose.
     func send(
         _ purpose: ChallengePurpose, to target: ChallengeTarget, of configured: ConfiguredProvider,
         by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SentCode {
-        let provider = try configured.challengeProvider()
+        let provider: any ChallengeProvider = try configured.capability()
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
@@ -90,13 +89,12 @@ package struct OneTimeCodes: Sendable {
     /// Exchanges the correct code for evidence.
     ///
     /// Consumes the code and all other codes and sign-in links that were sent to the address.
-    ///
     /// - Throws: `AccountsError.invalidCredentials`; the transaction must then commit, so that the attempt is counted.
     func prove(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,
         in application: Application, store: any ProvingStore
     ) async throws -> VerifiedIdentity {
-        _ = try configured.challengeProvider()
+        _ = try configured.capability((any ChallengeProvider).self)
         let target = try await verify(
             presented, for: .proof, provider: configured.name, session: session, from: client, in: application,
             store: store)
@@ -193,7 +191,6 @@ package struct OneTimeCodes: Sendable {
     }
 }
 
-/// The response to the client that requested a code.
 package struct SentCode: Sendable {
     package let id: UUID
     package let expiresIn: Duration
@@ -205,10 +202,7 @@ package struct PresentedOneTimeCode: Sendable {
     package let challengeID: String
     package let code: String
 
-    package init(challengeID: String, code: String) {
-        self.challengeID = challengeID
-        self.code = code
-    }
+    package init(challengeID: String, code: String) { (self.challengeID, self.code) = (challengeID, code) }
 }
 
 extension ChallengeTarget {
@@ -220,13 +214,5 @@ extension ChallengeTarget {
             providerUid: providerUid,
             addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)],
             methods: address.kind == .phone ? ["otp", "sms"] : ["otp"])
-    }
-}
-
-extension ConfiguredProvider {
-    /// - Throws: `AccountsError.unsupportedProvider` if the provider does not send codes.
-    fileprivate func challengeProvider() throws -> any ChallengeProvider {
-        guard let provider = provider as? any ChallengeProvider else { throw AccountsError.unsupportedProvider(name) }
-        return provider
     }
 }

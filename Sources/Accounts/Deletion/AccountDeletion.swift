@@ -26,7 +26,6 @@ package struct AccountDeletion: Sendable {
     /// Restores an account.
     ///
     /// The token is consumed in any case. A token that a password reset issued also sets the new password.
-    ///
     /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
@@ -36,8 +35,12 @@ package struct AccountDeletion: Sendable {
             else { throw AccountsError.invalidToken }
             let status = try await store.lockAccount(uid, application: application.id)
             if case .disabled? = status {
-                try await store.record(.refusal(of: proof, uid: uid), application: application.id)
-                throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
+                let rule = LinkingRule.accountDisabled
+                let entry = AuditEntry(
+                    .signInRefused, of: uid,
+                    details: ["provider": .string(proof.provider), "rule": .string(rule.rawValue)])
+                try await store.record(entry, application: application.id)
+                throw AccountsError.accountDisabled(rule.refusal)
             }
             // This check must precede all writes, since `retryingTransactionKeepingRefusals` also commits on a refusal.
             if proof.password != nil { _ = try application.providers.named(proof.provider) }
@@ -72,14 +75,5 @@ package struct AccountDeletion: Sendable {
             throw AccountsError.receiptNotFound
         }
         return status
-    }
-}
-
-extension AuditEntry {
-    /// The audit entry for a valid restore token of a disabled account.
-    fileprivate static func refusal(of proof: Proof, uid: UUID) -> AuditEntry {
-        AuditEntry(
-            .signInRefused, of: uid,
-            details: ["provider": .string(proof.provider), "rule": .string(LinkingRule.accountDisabled.rawValue)])
     }
 }

@@ -7,8 +7,7 @@ package struct AccountTraces: Sendable {
         package let providerUid: String
 
         package init(provider: String, providerUid: String) {
-            self.provider = provider
-            self.providerUid = providerUid
+            (self.provider, self.providerUid) = (provider, providerUid)
         }
     }
 
@@ -16,10 +15,7 @@ package struct AccountTraces: Sendable {
     /// The addresses that the account owns, and the addresses of its identities that have no owner.
     package let addresses: [String]
 
-    package init(subjects: [Subject], addresses: [String]) {
-        self.subjects = subjects
-        self.addresses = addresses
-    }
+    package init(subjects: [Subject], addresses: [String]) { (self.subjects, self.addresses) = (subjects, addresses) }
 }
 
 /// The traces of an account, with the pseudonyms under which its attempts and requests are counted.

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Starts the grace period of accounts.
 package struct DeletionScheduling: Sendable {
     package typealias Store = DeletionStore & SessionEndStore & EventOutbox & OwnerNotices.Store
 

@@ -16,12 +16,8 @@ package struct ErasureStatus: Sendable {
         phase: Phase, requestedAt: Date, purgeAfter: Date, erasedAt: Date?, processors: [Processor],
         certificate: String?
     ) {
-        self.phase = phase
-        self.requestedAt = requestedAt
-        self.purgeAfter = purgeAfter
-        self.erasedAt = erasedAt
-        self.processors = processors
-        self.certificate = certificate
+        (self.phase, self.requestedAt, self.purgeAfter, self.erasedAt) = (phase, requestedAt, purgeAfter, erasedAt)
+        (self.processors, self.certificate) = (processors, certificate)
     }
 }
 
@@ -49,8 +45,6 @@ package struct CancelledDeletion: Sendable {
 
 /// Begins and ends the grace period of accounts that the transaction has locked.
 package protocol DeletionStore: Sendable {
-    /// Ends the account's life and starts its grace period.
-    ///
     /// `session` is the session that requested the deletion, if any.
     /// - Returns: when the grace period ends.
     func requestDeletion(
@@ -58,13 +52,10 @@ package protocol DeletionStore: Sendable {
         application: Application.ID
     ) async throws -> Date
 
-    /// Cancels the deletion of the account.
-    ///
     /// - Returns: `nil` if the grace period has passed or the erasure has begun.
     func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion?
 }
 
-/// Finds deletions by their receipt.
 package protocol ErasureStatusStore: Sendable {
     func erasure(receipt: UUID, application: Application.ID) async throws -> ErasureStatus?
 }

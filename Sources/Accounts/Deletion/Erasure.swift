@@ -14,7 +14,6 @@ package struct Erasure: Sendable {
     package typealias Store = ErasureStore & ErasureQueue & AliasStore & MergeUndoStore & AccountLocks & SessionEndStore
         & EventOutbox & EventDeliveryStore
 
-    /// The step that was just completed.
     package enum Step: String, Sendable, CaseIterable { case begun, settled, removed, written, concluded }
 
     package enum Progress: Sendable, Equatable {
@@ -85,7 +84,6 @@ package struct Erasure: Sendable {
     }
 
     /// Erases the accounts that the ledger contains but that exist, because a backup was restored or a server crashed.
-    ///
     /// - Returns: the number of erased accounts.
     package func replay(in scope: ErasureScope) async throws -> Int {
         guard let ledger = scope.ledger else { return 0 }

@@ -15,17 +15,13 @@ package struct LedgerEntry: Sendable, Equatable {
     package let erasedAt: Date
 
     package init(application: String, uid: UUID, aliases: [UUID], receipt: UUID, requestedAt: Date, erasedAt: Date) {
-        self.application = application
-        self.uid = uid
-        self.aliases = aliases
-        self.receipt = receipt
+        (self.application, self.uid, self.aliases, self.receipt) = (application, uid, aliases, receipt)
         self.requestedAt = requestedAt.wholeDay
         self.erasedAt = erasedAt
     }
 }
 
 extension Date {
-    /// The beginning of the day (UTC).
     var wholeDay: Date { Date(timeIntervalSince1970: (timeIntervalSince1970 / 86400).rounded(.down) * 86400) }
 }
 

@@ -1,9 +1,7 @@
-/// An application and its settings for erasures.
 package struct ErasureScope: Sendable {
     package let application: Application
     /// How long an erasure waits for the acknowledgements of its processors.
     package let webhookDeadline: Duration
-    /// How long an idle guest is kept.
     package let anonymousRetention: Duration
     /// The ledger to which erasures are written; `nil` if none is configured.
     package let ledger: (any ErasureLedger)?
@@ -11,9 +9,7 @@ package struct ErasureScope: Sendable {
     package init(
         application: Application, webhookDeadline: Duration, anonymousRetention: Duration, ledger: (any ErasureLedger)?
     ) {
-        self.application = application
-        self.webhookDeadline = webhookDeadline
-        self.anonymousRetention = anonymousRetention
-        self.ledger = ledger
+        (self.application, self.webhookDeadline) = (application, webhookDeadline)
+        (self.anonymousRetention, self.ledger) = (anonymousRetention, ledger)
     }
 }

@@ -1,6 +1,5 @@
 package import Foundation
 
-/// An erasure to carry out.
 package struct DueErasure: Sendable, Equatable {
     package let application: Application.ID
     package let receipt: UUID
@@ -8,10 +7,7 @@ package struct DueErasure: Sendable, Equatable {
     package let requestedAt: Date
 
     package init(application: Application.ID, receipt: UUID, uid: UUID, requestedAt: Date) {
-        self.application = application
-        self.receipt = receipt
-        self.uid = uid
-        self.requestedAt = requestedAt
+        (self.application, self.receipt, self.uid, self.requestedAt) = (application, receipt, uid, requestedAt)
     }
 }
 
@@ -23,22 +19,16 @@ package struct ErasureState: Sendable {
     package let processors: [Processor]
 
     package init(hasBegun: Bool, waited: Duration, processors: [Processor]) {
-        self.hasBegun = hasBegun
-        self.waited = waited
-        self.processors = processors
+        (self.hasBegun, self.waited, self.processors) = (hasBegun, waited, processors)
     }
 }
 
 /// The absorbed accounts that an erasure removed, and the number of removed rows of each kind.
 package struct ErasedData: Sendable, Equatable {
-    /// Accounts that the account had absorbed.
     package let aliases: [UUID]
     package let counts: [String: Int]
 
-    package init(aliases: [UUID], counts: [String: Int]) {
-        self.aliases = aliases
-        self.counts = counts
-    }
+    package init(aliases: [UUID], counts: [String: Int]) { (self.aliases, self.counts) = (aliases, counts) }
 }
 
 /// A guest account without recorded activity within the retention, and the result of checking its sessions.
@@ -50,14 +40,10 @@ package struct IdleGuest: Sendable, Equatable {
     package let isIdle: Bool
 
     package init(uid: UUID, identity: UUID, seenAt: Date, isIdle: Bool) {
-        self.uid = uid
-        self.identity = identity
-        self.seenAt = seenAt
-        self.isIdle = isIdle
+        (self.uid, self.identity, self.seenAt, self.isIdle) = (uid, identity, seenAt, isIdle)
     }
 }
 
-/// The queue of scheduled erasures.
 package protocol ErasureQueue: Sendable {
     /// Takes due erasures of these applications, the oldest first, and hides them from others for `lease`.
     ///
@@ -81,13 +67,10 @@ package protocol ErasureQueue: Sendable {
 
 /// Erases accounts, each with its family: the account and the accounts that it absorbed.
 package protocol ErasureStore: Sendable {
-    /// Locks the family of the account.
-    ///
     /// - Returns: the uids of the family; empty if the account does not exist.
     func lockFamily(of uid: UUID, application: Application.ID) async throws -> [UUID]
 
     /// Marks the erasure as begun and queues the family's provider tokens to be revoked.
-    ///
     /// - Returns: `false` if the erasure is not due yet or already concluded.
     func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool
 
@@ -110,13 +93,11 @@ package protocol ErasureStore: Sendable {
     func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID]
 }
 
-/// Retries the revocation of provider tokens.
 package protocol RevocationRetryStore: Sendable {
     /// Makes the account's pending revocations due now.
     func retryRevocations(of uid: UUID, application: Application.ID) async throws
 }
 
-/// Finds guests that have not been used for long.
 package protocol IdleGuestStore: Sendable {
     /// Checks the guests that follow `last` and have no recorded activity within `retention`.
     ///
@@ -126,6 +107,5 @@ package protocol IdleGuestStore: Sendable {
         idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID
     ) async throws -> [IdleGuest]
 
-    /// Whether the account is still an idle guest.
     func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool
 }

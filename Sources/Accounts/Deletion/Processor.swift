@@ -14,15 +14,11 @@ package struct Processor: Sendable, Equatable {
     /// Whether the status is final.
     package let isSettled: Bool
     package let attempts: Int
-    /// Whether an attempt is in progress.
     package let isUnderWay: Bool
 
     package init(name: String, status: Status, isSettled: Bool, attempts: Int, isUnderWay: Bool) {
-        self.name = name
-        self.status = status
-        self.isSettled = isSettled
-        self.attempts = attempts
-        self.isUnderWay = isUnderWay
+        (self.name, self.status, self.isSettled) = (name, status, isSettled)
+        (self.attempts, self.isUnderWay) = (attempts, isUnderWay)
     }
 
     package var isAcknowledged: Bool {

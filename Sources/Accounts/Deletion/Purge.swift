@@ -6,7 +6,6 @@ package struct Purge: Sendable {
     package typealias Store = ErasureQueue & ErasureStore & ErasureStatusStore & EventDeliveryStore
         & RevocationRetryStore & IdleGuestStore & AliasStore & AccountLocks & AuditTrail & DeletionScheduling.Store
 
-    /// The result of one erasure.
     package struct Outcome: Sendable {
         package let erasure: DueErasure
         package let progress: Result<Erasure.Progress, any Error>
@@ -16,8 +15,7 @@ package struct Purge: Sendable {
     private let erasure: Erasure
 
     package init(store: any TransactionalStore & Store, erasure: Erasure) {
-        self.store = store
-        self.erasure = erasure
+        (self.store, self.erasure) = (store, erasure)
     }
 
     /// The number of erasures in a batch.
@@ -63,7 +61,6 @@ package struct Purge: Sendable {
     }
 
     /// Advances one erasure now, even if its grace period has not ended or another replica has taken it.
-    ///
     /// - Returns: `.void` if the account was restored; `.erased` if another replica has concluded the erasure.
     package func erase(_ due: DueErasure, in scope: ErasureScope) async throws -> Erasure.Progress {
         try await store.retryingTransaction { store in
@@ -79,7 +76,6 @@ package struct Purge: Sendable {
     }
 
     /// Returns the scheduled erasure of the account, or of the account that absorbed it.
-    ///
     /// - Throws: `AccountsError.accountNotFound`; `AccountsError.accountIsLive` if no deletion was requested.
     package func scheduled(_ uid: UUID, in application: Application) async throws -> DueErasure {
         let uid = try await store.resolve(uid, application: application.id)
@@ -100,13 +96,11 @@ package struct Purge: Sendable {
         try await store.retryRevocations(of: erasure.uid, application: erasure.application)
     }
 
-    /// The processors of the erasure.
     package func processors(of erasure: DueErasure) async throws -> [Processor] {
         try await store.state(of: erasure)?.processors ?? []
     }
 
     /// Deletes the guests that were idle for longer than `anonymousRetention`, without a grace period.
-    ///
     /// - Returns: the number of deleted guests.
     package func deleteIdleGuests(of scope: ErasureScope) async throws -> Int {
         var count = 0

@@ -25,20 +25,17 @@ package struct AccountEvent: Sendable {
     package let details: [String: JSONValue]
 
     package init(_ kind: Kind, of uid: UUID, details: [String: JSONValue] = [:]) {
-        self.kind = kind
-        self.uid = uid
+        (self.kind, self.uid) = (kind, uid)
         id = .v7()
         self.details = details
     }
 }
 
 extension AccountEvent {
-    /// Returns the event for an identity that was linked or unlinked.
     package static func identity(_ kind: Kind, _ identity: UUID, of uid: UUID, provider: String) -> AccountEvent {
         AccountEvent(kind, of: uid, details: ["identity": .string(identity.text), "provider": .string(provider)])
     }
 
-    /// Returns the event for a merge that was carried out or undone.
     static func merge(_ kind: Kind, _ merge: Merge) -> AccountEvent {
         AccountEvent(
             kind, of: merge.survivor,

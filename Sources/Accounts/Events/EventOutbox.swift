@@ -7,7 +7,6 @@ package protocol EventOutbox: Sendable {
     func announce(_ events: [AccountEvent], application: Application.ID) async throws
 }
 
-/// Reads and retries the deliveries of events.
 package protocol EventDeliveryStore: Sendable {
     /// The deliveries of one event, one for each webhook.
     func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery]
@@ -33,7 +32,6 @@ package struct EventDelivery: Sendable, Equatable {
     package let event: UUID
     /// The webhook's URL, which identifies it.
     package let webhook: String
-    /// The webhook's name, for display.
     package let name: String
     package let status: Status
     package let attempts: Int
@@ -41,11 +39,7 @@ package struct EventDelivery: Sendable, Equatable {
     package let failure: String?
 
     package init(event: UUID, webhook: String, name: String, status: Status, attempts: Int, failure: String?) {
-        self.event = event
-        self.webhook = webhook
-        self.name = name
-        self.status = status
-        self.attempts = attempts
-        self.failure = failure
+        (self.event, self.webhook, self.name, self.status) = (event, webhook, name, status)
+        (self.attempts, self.failure) = (attempts, failure)
     }
 }

@@ -4,7 +4,6 @@ package import ProviderKit
 /// A delivery of an event to one webhook that a worker has taken from the queue.
 package struct TakenDelivery: QueueEntry {
     package let event: UUID
-    /// The webhook's URL.
     package let webhook: String
     package let application: Application.ID
     package let applicationName: String
@@ -19,15 +18,9 @@ package struct TakenDelivery: QueueEntry {
         event: UUID, webhook: String, application: Application.ID, applicationName: String, kind: String, uid: UUID,
         details: [String: JSONValue], createdAt: Date, attempts: Int
     ) {
-        self.event = event
-        self.webhook = webhook
-        self.application = application
-        self.applicationName = applicationName
-        self.kind = kind
-        self.uid = uid
-        self.details = details
-        self.createdAt = createdAt
-        self.attempts = attempts
+        (self.event, self.webhook, self.application) = (event, webhook, application)
+        (self.applicationName, self.kind, self.uid, self.details) = (applicationName, kind, uid, details)
+        (self.createdAt, self.attempts) = (createdAt, attempts)
     }
 
     package var lane: String { webhook }

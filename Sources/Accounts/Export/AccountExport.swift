@@ -10,10 +10,7 @@ package struct AccountExport: Sendable {
     private let store: any Store
     private let events: any AuditChainStore
 
-    package init(store: any Store, events: any AuditChainStore) {
-        self.store = store
-        self.events = events
-    }
+    package init(store: any Store, events: any AuditChainStore) { (self.store, self.events) = (store, events) }
 
     /// Records the export in the audit.
     ///

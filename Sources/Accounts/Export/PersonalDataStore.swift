@@ -6,17 +6,13 @@ package enum PersonalDataSection: String, Sendable, CaseIterable {
     case pendingRegistrations, pendingProofs, redirectFlows, merges, erasures, webhookDeliveries, messages
 }
 
-/// A row of a section.
 package struct PersonalDataRow: Sendable {
     /// The position of the row in its section.
     package let key: String
     /// The columns as a JSON object, with times in RFC 3339 format.
     package let columns: String
 
-    package init(key: String, columns: String) {
-        self.key = key
-        self.columns = columns
-    }
+    package init(key: String, columns: String) { (self.key, self.columns) = (key, columns) }
 }
 
 package protocol PersonalDataStore: Sendable {
@@ -39,9 +35,5 @@ package struct Recipient: Sendable, Equatable {
     /// The recipient's hosts, as configured.
     package let hosts: [String]
 
-    package init(name: String, kind: Kind, hosts: [String]) {
-        self.name = name
-        self.kind = kind
-        self.hosts = hosts
-    }
+    package init(name: String, kind: Kind, hosts: [String]) { (self.name, self.kind, self.hosts) = (name, kind, hosts) }
 }

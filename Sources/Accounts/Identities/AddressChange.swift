@@ -42,7 +42,8 @@ package struct AddressChange: Sendable {
         of id: UUID, with presented: PresentedOneTimeCode, by principal: Principal, from client: Client
     ) async throws -> ListedIdentity {
         let application = principal.application
-        let decided = try await store.retryingTransactionKeepingRefusals { store -> Decided in
+        let changed = try await store.retryingTransactionKeepingRefusals {
+            store -> Result<ListedIdentity, AccountsError> in
             let seen = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
             let provider = try application.providers.named(identity.provider)
@@ -57,25 +58,16 @@ package struct AddressChange: Sendable {
             let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
-                return .changed(try await change(identity, to: target, new, of: provider, by: principal, store: store))
+                return .success(try await change(identity, to: target, new, of: provider, by: principal, store: store))
             case .signIn: throw AccountsError.invalidCredentials
             default:
                 let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
                 let writer = LinkWriter(session: session, principal: principal, tokens: tokens, store: store)
-                return .refused(try await writer.write(verdict))
+                guard case .refused(let refusal) = try await writer.write(verdict) else { throw StoreConflict() }
+                return .failure(refusal)
             }
         }
-        switch decided {
-        case .changed(let identity): return identity
-        case .refused(let outcome):
-            guard case .refused(let refusal) = outcome else { throw AccountsError.unavailable }
-            throw refusal
-        }
-    }
-
-    private enum Decided: Sendable {
-        case changed(ListedIdentity)
-        case refused(SignInOutcome)
+        return try changed.get()
     }
 
     /// Notifies the old address, the new one, and the account's other addresses.
@@ -100,7 +92,7 @@ package struct AddressChange: Sendable {
         let languages = try await store.languages(of: principal.uid, application: application.id)
         try await store.enqueue(
             Set(told + old + [target.address]).map {
-                Message(.addressChanged, notifying: $0, provider: provider.displayName, locale: languages)
+                Message(.addressChanged, to: $0, provider: provider.displayName, locale: languages)
             }, about: principal.uid, application: application.id)
         let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
         let changed = try await store.identities(of: principal.uid, application: application.id)

@@ -1,14 +1,12 @@
 package import Foundation
 internal import ProviderKit
 
-/// The result of removing an identity.
 package enum IdentityRemoval: Sendable, Equatable {
     case removed
     /// The identity was the account's last one: the account keeps it, and its grace period has started.
     case accountDeleted(receipt: UUID)
 }
 
-/// Lists and removes the identities of the principal.
 package struct Identities: Sendable {
     typealias Store = AccountLocks & IdentityStore & IdentityUnlinking.Store & DeletionScheduling.Store
 
@@ -24,7 +22,6 @@ package struct Identities: Sendable {
     }
 
     /// Removes an identity, by default that of the principal's session, and ends the sessions that it opened.
-    ///
     /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` if no remaining identity can sign
     ///   in.
     package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {

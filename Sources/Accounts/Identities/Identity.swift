@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// An identity of an account.
 package struct Identity: Sendable, Equatable {
     package let id: UUID
     package let provider: String
@@ -24,16 +23,9 @@ package struct Identity: Sendable, Equatable {
         emailVerified: Bool = false, phone: PhoneNumber? = nil, phoneVerified: Bool = false, displayName: String? = nil,
         createdAt: Date, lastUsedAt: Date? = nil, linkedAt: Date? = nil, isQuarantined: Bool = false
     ) {
-        self.id = id
-        self.provider = provider
-        self.providerUid = providerUid
-        self.isGuest = isGuest
-        self.email = email
-        self.emailVerified = emailVerified
-        self.phone = phone
-        self.phoneVerified = phoneVerified
-        self.displayName = displayName
-        self.createdAt = createdAt
+        (self.id, self.provider, self.providerUid, self.isGuest) = (id, provider, providerUid, isGuest)
+        (self.email, self.emailVerified, self.phone) = (email, emailVerified, phone)
+        (self.phoneVerified, self.displayName, self.createdAt) = (phoneVerified, displayName, createdAt)
         self.lastUsedAt = lastUsedAt
         self.linkedAt = linkedAt ?? createdAt
         self.isQuarantined = isQuarantined

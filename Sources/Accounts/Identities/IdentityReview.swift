@@ -20,7 +20,6 @@ package struct IdentityReview: Sendable {
     }
 
     /// Ends the quarantine of the identities in `keep`, and removes those in `remove`.
-    ///
     /// - Throws: `AccountsError.invalidToken` for an unknown or used token; `.invalidParameter` for an identity of
     ///   another account; `.lastUsableIdentity` if no remaining identity can sign in. After the last two errors nothing
     ///   is changed and the token remains valid.

@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// Reads identities.
 package protocol IdentityStore: Sendable {
     /// The account's identities, the oldest first.
     func identities(of uid: UUID, application: Application.ID) async throws -> [Identity]
@@ -48,25 +47,21 @@ package protocol AddressClaimStore: Sendable {
     func discardDecoys(of address: EmailAddress, application: Application.ID) async throws
 }
 
-/// Removes identities.
 package protocol IdentityRemovalStore: Sendable {
     /// Removes an identity of a locked account, and the addresses that no other identity of the account has.
     func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws
 }
 
-/// Changes the address of identities.
 package protocol AddressChangeStore: Sendable {
     /// Replaces the address of an identity of a locked account.
     ///
     /// The account no longer owns the old address, unless another of its identities has the address.
-    ///
     /// - Throws: `StoreConflict` if the identity no longer exists, or the new address has an owner.
     func changeAddress(
         of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
         application: Application.ID) async throws
 }
 
-/// Stores whether a provider's relay forwards mail to an address.
 package protocol MailForwardingStore: Sendable {
     /// While forwarding is off, nothing is sent to the address.
     func setForwarding(_ isOn: Bool, of address: EmailAddress, uid: UUID, application: Application.ID) async throws

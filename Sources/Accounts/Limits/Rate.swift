@@ -5,10 +5,7 @@ package struct Rate: Sendable, Hashable {
     package let count: Int
     package let window: Duration
 
-    package init(_ count: Int, per window: Duration) {
-        self.count = count
-        self.window = window
-    }
+    package init(_ count: Int, per window: Duration) { (self.count, self.window) = (count, window) }
 
     /// The time until one call is restored, in whole microseconds, the precision of the database.
     package var interval: Duration { .microseconds((window / .microseconds(count)).rounded(.down)) }

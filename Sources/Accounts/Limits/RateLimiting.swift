@@ -1,4 +1,3 @@
-/// Limits the rate of calls.
 package protocol RateLimiting: Sendable {
     /// Counts a call of the subject across all replicas.
     /// - Throws: `AccountsError.rateLimited`, or the counter's error; in both cases the call is not allowed.
@@ -48,16 +47,12 @@ package struct RateRefusal: Sendable, Equatable {
     /// The time until a call of the key is allowed.
     package let wait: Duration
 
-    package init(key: RateKey, wait: Duration) {
-        self.key = key
-        self.wait = wait
-    }
+    package init(key: RateKey, wait: Duration) { (self.key, self.wait) = (key, wait) }
 }
 
 /// Counts calls across all replicas, by one clock.
 package protocol RateCounter: Sendable {
     /// Counts a call of both the key and its block, or of neither, atomically.
-    ///
     /// - Returns: `nil` if both had a call left.
     func take(_ key: RateKey, in block: RateKey?) async throws -> RateRefusal?
 }

@@ -17,13 +17,11 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case registerTarget
     /// Calls that start a redirect flow, each of which inserts a row.
     case redirect
-    /// Exports of an account's data.
     case export
     /// Other calls that write or need no bearer token, per route.
     case general
 }
 
-/// The configured rates.
 package struct RatePolicy: Sendable, Equatable {
     private var rates: [RateLimit: Rate]
 

@@ -31,7 +31,6 @@ package struct LinkingFacts: Sendable {
     }
 
     /// Locks the accounts that the evidence may lead to and the principal's account, and then reads the state.
-    ///
     /// - Returns: `nil` if the principal's session has ended.
     /// - Throws: `StoreConflict` if the evidence leads to further accounts after the locks were taken.
     func lockedState(
@@ -73,6 +72,5 @@ package struct LinkingFacts: Sendable {
 }
 
 extension LinkingState {
-    /// The accounts that the evidence may lead to.
     var accounts: Set<UUID> { Set([identity?.uid].compactMap { $0 } + owners.map(\.uid)) }
 }

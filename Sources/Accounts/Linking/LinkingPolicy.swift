@@ -6,7 +6,6 @@ package struct LinkingPolicy: Sendable, Equatable {
     package var automatic: ApplicationPolicy.AutomaticLinking
     /// Whether the provider proves only an address, by a code or token that is sent there.
     package var provesAddress = false
-    /// What to do if a guest links an identity that has an account.
     package var onConflict = ConflictChoice.keep
 }
 

@@ -30,10 +30,7 @@ package struct KnownIdentity: Sendable, Equatable {
     package var needsOtherSignIn = false
 
     package init(id: UUID, uid: UUID, status: AccountStatus, isQuarantined: Bool = false) {
-        self.id = id
-        self.uid = uid
-        self.status = status
-        self.isQuarantined = isQuarantined
+        (self.id, self.uid, self.status, self.isQuarantined) = (id, uid, status, isQuarantined)
     }
 }
 
@@ -50,11 +47,8 @@ package struct AddressOwner: Sendable, Equatable {
     package var needsOtherSignIn = false
 
     package init(address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false) {
-        self.address = address
-        self.uid = uid
-        self.status = status
-        self.isIdle = isIdle
-        self.hasOtherWay = hasOtherWay
+        (self.address, self.uid, self.status) = (address, uid, status)
+        (self.isIdle, self.hasOtherWay) = (isIdle, hasOtherWay)
     }
 }
 
@@ -69,14 +63,11 @@ package struct RequestingAccount: Sendable, Equatable {
 package struct LinkingState: Sendable, Equatable {
     /// The stored identity with the evidence's `providerUid`, if it exists.
     package var identity: KnownIdentity?
-    /// The owners of the addresses in the evidence.
     package var owners: [AddressOwner]
     /// The signed-in account; `nil` for a sign-in.
     package var requester: RequestingAccount?
 
     package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], requester: RequestingAccount? = nil) {
-        self.identity = identity
-        self.owners = owners
-        self.requester = requester
+        (self.identity, self.owners, self.requester) = (identity, owners, requester)
     }
 }

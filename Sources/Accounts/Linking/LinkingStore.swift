@@ -10,7 +10,6 @@ package struct PasswordPermission: Sendable {
     package let attempts: AttemptKey
 }
 
-/// Reads the rows that the linking rules depend on.
 package protocol LinkingStateStore: Sendable {
     /// Reads the identity with the evidence's `providerUid` and the owners of its addresses.
     ///
@@ -22,7 +21,6 @@ package protocol LinkingStateStore: Sendable {
     ) async throws -> LinkingState
 }
 
-/// Opens sessions of existing accounts.
 package protocol SessionOpeningStore: Sendable {
     /// Opens a session by one statement, which checks again everything that the verdict depends on.
     /// - Throws: `StoreConflict` if the account is no longer live, the password has changed, or the identity's
@@ -49,12 +47,10 @@ package protocol LinkingStore: Sendable {
     func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool
 }
 
-/// Upgrades guests.
 package protocol GuestUpgradeStore: Sendable {
     /// Replaces the guest identity by an identity that was just added.
     ///
     /// The guest's session continues with the new identity and gets another refresh token.
-    ///
     /// - Throws: `StoreConflict` if the session has ended.
     func upgradeGuest(
         opening session: NewSession, identity: KnownIdentity, keeping current: UUID

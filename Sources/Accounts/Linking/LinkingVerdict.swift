@@ -6,10 +6,7 @@ package struct LinkingVerdict: Sendable, Equatable {
     package let rule: LinkingRule
     package let outcome: LinkingOutcome
 
-    package init(_ rule: LinkingRule, _ outcome: LinkingOutcome) {
-        self.rule = rule
-        self.outcome = outcome
-    }
+    package init(_ rule: LinkingRule, _ outcome: LinkingOutcome) { (self.rule, self.outcome) = (rule, outcome) }
 
     static func refuse(_ rule: LinkingRule) -> LinkingVerdict { LinkingVerdict(rule, .refuse) }
 
@@ -26,9 +23,7 @@ package struct LinkingVerdict: Sendable, Equatable {
 }
 
 package enum LinkingOutcome: Sendable, Equatable {
-    /// Opens a session of an existing account.
     case signIn(AccountMatch)
-    /// Creates an account.
     case create(NewIdentity)
     /// Adds an identity to the requesting account.
     case link(NewIdentity, to: UUID)
@@ -67,7 +62,6 @@ package enum AccountMatch: Sendable, Equatable {
     }
 }
 
-/// An identity to write.
 package struct NewIdentity: Sendable, Equatable {
     /// Proved addresses without an owner, which the account will own.
     package var claiming: [Address]

@@ -3,12 +3,9 @@ package struct Refusal: Sendable, Equatable {
     /// A stable id such as `provider.off`.
     package let rule: String
     package let reason: String
-    /// What the person can do instead.
     package let remedies: [String]
 
     package init(rule: String, reason: String, remedies: [String]) {
-        self.rule = rule
-        self.reason = reason
-        self.remedies = remedies
+        (self.rule, self.reason, self.remedies) = (rule, reason, remedies)
     }
 }

@@ -64,7 +64,6 @@ enum SignInOutcome: Sendable {
 
 extension SessionTokens {
     /// Makes the tokens of an opened session, after the transaction that opened it.
-    ///
     /// - Throws: the error of a refusal.
     func signedIn(_ outcome: SignInOutcome, in application: Application) async throws -> SignedIn {
         switch outcome {

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Carries out the verdict on a sign-in.
 struct VerdictWriter: Sendable {
     typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
         & ProviderTokenStore & AddressClaimStore
@@ -177,7 +176,6 @@ struct RefusalWriter: Sendable {
     }
 }
 
-/// Removes recycled phone numbers from the accounts of their former owners.
 struct NumberRecycling: Sendable {
     typealias Store = AccountLocks & LinkingStore & DeletionScheduling.Store
 

@@ -1,7 +1,6 @@
 package import Foundation
 internal import ProviderKit
 
-/// Merges two accounts of one person, and undoes merges.
 package struct AccountMerging: Sendable {
     typealias Store = AccountLocks & IdentityStore & MergeTicketStore & MergeUndoStore & MergeWriter.Store
         & SessionContinuation.Store
@@ -52,7 +51,6 @@ package struct AccountMerging: Sendable {
     }
 
     /// Restores both accounts as they were, except for identities and addresses that have been removed since.
-    ///
     /// - Throws: `AccountsError.mergeNotFound` if the merge is not the principal's, too old or already undone;
     ///   `AccountsError.lastUsableIdentity` if one of the two accounts would have no identity that can sign in.
     package func undo(_ id: UUID, by principal: Principal) async throws {
@@ -90,14 +88,9 @@ package struct AccountMerging: Sendable {
         let theirs = try await store.mergeSide(other, application: application)
         // If the other account no longer has the proved identity, the ticket does not prove the account.
         guard theirs.has(proof) else { throw AccountsError.invalidToken }
-        let preferred: UUID? =
-            switch survivor {
-            case .current: principal.uid
-            case .other: other
-            case nil: nil
-            }
         return MergePlan(
-            try await store.mergeSide(principal.uid, application: application), theirs, survivor: preferred)
+            try await store.mergeSide(principal.uid, application: application), theirs,
+            survivor: survivor.map { $0 == .current ? principal.uid : other })
     }
 
     /// Opens a session of the survivor by an identity that it had before the merge.

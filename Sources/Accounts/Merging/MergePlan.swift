@@ -9,20 +9,14 @@ package struct MergeSide: Sendable, Equatable {
     package var metadata: [String: JSONValue]
     package var identities: [Identity]
     package var addresses: [Address]
-    /// The number of live sessions.
     package var sessions: Int
 
     package init(
         uid: UUID, createdAt: Date, displayName: String?, metadata: [String: JSONValue],
         identities: [Identity], addresses: [Address], sessions: Int
     ) {
-        self.uid = uid
-        self.createdAt = createdAt
-        self.displayName = displayName
-        self.metadata = metadata
-        self.identities = identities
-        self.addresses = addresses
-        self.sessions = sessions
+        (self.uid, self.createdAt, self.displayName, self.metadata) = (uid, createdAt, displayName, metadata)
+        (self.identities, self.addresses, self.sessions) = (identities, addresses, sessions)
     }
 
     var isGuest: Bool { identities.allSatisfy(\.isGuest) }

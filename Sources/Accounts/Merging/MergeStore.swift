@@ -17,14 +17,8 @@ package struct Merge: Sendable, Equatable {
         id: UUID, survivor: UUID, absorbed: UUID, mergedAt: Date, undoUntil: Date, undoneAt: Date?,
         identities: [UUID], parked: [UUID]
     ) {
-        self.id = id
-        self.survivor = survivor
-        self.absorbed = absorbed
-        self.mergedAt = mergedAt
-        self.undoUntil = undoUntil
-        self.undoneAt = undoneAt
-        self.identities = identities
-        self.parked = parked
+        (self.id, self.survivor, self.absorbed, self.mergedAt) = (id, survivor, absorbed, mergedAt)
+        (self.undoUntil, self.undoneAt, self.identities, self.parked) = (undoUntil, undoneAt, identities, parked)
     }
 }
 
@@ -50,7 +44,6 @@ package protocol MergeTicketStore: Sendable {
     ) async throws -> Proof?
 }
 
-/// Reads and undoes merges.
 package protocol MergeUndoStore: Sendable {
     /// The merges of the account and of the accounts that it absorbed, the newest first.
     func merges(of uid: UUID, application: Application.ID) async throws -> [Merge]
@@ -58,7 +51,6 @@ package protocol MergeUndoStore: Sendable {
     /// Moves everything that the merge moved, and that still exists, back to the absorbed account.
     ///
     /// Lock both accounts first.
-    ///
     /// - Returns: `false` if the merge was undone before, or if the undo window has passed and `evenIfLate` is false.
     func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool
 
@@ -66,7 +58,6 @@ package protocol MergeUndoStore: Sendable {
     func reviveSessions(of merge: Merge, application: Application.ID) async throws
 }
 
-/// Resolves uids of absorbed accounts.
 package protocol AliasStore: Sendable {
     /// Returns the account that absorbed `uid`, directly or through other accounts; `uid` itself if it is not an alias.
     func resolve(_ uid: UUID, application: Application.ID) async throws -> UUID

@@ -18,15 +18,9 @@ package struct DeliveredMessage: Sendable, Codable, Equatable {
         id: UUID, kind: Kind, application: String, from: String, to: String, subject: String?, text: String,
         html: String?, sentAt: Date
     ) {
-        self.id = id
-        self.kind = kind
-        self.application = application
-        self.from = from
-        self.to = to
-        self.subject = subject
-        self.text = text
-        self.html = html
-        self.sentAt = sentAt
+        (self.id, self.kind, self.application, self.from) = (id, kind, application, from)
+        (self.to, self.subject, self.text) = (to, subject, text)
+        (self.html, self.sentAt) = (html, sentAt)
     }
 }
 

@@ -30,21 +30,16 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case confirmLink
 }
 
-/// How a message is sent.
-///
 /// Each channel has its own queue, so that a stalled channel does not delay the others.
 package enum MessageChannel: String, Sendable, Codable, CaseIterable { case email, sms }
 
-/// A message to a person.
-///
-/// It holds one-time secrets and is stored sealed.
+/// A message to a person, which holds one-time secrets and is stored sealed.
 package struct Message: Sendable, Codable, Equatable {
     package let id: UUID
     package let topic: MessageTopic
     package let channel: MessageChannel
     /// The normalised address or number, never the text that a person typed; empty for a message that is not sent.
     package private(set) var to: String
-    /// A one-time code.
     package let code: String?
     package let link: String?
     /// When the code or the link expires, or the deletion becomes final.
@@ -57,49 +52,14 @@ package struct Message: Sendable, Codable, Equatable {
     package let locale: String?
 
     package init(
-        _ topic: MessageTopic, to address: EmailAddress, link: String? = nil, until: Date? = nil,
+        _ topic: MessageTopic, to address: Address, code: String? = nil, link: String? = nil, until: Date? = nil,
         provider: String? = nil, identities: [String]? = nil, locale: String? = nil
     ) {
-        self.init(
-            topic: topic, address: .email(address), code: nil, link: link, until: until, provider: provider,
-            identities: identities, locale: locale)
-    }
-
-    /// A message with a code.
-    ///
-    /// A text message contains only the code.
-    package init(
-        _ topic: MessageTopic, to address: Address, code: String, link: String? = nil, until: Date? = nil,
-        locale: String? = nil
-    ) {
-        self.init(topic: topic, address: address, code: code, link: link, until: until, provider: nil, locale: locale)
-    }
-
-    /// A notice, by mail or text message.
-    package init(
-        _ topic: MessageTopic, notifying address: Address, until: Date? = nil, provider: String?, locale: String?
-    ) {
-        self.init(
-            topic: topic, address: address, code: nil, link: nil, until: until, provider: provider, locale: locale)
-    }
-
-    private init(
-        topic: MessageTopic, address: Address, code: String?, link: String?, until: Date?, provider: String?,
-        identities: [String]? = nil, locale: String?
-    ) {
         id = .v7()
-        self.topic = topic
-        channel =
-            switch address {
-            case .email: .email
-            case .phone: .sms
-            }
+        (self.topic, self.code, self.link, self.until) = (topic, code, link, until)
+        (self.provider, self.identities) = (provider, identities)
+        channel = address.kind == .email ? .email : .sms
         to = address.value
-        self.code = code
-        self.link = link
-        self.until = until
-        self.provider = provider
-        self.identities = identities
         self.locale = locale.map { String($0.prefix(200)) }
     }
 

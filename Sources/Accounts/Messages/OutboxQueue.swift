@@ -8,9 +8,7 @@ package struct TakenMessage: QueueEntry {
     package let attempts: Int
 
     package init(message: Message, application: Application.ID, applicationName: String, attempts: Int) {
-        self.message = message
-        self.application = application
-        self.applicationName = applicationName
+        (self.message, self.application, self.applicationName) = (message, application, applicationName)
         self.attempts = attempts
     }
 
@@ -30,7 +28,6 @@ package protocol OutboxQueue: LeasedQueue<TakenMessage> {
     /// Counts a text message toward the budget, once for all its attempts.
     ///
     /// `range` is the number range of its recipient, to which `TextBudget.perRange` applies.
-    ///
     /// - Returns: whether the message is within the budget. A refused message may be counted in its range, but is never
     ///   counted in the total.
     func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool

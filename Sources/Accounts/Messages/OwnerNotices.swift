@@ -1,7 +1,6 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Notifies owners of changes to their accounts.
 package struct OwnerNotices: Sendable {
     package typealias Store = OwnerContactStore & MessageOutbox
 
@@ -16,7 +15,7 @@ package struct OwnerNotices: Sendable {
         guard !addresses.isEmpty else { return }
         let languages = try await store.languages(of: uid, application: application)
         try await store.enqueue(
-            addresses.map { Message(topic, notifying: $0, until: until, provider: provider, locale: languages) },
+            addresses.map { Message(topic, to: $0, until: until, provider: provider, locale: languages) },
             about: uid, application: application)
     }
 }

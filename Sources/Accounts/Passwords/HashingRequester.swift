@@ -18,9 +18,7 @@ package struct HashingRequester: Sendable {
     ) {
         self.network = network
         self.block = block ?? network
-        self.subject = subject
-        self.application = application
-        self.connection = connection
+        (self.subject, self.application, self.connection) = (subject, application, connection)
     }
 
     package init(_ client: Client, subject: AttemptKey?, in application: Application.ID? = nil) {

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Changes the password of a person who is signed in.
 package struct PasswordChange: Sendable {
     typealias Store = ProfileStore & AccountLocks & AddressClaimStore & PasswordAttemptStore & PasswordStore
         & PasswordChangeEffects.Store
@@ -101,7 +100,6 @@ package struct PasswordChange: Sendable {
     }
 }
 
-/// Revokes access after a password was changed.
 struct PasswordChangeEffects: Sendable {
     typealias Store = ProofStore & SessionEndStore & OwnerNotices.Store
 

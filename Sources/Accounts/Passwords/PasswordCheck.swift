@@ -16,14 +16,12 @@ struct PasswordCheck: Sendable {
         of subject: PasswordSubject, provider: String, from client: Client, in application: Application,
         opaque: any OpaqueTokens, hasher: any PasswordHashing, store: any PasswordAttemptStore
     ) {
-        self.subject = subject
-        self.provider = provider
+        (self.subject, self.provider) = (subject, provider)
         attempts = opaque.attemptKey(provider: provider, subject: subject)
         requester = HashingRequester(client, subject: attempts, in: application.id)
         source = opaque.refusalSource(of: client)
         self.application = application.id
-        self.hasher = hasher
-        self.store = store
+        (self.hasher, self.store) = (hasher, store)
     }
 
     func state() async throws -> PasswordState {
@@ -39,7 +37,6 @@ struct PasswordCheck: Sendable {
     }
 
     /// Runs one hash, and counts a failure if the password is wrong.
-    ///
     /// - Throws: `AccountsError.invalidCredentials`, or `identityTemporarilyLocked` if the subject was locked in the
     ///   meantime, because the response to a wrong password must be the same as to the correct one.
     @discardableResult

@@ -6,17 +6,13 @@ package struct PasswordHash: Sendable, Hashable {
     package init(phc: String) { self.phc = phc }
 }
 
-/// The result of comparing a password with stored hashes.
 package struct PasswordMatch: Sendable, Equatable {
     /// The first of the given hashes that the password matches.
     package let hash: PasswordHash
     /// Whether the hash was made with parameters or a pepper that are no longer configured.
     package let isOutdated: Bool
 
-    package init(hash: PasswordHash, isOutdated: Bool) {
-        self.hash = hash
-        self.isOutdated = isOutdated
-    }
+    package init(hash: PasswordHash, isOutdated: Bool) { (self.hash, self.isOutdated) = (hash, isOutdated) }
 }
 
 /// Slow, memory-hard hashing behind a bounded queue that is fair to its requesters.
@@ -30,8 +26,6 @@ package protocol PasswordHashing: Sendable {
     /// - Throws: `AccountsError.overloaded`.
     func requireCapacity(for requester: HashingRequester) throws
 
-    /// Hashes a password.
-    ///
     /// The hash has the salt and parameters of `sibling`, so that one later run of the function checks both.
     func hash(
         _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester

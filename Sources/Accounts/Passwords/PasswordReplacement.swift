@@ -13,7 +13,6 @@ package struct PasswordReplacement: Sendable {
     /// Replaces the password.
     ///
     /// The transaction has locked the accounts that the evidence leads to.
-    ///
     /// - Returns: for an account in its grace period, the refusal that offers to restore it with the new password.
     func replace(
         by session: NewSession, of subject: PasswordSubject, with hash: PasswordHash, store: any Store
@@ -116,9 +115,9 @@ package struct PasswordReplacement: Sendable {
         let languages = try await store.languages(of: identity.uid, application: application.id)
         let others = try await store.noticeAddresses(of: identity.uid, application: application.id)
             .filter { $0 != .email(subject.address) }
-        let messages = others.map { Message(.passwordChanged, notifying: $0, provider: nil, locale: languages) }
+        let messages = others.map { Message(.passwordChanged, to: $0, locale: languages) }
         let review = Message(
-            .passwordReset, to: subject.address, link: "\(application.issuer)/review?token=\(token.text)",
+            .passwordReset, to: .email(subject.address), link: "\(application.issuer)/review?token=\(token.text)",
             until: proof.expiry(from: tokens.time.now()),
             identities: linked.map { $0.name(in: application) }, locale: languages)
         try await store.enqueue(messages + [review], about: identity.uid, application: application.id)

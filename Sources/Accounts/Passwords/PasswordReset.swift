@@ -1,7 +1,6 @@
 internal import Foundation
 internal import ProviderKit
 
-/// Resets a forgotten password by a mailed link.
 package struct PasswordReset: Sendable {
     typealias Store = PasswordAttemptStore & MessageOutbox & PasswordReplacement.Store
 
@@ -25,7 +24,7 @@ package struct PasswordReset: Sendable {
         let token = tokens.opaque.make()
         let proof = NewProof.passwordReset(token, provider: configured.name, subject: subject)
         let message = Message(
-            .resetPassword, to: subject.address, link: provider.link(for: .reset, token: token.text),
+            .resetPassword, to: .email(subject.address), link: provider.link(for: .reset, token: token.text),
             until: proof.expiry(from: tokens.time.now()), locale: languages)
         try await store.retryingTransaction { store in
             let state = try await store.passwordState(

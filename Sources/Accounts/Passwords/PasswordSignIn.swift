@@ -1,6 +1,5 @@
 internal import ProviderKit
 
-/// Signs in with a password.
 package struct PasswordSignIn: Sendable {
     typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore
         & RefusalWriter.Store

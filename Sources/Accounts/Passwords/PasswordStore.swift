@@ -28,17 +28,11 @@ package struct PasswordState: Sendable {
         identity: KnownIdentity?, hash: PasswordHash?, mustChange: Bool, registration: PasswordHash?, isTaken: Bool,
         ownerLanguages: String?, lockedFor: Duration?
     ) {
-        self.identity = identity
-        self.hash = hash
-        self.mustChange = mustChange
-        self.registration = registration
-        self.isTaken = isTaken
-        self.ownerLanguages = ownerLanguages
-        self.lockedFor = lockedFor
+        (self.identity, self.hash, self.mustChange, self.registration) = (identity, hash, mustChange, registration)
+        (self.isTaken, self.ownerLanguages, self.lockedFor) = (isTaken, ownerLanguages, lockedFor)
     }
 }
 
-/// A registration that awaits confirmation.
 package struct NewRegistration: Sendable {
     package let id: UUID
     package let provider: String
@@ -57,10 +51,7 @@ package struct NewRegistration: Sendable {
         package let uid: UUID
         package let onConflict: ConflictChoice
 
-        package init(uid: UUID, onConflict: ConflictChoice) {
-            self.uid = uid
-            self.onConflict = onConflict
-        }
+        package init(uid: UUID, onConflict: ConflictChoice) { (self.uid, self.onConflict) = (uid, onConflict) }
     }
 
     /// How long the registration is valid: as long as the token that confirms it.
@@ -71,17 +62,13 @@ package struct NewRegistration: Sendable {
 package struct PendingRegistration: Sendable {
     package let hash: PasswordHash
     package let displayName: String?
-    /// The account that it joins; `nil` if it creates one.
     package let joining: NewRegistration.Joining?
 
     package init(hash: PasswordHash, displayName: String?, joining: NewRegistration.Joining?) {
-        self.hash = hash
-        self.displayName = displayName
-        self.joining = joining
+        (self.hash, self.displayName, self.joining) = (hash, displayName, joining)
     }
 }
 
-/// An identity that has or can have a password.
 package struct PasswordIdentity: Sendable {
     package let id: UUID
     package let subject: PasswordSubject
@@ -93,23 +80,16 @@ package struct PasswordIdentity: Sendable {
     package let decoy: PasswordHash?
 
     package init(id: UUID, subject: PasswordSubject, hash: PasswordHash?, decoy: PasswordHash?) {
-        self.id = id
-        self.subject = subject
-        self.hash = hash
-        self.decoy = decoy
+        (self.id, self.subject, self.hash, self.decoy) = (id, subject, hash, decoy)
     }
 }
 
-/// Reads the state for a password check, and counts failures.
 package protocol PasswordAttemptStore: Sendable {
     func passwordState(
         of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID
     ) async throws -> PasswordState
 
-    /// Counts a failure.
-    ///
     /// Ten consecutive failures lock the subject for a minute; each further failure doubles the time, up to 15 minutes.
-    ///
     /// - Returns: `false` if the subject was already locked and the failure was not counted.
     func recordFailure(
         _ attempts: AttemptKey, of subject: PasswordSubject, provider: String, from source: RefusalSource,
@@ -119,7 +99,6 @@ package protocol PasswordAttemptStore: Sendable {
     func clearFailures(_ attempts: AttemptKey, application: Application.ID) async throws
 }
 
-/// Stores and reads pending registrations.
 package protocol RegistrationStore: Sendable {
     /// Stores a registration, which replaces an earlier one of the subject.
     /// - Throws: `StoreConflict` if the address has gained or lost an owner since `isDecoy` was determined, unless the
@@ -133,7 +112,6 @@ package protocol RegistrationStore: Sendable {
     func takeRegistration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
 }
 
-/// Reads and sets passwords of identities.
 package protocol PasswordStore: Sendable {
     /// Returns the account's identities with an address: first the preferred one, then those with a password, then
     /// others.
@@ -142,7 +120,6 @@ package protocol PasswordStore: Sendable {
     ) async throws -> [PasswordIdentity]
 
     /// Sets a password and withdraws an admin's request to change it.
-    ///
     /// - Throws: `StoreConflict` if the stored hash differs from `expected`; if `expected` is `nil`, any hash is
     ///   replaced.
     func setPassword(
@@ -150,7 +127,6 @@ package protocol PasswordStore: Sendable {
     ) async throws
 }
 
-/// Renews hashes of unchanged passwords.
 package protocol PasswordRehashStore: Sendable {
     /// Stores a hash of the same password with newer parameters.
     /// - Throws: `StoreConflict` if the stored hash has changed, or a decoy shares its salt.

@@ -20,7 +20,6 @@ package protocol PasswordResetStore: Sendable {
         application: Application.ID) async throws
 }
 
-/// Ends quarantines.
 package protocol QuarantineStore: Sendable {
     func liftQuarantine(of identities: [UUID], uid: UUID, application: Application.ID) async throws
 

@@ -12,15 +12,12 @@ struct RegistrationRequest: Sendable {
     let limits: any RateLimiting
 
     /// Registers an address with a password, to create an account or to join one.
-    ///
     /// - Returns: the normalised address.
     func register(
         typed: String, password: String, displayName: String? = nil, joining: NewRegistration.Joining? = nil,
         with configured: ConfiguredProvider, from client: Client, in application: Application
     ) async throws -> EmailAddress {
-        guard let provider = configured.provider as? any PasswordProvider else {
-            throw AccountsError.unsupportedProvider(configured.name)
-        }
+        let provider: any PasswordProvider = try configured.capability()
         let subject = try provider.subject(typed: typed)
         try displayName.map(Profile.check(displayName:))
         let check = PasswordCheck(
@@ -44,9 +41,9 @@ struct RegistrationRequest: Sendable {
             // The token of a decoy is stored but not mailed, so that both cases take the same time.
             let message =
                 isDecoy
-                ? Message(.registrationOfTakenAddress, to: subject.address, locale: state.ownerLanguages)
+                ? Message(.registrationOfTakenAddress, to: .email(subject.address), locale: state.ownerLanguages)
                 : Message(
-                    joining == nil ? .confirmRegistration : .confirmLink, to: subject.address,
+                    joining == nil ? .confirmRegistration : .confirmLink, to: .email(subject.address),
                     link: provider.link(for: .verification, token: token.text),
                     until: proof.expiry(from: tokens.time.now()), locale: client.languages)
             try await store.transaction { store in

@@ -43,7 +43,6 @@ package struct IdentityProofs: Sendable {
     }
 }
 
-/// The result of a request to link an identity.
 package enum LinkOutcome: Sendable {
     case linked(SignedIn)
     /// A token that completes the link was queued to be mailed to the address.

@@ -3,12 +3,10 @@ package import ProviderKit
 
 /// The purpose of a one-time secret, which is valid for that purpose only.
 package enum ProofKind: String, Sendable, CaseIterable {
-    /// Confirms a registration.
     case registration
     case passwordReset = "password-reset"
     /// Signs in with the link in the mail that also contains a one-time code.
     case signInLink = "sign-in-link"
-    /// Restores an account in its grace period.
     case restore
     /// Merges the signed-in account with the account whose identity was proved.
     case mergeTicket = "merge"
@@ -33,13 +31,8 @@ package struct Proof: Sendable {
         provider: String, providerUid: String, address: EmailAddress? = nil, uid: UUID? = nil,
         registration: UUID? = nil, methods: [String] = [], password: PasswordHash? = nil
     ) {
-        self.provider = provider
-        self.providerUid = providerUid
-        self.address = address
-        self.uid = uid
-        self.registration = registration
-        self.methods = methods
-        self.password = password
+        (self.provider, self.providerUid, self.address, self.uid) = (provider, providerUid, address, uid)
+        (self.registration, self.methods, self.password) = (registration, methods, password)
     }
 
     /// The subject that the secret was mailed to.
@@ -121,20 +114,15 @@ package struct NewProof: Sendable {
     }
 }
 
-/// Stores one-time secrets by their hashes.
 package protocol ProofStore: Sendable {
-    /// Stores a proof.
-    ///
     /// Earlier proofs of the same kind and subject remain valid until one is consumed. Proofs of a registration become
     /// invalid when it is replaced.
     func issue(_ proof: NewProof, application: Application.ID) async throws
 
-    /// Returns the proof of a secret without consuming it.
     func peek(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
     /// Consumes the secret and the others of its kind and subject; if several callers race, only one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
 
-    /// Invalidates every proof of the kind and subject.
     func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
 }

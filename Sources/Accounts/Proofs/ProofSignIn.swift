@@ -30,9 +30,7 @@ package struct ProofSignIn: Sendable {
         with token: NativeToken, of name: String, ticket: String?, from client: Client, in application: Application
     ) async throws -> SignedIn {
         let configured = try application.providers.named(name)
-        guard let provider = configured.provider as? any NativeTokenProvider else {
-            throw AccountsError.unsupportedProvider(configured.name)
-        }
+        let provider: any NativeTokenProvider = try configured.capability()
         let evidence = try await provider.verify(token)
         return try await tickets.signingIn(with: ticket, in: application) {
             try await signIn.signIn(with: evidence, of: configured, from: client, in: application)
@@ -61,7 +59,6 @@ package struct ProofSignIn: Sendable {
         }
     }
 
-    /// Signs in with the code of a redirect flow.
     package func signIn(
         with code: PresentedCode, ticket: String?, from client: Client, in application: Application
     ) async throws -> SignedIn {

@@ -18,8 +18,7 @@ package struct SubmittedProof: Sendable {
     private let origin: RequestOrigin
 
     package init(credential: any CredentialDecoding, origin: RequestOrigin) {
-        self.credential = credential
-        self.origin = origin
+        (self.credential, self.origin) = (credential, origin)
     }
 
     /// Reads the form of proof that the provider accepts, and verifies it unless that requires the database.
@@ -80,7 +79,6 @@ package struct TypedPassword: Sendable {
     /// - Throws: `AccountsError.missingEmailOrPassword` if one is absent or empty.
     package init(email: String?, password: String?) throws(AccountsError) {
         guard let email, let password, !email.isEmpty, !password.isEmpty else { throw .missingEmailOrPassword }
-        self.email = email
-        self.password = password
+        (self.email, self.password) = (email, password)
     }
 }

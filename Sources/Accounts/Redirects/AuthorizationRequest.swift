@@ -13,15 +13,10 @@ package struct AuthorizationRequest: Sendable {
         redirectURI: String?, codeChallenge: String?, codeChallengeMethod: String?, state: String?,
         isBrowserDriven: Bool
     ) {
-        self.redirectURI = redirectURI
-        self.codeChallenge = codeChallenge
-        self.codeChallengeMethod = codeChallengeMethod
-        self.state = state
-        self.isBrowserDriven = isBrowserDriven
+        (self.redirectURI, self.codeChallenge) = (redirectURI, codeChallenge)
+        (self.codeChallengeMethod, self.state, self.isBrowserDriven) = (codeChallengeMethod, state, isBrowserDriven)
     }
 
-    /// Validates the request.
-    ///
     /// `generatedState` is used if the app did not send a state.
     /// - Throws: `AccountsError.redirectNotAllowed` for a redirect URI that is not registered.
     func destination(in application: Application, generatedState: String) throws -> FlowDestination {

@@ -9,10 +9,7 @@ package struct PresentedCode: Sendable {
     package let codeVerifier: String?
 
     package init(code: String, state: String?, redirectURI: String, codeVerifier: String?) {
-        self.code = code
-        self.state = state
-        self.redirectURI = redirectURI
-        self.codeVerifier = codeVerifier
+        (self.code, self.state, self.redirectURI, self.codeVerifier) = (code, state, redirectURI, codeVerifier)
     }
 
     /// Checks that the code is presented by the app that began the flow.
@@ -66,7 +63,6 @@ package struct CodeRedemption: Sendable {
     }
 
     /// Consumes the code and returns the flow with its evidence.
-    ///
     /// - Throws: `AccountsError.invalidToken`, `.invalidState`; the transaction must then commit, so that the code
     ///   remains consumed.
     func accept(

@@ -3,13 +3,9 @@ internal import ProviderKit
 /// The error of a failed flow, which is reported to the app in its redirect URI (RFC 6749, 4.1.2.1).
 struct FlowError: Error, Equatable {
     let code: String
-    /// The description, as a text for people.
     let sentence: String?
 
-    private init(_ code: String, _ sentence: String?) {
-        self.code = code
-        self.sentence = sentence
-    }
+    private init(_ code: String, _ sentence: String?) { (self.code, self.sentence) = (code, sentence) }
 
     /// The error that the provider reports; `nil` if it reports none.
     init?(ofProvider callback: RedirectCallback) {

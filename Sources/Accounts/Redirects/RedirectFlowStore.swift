@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// A redirect flow to store.
 package struct NewRedirectFlow: Sendable {
     /// The `state` parameter that is sent to the provider; the database stores only its hash.
     package let state: OpaqueToken
@@ -25,9 +24,7 @@ package struct FlowDestination: Sendable, Equatable {
     package let codeChallenge: String?
 
     package init(redirectURI: String, appState: String, codeChallenge: String?) {
-        self.redirectURI = redirectURI
-        self.appState = appState
-        self.codeChallenge = codeChallenge
+        (self.redirectURI, self.appState, self.codeChallenge) = (redirectURI, appState, codeChallenge)
     }
 }
 
@@ -38,9 +35,7 @@ package struct AnsweredFlow: Sendable {
     package let isFresh: Bool
 
     package init(destination: FlowDestination, beganAt: Date, isFresh: Bool) {
-        self.destination = destination
-        self.beganAt = beganAt
-        self.isFresh = isFresh
+        (self.destination, self.beganAt, self.isFresh) = (destination, beganAt, isFresh)
     }
 }
 
@@ -51,13 +46,10 @@ package struct RedeemedFlow: Sendable {
     package let evidence: VerifiedIdentity
 
     package init(provider: String, destination: FlowDestination, evidence: VerifiedIdentity) {
-        self.provider = provider
-        self.destination = destination
-        self.evidence = evidence
+        (self.provider, self.destination, self.evidence) = (provider, destination, evidence)
     }
 }
 
-/// The use for which the code of a flow is presented.
 package enum FlowUse: Sendable {
     case signIn
     /// Linking, by the session that began the flow for this purpose.
@@ -77,7 +69,6 @@ package enum FlowUse: Sendable {
     }
 }
 
-/// The result of presenting a code.
 package enum CodePresentation: Sendable {
     case redeemed(RedeemedFlow)
     /// The code was already presented, too long ago for a duplicate request.
@@ -91,7 +82,6 @@ package protocol RedirectFlowStore: Sendable {
     func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws
 
     /// Consumes the state and returns its flow; if several callers race, only one gets the flow.
-    ///
     /// - Returns: `nil` if the state is unknown, expired, used, or belongs to another provider or browser.
     func answer(
         state: [UInt8], provider: String, browser: [UInt8]?, application: Application.ID

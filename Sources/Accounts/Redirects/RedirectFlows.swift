@@ -25,7 +25,7 @@ package struct RedirectFlows: Sendable {
         in application: Application
     ) async throws -> AuthorizationRedirect {
         let configured = try application.providers.named(name)
-        let provider = try configured.redirectProvider()
+        let provider: any RedirectProvider = try configured.capability()
         let state = opaque.make()
         let destination = try request.destination(in: application, generatedState: opaque.make().text)
         let isFresh = principal != nil && !linking
@@ -68,7 +68,8 @@ package struct RedirectFlows: Sendable {
             let configured = try application.providers.named(name)
             let flow = flow(
                 state, with: configured, isFresh: answered.isFresh, beganAt: answered.beganAt, in: application)
-            let evidence = try await configured.redirectProvider().complete(callback, of: flow).checked()
+            let provider: any RedirectProvider = try configured.capability()
+            let evidence = try await provider.complete(callback, of: flow).checked()
             let code = opaque.make()
             try await store.issueCode(
                 code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
@@ -90,15 +91,12 @@ package struct RedirectFlows: Sendable {
     }
 }
 
-/// The redirect to a provider.
 package struct AuthorizationRedirect: Sendable {
     package let url: String
-    /// The app's state, or a generated one.
     package let state: String
     package let cookie: FlowCookie?
 }
 
-/// The redirect back to the app.
 package struct AuthorizationCallback: Sendable {
     package let url: String
     /// The flow's cookie, which the response deletes.
@@ -143,13 +141,5 @@ extension FlowDestination {
 
     fileprivate func url(_ error: FlowError) -> String {
         redirectURI.addingQuery(["error": error.code, "error_description": error.sentence, "state": appState])
-    }
-}
-
-extension ConfiguredProvider {
-    /// - Throws: `AccountsError.unsupportedProvider` for a provider without a redirect flow.
-    fileprivate func redirectProvider() throws -> any RedirectProvider {
-        guard let provider = provider as? any RedirectProvider else { throw AccountsError.unsupportedProvider(name) }
-        return provider
     }
 }

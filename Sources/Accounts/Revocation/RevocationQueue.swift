@@ -8,7 +8,6 @@ package struct TakenRevocation: QueueEntry {
     package let id: UUID
     package let application: Application.ID
     package let applicationName: String
-    /// The provider's configured name.
     package let provider: String
     package let tokens: ProviderTokens
     package let createdAt: Date
@@ -18,13 +17,8 @@ package struct TakenRevocation: QueueEntry {
         id: UUID, application: Application.ID, applicationName: String, provider: String, tokens: ProviderTokens,
         createdAt: Date, attempts: Int
     ) {
-        self.id = id
-        self.application = application
-        self.applicationName = applicationName
-        self.provider = provider
-        self.tokens = tokens
-        self.createdAt = createdAt
-        self.attempts = attempts
+        (self.id, self.application, self.applicationName) = (id, application, applicationName)
+        (self.provider, self.tokens, self.createdAt, self.attempts) = (provider, tokens, createdAt, attempts)
     }
 
     package var lane: Lane { .all }
@@ -35,7 +29,6 @@ package struct TakenRevocation: QueueEntry {
 /// Tokens whose revocation is abandoned are deleted too.
 package typealias RevocationQueue = LeasedQueue<TakenRevocation>
 
-/// The configured providers that can revoke tokens.
 package protocol RevokingProviders: Sendable {
     func provider(named name: String, application: Application.ID) -> (any RevokingProvider)?
 }

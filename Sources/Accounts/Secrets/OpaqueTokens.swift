@@ -29,8 +29,5 @@ package struct OpaqueToken: Sendable, Hashable {
     /// SHA-256 of the 32 bytes, as stored in the database.
     package let hash: [UInt8]
 
-    package init(text: String, hash: [UInt8]) {
-        self.text = text
-        self.hash = hash
-    }
+    package init(text: String, hash: [UInt8]) { (self.text, self.hash) = (text, hash) }
 }

@@ -9,10 +9,7 @@ package struct SealingPlace: Sendable {
     package let row: String
 
     package init(application: Application.ID, table: String, column: String, row: String) {
-        self.application = application
-        self.table = table
-        self.column = column
-        self.row = row
+        (self.application, self.table, self.column, self.row) = (application, table, column, row)
     }
 }
 

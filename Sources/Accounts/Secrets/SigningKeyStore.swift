@@ -14,7 +14,6 @@ package enum SigningPurpose: String, Sendable {
     case erasures
 }
 
-/// A signing key as stored in the database.
 package struct StoredSigningKey: Sendable {
     package var purpose: SigningPurpose
     /// The key's id, its RFC 7638 thumbprint.
@@ -31,13 +30,8 @@ package struct StoredSigningKey: Sendable {
         purpose: SigningPurpose = .accessTokens, kid: String, algorithm: SigningAlgorithm, bits: Int,
         sealedPrivateKey: [UInt8], createdAt: Date, retiredAt: Date? = nil
     ) {
-        self.purpose = purpose
-        self.kid = kid
-        self.algorithm = algorithm
-        self.bits = bits
-        self.sealedPrivateKey = sealedPrivateKey
-        self.createdAt = createdAt
-        self.retiredAt = retiredAt
+        (self.purpose, self.kid, self.algorithm, self.bits) = (purpose, kid, algorithm, bits)
+        (self.sealedPrivateKey, self.createdAt, self.retiredAt) = (sealedPrivateKey, createdAt, retiredAt)
     }
 }
 

@@ -1,6 +1,4 @@
-/// Cryptographically secure random bytes.
 package enum SystemRandom {
-    /// Returns bytes of the operating system's generator.
     @Sendable package static func bytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         // Eight bytes are requested at once, since each call of the generator is a system call.

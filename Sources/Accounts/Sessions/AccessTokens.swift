@@ -30,22 +30,11 @@ package struct AccessTokenClaims: Sendable, Equatable {
         email: String? = nil, emailVerified: Bool? = nil, phone: String? = nil, phoneVerified: Bool? = nil,
         exposed: [String: JSONValue] = [:]
     ) {
-        self.issuer = issuer
-        self.audience = audience
-        self.uid = uid
-        self.sessionID = sessionID
-        self.tokenID = tokenID
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-        self.authenticatedAt = authenticatedAt
-        self.methods = methods
-        self.generation = generation
-        self.provider = provider
-        self.providerUid = providerUid
-        self.email = email
-        self.emailVerified = emailVerified
-        self.phone = phone
-        self.phoneVerified = phoneVerified
+        (self.issuer, self.audience, self.uid, self.sessionID) = (issuer, audience, uid, sessionID)
+        (self.tokenID, self.issuedAt, self.expiresAt) = (tokenID, issuedAt, expiresAt)
+        (self.authenticatedAt, self.methods, self.generation) = (authenticatedAt, methods, generation)
+        (self.provider, self.providerUid, self.email) = (provider, providerUid, email)
+        (self.emailVerified, self.phone, self.phoneVerified) = (emailVerified, phone, phoneVerified)
         self.exposed = exposed
     }
 }

@@ -1,6 +1,5 @@
 package import Foundation
 
-/// The account and session of a valid access token.
 package struct Principal: Sendable {
     package let application: Application
     package let uid: UUID
@@ -24,7 +23,6 @@ package protocol Revocations: Sendable {
     func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool
 }
 
-/// Authenticates the bearer token of a request.
 package struct BearerAuthentication: Sendable {
     let access: any AccessTokens
     let revocations: any Revocations

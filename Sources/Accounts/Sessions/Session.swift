@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderKit
 
-/// The client of a request.
 package struct Client: Sendable, Equatable {
     package var device: String?
     /// The IP address, as trusted proxies report it.
@@ -15,8 +14,7 @@ package struct Client: Sendable, Equatable {
 
     /// Creates a client; ignores `languages` unless all characters are visible ASCII or spaces, as the header requires.
     package init(device: String?, address: String, languages: String? = nil) {
-        self.device = device
-        self.address = address
+        (self.device, self.address) = (device, address)
         let isPlausible = languages?.utf8.allSatisfy { (0x20...0x7E).contains($0) } == true
         self.languages = isPlausible ? languages.map { String($0.prefix(Self.longestLanguages)) } : nil
     }
@@ -57,11 +55,8 @@ package struct NewSession: Sendable {
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application,
         refreshToken: OpaqueToken
     ) {
-        self.application = application
-        self.provider = provider
-        self.evidence = evidence
-        self.client = client
-        self.refreshToken = refreshToken
+        (self.application, self.provider, self.evidence) = (application, provider, evidence)
+        (self.client, self.refreshToken) = (client, refreshToken)
     }
 }
 
@@ -87,17 +82,9 @@ package struct SessionGrant: Sendable {
         sessionID: UUID, uid: UUID, authenticatedAt: Date, expiresAt: Date, generation: Int32 = 0, methods: [String],
         provider: String, providerUid: String, email: String?, phone: String?, profile: [String: JSONValue] = [:]
     ) {
-        self.sessionID = sessionID
-        self.uid = uid
-        self.authenticatedAt = authenticatedAt
-        self.expiresAt = expiresAt
-        self.generation = generation
-        self.methods = methods
-        self.provider = provider
-        self.providerUid = providerUid
-        self.email = email
-        self.phone = phone
-        self.profile = profile
+        (self.sessionID, self.uid, self.authenticatedAt) = (sessionID, uid, authenticatedAt)
+        (self.expiresAt, self.generation, self.methods, self.provider) = (expiresAt, generation, methods, provider)
+        (self.providerUid, self.email, self.phone, self.profile) = (providerUid, email, phone, profile)
     }
 }
 
@@ -116,17 +103,12 @@ package struct OpenedSession: Sendable {
         grant: SessionGrant, user: User, identityID: UUID, identityCreatedAt: Date, identityDisplayName: String?,
         isNewAccount: Bool, shouldChangePassword: Bool
     ) {
-        self.grant = grant
-        self.user = user
-        self.identityID = identityID
-        self.identityCreatedAt = identityCreatedAt
-        self.identityDisplayName = identityDisplayName
-        self.isNewAccount = isNewAccount
-        self.shouldChangePassword = shouldChangePassword
+        (self.grant, self.user, self.identityID) = (grant, user, identityID)
+        (self.identityCreatedAt, self.identityDisplayName) = (identityCreatedAt, identityDisplayName)
+        (self.isNewAccount, self.shouldChangePassword) = (isNewAccount, shouldChangePassword)
     }
 }
 
-/// A session in the list of its owner.
 package struct ListedSession: Sendable, Equatable {
     package var id: UUID
     package var device: String?
@@ -135,11 +117,8 @@ package struct ListedSession: Sendable, Equatable {
     package var lastSeenAt: Date
 
     package init(id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date) {
-        self.id = id
-        self.device = device
-        self.address = address
-        self.createdAt = createdAt
-        self.lastSeenAt = lastSeenAt
+        (self.id, self.device, self.address) = (id, device, address)
+        (self.createdAt, self.lastSeenAt) = (createdAt, lastSeenAt)
     }
 }
 

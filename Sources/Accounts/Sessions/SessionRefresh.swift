@@ -1,4 +1,3 @@
-/// The result of presenting a refresh token.
 package enum RefreshOutcome: Sendable {
     /// The token's successor is valid, as a result of this call or an earlier one.
     case succeeded(SessionGrant)

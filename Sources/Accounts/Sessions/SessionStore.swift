@@ -1,13 +1,11 @@
 package import Foundation
 
-/// Rotates refresh tokens.
 package protocol RefreshStore: Sendable {
     /// Rotates a token by one statement, which also ends the session and records that in the audit if a token is
     /// reused.
     func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome
 }
 
-/// Lists sessions and finds one by its refresh token.
 package protocol SessionStore: Sendable {
     /// The account's live sessions, the newest first.
     func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession]
@@ -18,7 +16,6 @@ package protocol SessionStore: Sendable {
     ) async throws
 }
 
-/// Ends sessions.
 package protocol SessionEndStore: Sendable {
     /// Ends live sessions of the account and notifies every replica.
     /// - Returns: how many sessions ended.

@@ -13,7 +13,6 @@ package struct TokenPair: Sendable {
     package var expiresIn: Int { expiresAt - issuedAt }
 }
 
-/// A sign-in that succeeded.
 package struct SignedIn: Sendable {
     package let session: OpenedSession
     package let tokens: TokenPair
@@ -26,9 +25,7 @@ package struct SessionTokens: Sendable {
     package let time: any TimeSource
 
     package init(opaque: any OpaqueTokens, access: any AccessTokens, time: any TimeSource) {
-        self.opaque = opaque
-        self.access = access
-        self.time = time
+        (self.opaque, self.access, self.time) = (opaque, access, time)
     }
 
     package func newSession(

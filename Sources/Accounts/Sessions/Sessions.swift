@@ -4,7 +4,6 @@ internal import ProviderKit
 /// The sessions that a logout ends: the current one, all others, or all.
 package enum LogoutScope: String, Sendable, SentChoice { case local, others, global }
 
-/// Lists and ends the principal's sessions.
 package struct Sessions: Sendable {
     typealias Store = SessionStore & SessionEndStore
 
@@ -41,7 +40,6 @@ package struct Sessions: Sendable {
     }
 }
 
-/// A selection of an account's sessions.
 package enum SessionSelection: Sendable {
     case one(UUID)
     case allBut(UUID)

@@ -51,9 +51,7 @@ extension Configuration.Delivery {
         guard let sms else { return nil }
         return SMSDelivery(
             transport: GatewayTransport(try sms.gateway, by: http),
-            budget: TextBudget(
-                total: sms.budget.total.map(TextBudget.Limit.init),
-                perRange: sms.budget.perPrefix.map(TextBudget.Limit.init)))
+            budget: TextBudget(total: sms.budget.total, perRange: sms.budget.perPrefix))
     }
 
     func composer() throws -> MessageComposer { try MessageComposer(overrides: templates ?? .none) }
@@ -77,10 +75,6 @@ extension Configuration.SMS {
             return try SMSGateway(url: url.value, form: form)
         }
     }
-}
-
-extension TextBudget.Limit {
-    fileprivate init(_ rate: Rate) { self.init(rate.count, per: rate.window) }
 }
 
 extension Configuration.Server {

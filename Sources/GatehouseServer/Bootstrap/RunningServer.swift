@@ -115,7 +115,7 @@ struct RunningServer {
     /// Logs how many text messages may be sent: the default may be too low for a large application.
     private func noteTextBudget() {
         guard let budget = delivery.sms?.budget else { return }
-        func described(_ limit: TextBudget.Limit?) -> Logger.MetadataValue {
+        func described(_ limit: Rate?) -> Logger.MetadataValue {
             limit.map { "\($0.count) in \($0.window.components.seconds) s" } ?? "off"
         }
         backend.logger.notice(

@@ -6,7 +6,6 @@ enum Argon2 {
     ///
     /// libargon2 wipes the memory before it returns it (`FLAG_clear_internal_memory`, on by default), so no run reads
     /// the blocks of another run.
-    ///
     /// - Throws: `PasswordsError.outOfMemory` or `.hashingFailed`.
     static func tag(of secret: PasswordSecret, under setup: PHCString.Setup) throws -> [UInt8] {
         var salt = setup.salt

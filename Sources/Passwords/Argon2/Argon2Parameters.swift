@@ -40,8 +40,6 @@ package struct Argon2Parameters: Sendable, Hashable {
     }
 
     private init(uncheckedMemoryKiB memoryKiB: UInt32, iterations: UInt32, parallelism: UInt32) {
-        self.memoryKiB = memoryKiB
-        self.iterations = iterations
-        self.parallelism = parallelism
+        (self.memoryKiB, self.iterations, self.parallelism) = (memoryKiB, iterations, parallelism)
     }
 }

@@ -31,7 +31,6 @@ final class MemoryRegions: Sendable {
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
-    /// The number of unused regions.
     var idleCount: Int { state.withLock(\.idle.count) }
 
     /// Takes a region, whose contents are undefined.

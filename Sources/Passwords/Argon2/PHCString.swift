@@ -22,14 +22,10 @@ struct PHCString: Sendable, Hashable {
     private static let tagLengths = 16...64
     private static let maximumLength = 320
 
-    init(setup: Setup, tag: [UInt8]) {
-        self.setup = setup
-        self.tag = tag
-    }
+    init(setup: Setup, tag: [UInt8]) { (self.setup, self.tag) = (setup, tag) }
 
     /// Parses a hash in exactly the form that `encoded` returns, without leading zeros, padding or reordered
     /// parameters.
-    ///
     /// - Throws: `PasswordsError.unreadableHash`, also for parameters beyond the limits of `Argon2Parameters`.
     init(_ hash: PasswordHash) throws {
         guard hash.phc.utf8.count <= Self.maximumLength, let parsed = Self(parsing: hash.phc),

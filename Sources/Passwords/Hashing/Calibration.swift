@@ -9,7 +9,6 @@ struct Calibration {
     init(threads: Int) { self.threads = threads }
 
     /// Runs `measure` several times on each thread, and returns the median of the results.
-    ///
     /// - Returns: `nil` if all runs failed.
     func median(of measure: @escaping @Sendable () throws -> Duration) async -> Duration? {
         let durations = await withTaskGroup(of: [Duration].self) { group in

@@ -1,8 +1,6 @@
-/// A histogram of durations.
 package struct DurationHistogram: Sendable, Equatable {
     /// The upper bounds of the buckets in seconds, ascending.
     package let bounds: [Double]
-    /// The number of durations in each bucket.
     package private(set) var buckets: [Int]
     package private(set) var count = 0
     /// The sum of all durations.

@@ -59,7 +59,6 @@ struct HashingPlaces {
 
 /// The reason why a job was refused; the raw values are labels at `/metrics`.
 package enum HashingRefusal: String, Sendable, CaseIterable {
-    /// The wait would be too long.
     case full
     /// The network holds as many places as are free.
     case network
@@ -67,7 +66,6 @@ package enum HashingRefusal: String, Sendable, CaseIterable {
     case block
     /// Jobs for the subject hold as many places as are free, and one of them comes from the same block.
     case subject
-    /// The server is shutting down.
     case closed
 }
 

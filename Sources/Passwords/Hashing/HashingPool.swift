@@ -15,10 +15,7 @@ package final class HashingPool: Sendable {
         /// The largest number of waiting jobs, regardless of the average duration.
         package var length: Int
 
-        package init(wait: Duration = .seconds(2), length: Int = 512) {
-            self.wait = wait
-            self.length = length
-        }
+        package init(wait: Duration = .seconds(2), length: Int = 512) { (self.wait, self.length) = (wait, length) }
     }
 
     private struct State {
@@ -75,7 +72,6 @@ package final class HashingPool: Sendable {
     }
 
     /// Checks whether a job would be accepted at this moment, without reserving a place.
-    ///
     /// - Throws: `AccountsError.overloaded`.
     package func requireCapacity(for requester: HashingRequester?) throws {
         try state.withLock { state in
@@ -165,7 +161,6 @@ extension HashingPool {
     }
 
     /// The refusal of a job; the server's own jobs are refused only if the queue is full or the pool is shut down.
-    ///
     /// - Returns: `nil` if the requester may join the queue.
     private func refuse(_ requester: HashingRequester?, _ state: inout State) -> AccountsError? {
         let places = HashingPlaces(

@@ -74,7 +74,6 @@ struct HashingQueue {
 
     var count: Int { jobs.count }
 
-    /// The number of waiting jobs in a group.
     func count(_ group: Group) -> Int { members[group] ?? 0 }
 
     mutating func append(_ job: Job) {
@@ -86,7 +85,6 @@ struct HashingQueue {
     mutating func removeFirst() -> Job? { line.removeFirst().flatMap { forget($0) } }
 
     /// Removes a job, for example because its client disconnected.
-    ///
     /// - Returns: `nil` if the job is not waiting.
     mutating func remove(_ id: ID) -> Job? {
         guard let job = forget(id) else { return nil }

@@ -3,7 +3,6 @@ package struct HashingStatistics: Sendable, Equatable {
     package var workers: Int
     package var queued = 0
     package var running = 0
-    /// The number of refused jobs by reason.
     package var refusals: [HashingRefusal: Int] = [:]
     /// The number of jobs whose client disconnected while they waited.
     package var abandoned = 0
@@ -17,8 +16,5 @@ package struct HashingStatistics: Sendable, Equatable {
     package var done: Int { durations.count }
     package var rejected: Int { refusals.values.reduce(0, +) }
 
-    init(workers: Int, averageDuration: Duration) {
-        self.workers = workers
-        self.averageDuration = averageDuration
-    }
+    init(workers: Int, averageDuration: Duration) { (self.workers, self.averageDuration) = (workers, averageDuration) }
 }

@@ -26,8 +26,7 @@ package struct PepperKeys: Sendable {
             guard secret.bitCount >= 256 else {
                 throw PasswordsError.invalidSetting(field: "pepper.secret", reason: "must be at least 32 bytes long")
             }
-            self.id = id
-            self.secret = secret
+            (self.id, self.secret) = (id, secret)
         }
     }
 

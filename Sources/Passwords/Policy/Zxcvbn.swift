@@ -1,7 +1,6 @@
 import CZxcvbn
 import Glibc
 
-/// Estimates the strength of a password with zxcvbn's C version.
 enum Zxcvbn {
     /// The length of the prefix that is examined; zxcvbn itself also stops there (`ZXCVBN_DETAIL_LEN`).
     static let maximumLength = 100

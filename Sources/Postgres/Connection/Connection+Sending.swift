@@ -47,8 +47,6 @@ extension Connection {
         return sync() ? name : nil
     }
 
-    /// Sends SQL in the simple protocol.
-    ///
     /// It accepts several statements, but the pipeline must be empty and pipeline mode off.
     private func sendSimple(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQexitPipelineMode(link.raw) == 1, PQsendQuery(link.raw, sql) == 1 else { return false }

@@ -70,10 +70,7 @@ final class Connection {
     /// Whether it has been logged that heartbeats don't arrive.
     var isDeaf = false
 
-    init(slot: Int, role: Role) {
-        self.slot = slot
-        self.role = role
-    }
+    init(slot: Int, role: Role) { (self.slot, self.role) = (slot, role) }
 
     var isPipelined: Bool { if case .pipelined = role { true } else { false } }
     var isLeased: Bool { if case .leased = role { true } else { false } }
@@ -116,7 +113,6 @@ final class Connection {
         return !inFlight.isEmpty && !runsScript && now - lastProgress > limit
     }
 
-    /// Closes the connection and discards its state.
     func reset() {
         link = nil
         isConnecting = false

@@ -15,10 +15,9 @@ enum Connector {
         if !isRunning { inbox.post(.refused(slot: slot, attempt: attempt, reason: "no thread left to connect")) }
     }
 
-    /// Cancels the statement that the connection is running.
+    /// Cancels the connection's statement; returns false if that could not be started.
     ///
-    /// Returns false if that could not be started. Once the cancellation request is complete, the reactor gets an
-    /// `interrupted` message.
+    /// Once the cancellation request is complete, the reactor gets an `interrupted` message.
     static func interrupt(_ link: Link, slot: Int, attempt: Int, inbox: Inbox) -> Bool {
         guard let canceller = link.canceller() else { return false }
         return OwnThread.detached {

@@ -8,7 +8,6 @@ extension Executor {
         try await execute(statement, binds)
     }
 
-    /// The first row of the answer; nil when it is empty.
     package func first(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Row? {
         try await execute(statement, binds).first
     }

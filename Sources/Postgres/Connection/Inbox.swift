@@ -2,7 +2,6 @@ import CLibPQ
 import Glibc
 import Synchronization
 
-/// A message to the reactor.
 enum Message: Sendable {
     case submit(Request)
     case lease(Waiter<Lease>)
@@ -81,8 +80,6 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Records how many requests are unsent.
-    ///
     /// Returns whether the reactor may sleep, which is the case only if no message has arrived.
     func maySleep(_ statistics: Database.Statistics) -> Bool {
         state.withLock { state in

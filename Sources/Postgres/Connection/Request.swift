@@ -1,4 +1,3 @@
-/// A unit of work for the reactor.
 final class Request: @unchecked Sendable {
     enum Work {
         case statement(Statement, Arguments)
@@ -23,9 +22,7 @@ final class Request: @unchecked Sendable {
     var isRepeated = false
 
     init(_ work: Work, lease: Lease? = nil, deadline: Nanoseconds) {
-        self.work = work
-        self.lease = lease
-        self.deadline = deadline
+        (self.work, self.lease, self.deadline) = (work, lease, deadline)
         key =
             if case .statement(let statement, let arguments) = work {
                 Fingerprint(value: statement.fingerprint).adding(arguments.types).value
@@ -58,8 +55,6 @@ final class Request: @unchecked Sendable {
         }
     }
 
-    /// The error when the deadline has passed.
-    ///
     /// After the deadline, the outcome of a COMMIT is as uncertain as after a lost connection.
     var lateError: PostgresError {
         if case .commit = work { .connectionLost(maybeExecuted: true) } else { .deadlineExceeded }

@@ -48,8 +48,6 @@ extension Database {
     }
 }
 
-/// Returns the message on one line.
-///
 /// libpq ends its messages with a line feed and writes one line for each host that it tried.
 func oneLine(_ message: String) -> String {
     message.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")

@@ -12,8 +12,7 @@ package final class Database: Executor {
     private let thread = Mutex<OwnThread?>(nil)
 
     package init(_ configuration: Configuration, logger: Logger) {
-        self.configuration = configuration
-        self.logger = logger
+        (self.configuration, self.logger) = (configuration, logger)
     }
 
     /// Starts the reactor, which connects at once, and returns without waiting.
@@ -50,7 +49,6 @@ package final class Database: Executor {
         running.join()
     }
 
-    /// Runs one statement in a transaction of its own.
     package func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows {
         let request = Request(
             .statement(statement, try Arguments(binds)), deadline: .now + Nanoseconds(configuration.deadline))
@@ -58,14 +56,12 @@ package final class Database: Executor {
         return try await request.promise.value()
     }
 
-    /// Whether single statements can be run now.
     package var isReachable: Bool { statistics.isReachable }
 
     package var statistics: Statistics { inbox.statistics }
 }
 
 extension Database {
-    /// A snapshot for metrics.
     package struct Statistics: Sendable, Equatable {
         /// The number of requests that were accepted and are not sent yet.
         package var waiting = 0

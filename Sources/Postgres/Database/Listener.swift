@@ -25,8 +25,7 @@ package final class Listener: Sendable {
     private let confirmed = Atomic<Nanoseconds>(-Listener.freshness)
 
     init(channel: String, onEvent: @escaping @Sendable (Event) -> Void) {
-        self.channel = channel
-        self.onEvent = onEvent
+        (self.channel, self.onEvent) = (channel, onEvent)
     }
 
     /// Whether every notification sent more than 700 ms ago has been passed to `onEvent`.
@@ -57,7 +56,6 @@ struct Heartbeats {
 
     var areHeard: Bool { unheard.isEmpty }
 
-    /// - Returns: the new heartbeat's number.
     mutating func send(at time: Nanoseconds) -> Int {
         lastNumber += 1
         unheard.append(Beat(number: lastNumber, sentAt: time))

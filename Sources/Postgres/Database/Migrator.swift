@@ -7,11 +7,7 @@ package struct Migration: Sendable, Equatable {
     package let name: String
     package let sql: String
 
-    package init(version: Int, name: String, sql: String) {
-        self.version = version
-        self.name = name
-        self.sql = sql
-    }
+    package init(version: Int, name: String, sql: String) { (self.version, self.name, self.sql) = (version, name, sql) }
 
     package var checksum: [UInt8] { Array(SHA256.hash(data: Array(sql.utf8))) }
 
@@ -39,7 +35,6 @@ package struct Migrator: Sendable {
         self.migrations = migrations.sorted { $0.version < $1.version }
     }
 
-    /// Applies the missing migrations and returns them.
     package func migrate() async throws -> [Migration] {
         var applied: [Migration] = []
         while let migration = try await applyNext() { applied.append(migration) }
@@ -82,7 +77,6 @@ package struct Migrator: Sendable {
     }
 
     /// The first migration that is not applied yet.
-    ///
     /// - Throws: if the migrations that are applied differ from those of this program.
     static func next(of migrations: [Migration], after applied: [Applied]) throws(PostgresError) -> Migration? {
         for (migration, next) in zip(migrations, migrations.dropFirst()) where migration.version == next.version {

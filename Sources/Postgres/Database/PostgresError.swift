@@ -1,4 +1,3 @@
-/// The errors of the PostgreSQL client.
 package enum PostgresError: Error, Sendable, Equatable {
     /// The queue of requests, or the queue for the connections of transactions, is full.
     ///
@@ -20,8 +19,6 @@ package enum PostgresError: Error, Sendable, Equatable {
     /// A write that had been sent may still be executed.
     case cancelled
     indirect case server(ServerError)
-    /// A column does not have the requested type.
-    ///
     /// The program and the schema do not match.
     case decoding(String)
     /// A value cannot be expressed in PostgreSQL's format; it was not sent.

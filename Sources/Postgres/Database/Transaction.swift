@@ -6,8 +6,6 @@ package struct Transaction: Executor {
     let inbox: Inbox
     let deadline: Duration
 
-    /// Runs one statement.
-    ///
     /// After a statement has failed, the server refuses all others in the transaction, so let the error leave the
     /// closure.
     package func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows {

@@ -49,8 +49,6 @@ extension Reactor {
             .min { $0.requestsInFlight < $1.requestsInFlight }
     }
 
-    /// Sends a request.
-    ///
     /// Returns false if the connection failed before anything was sent that can take effect: the server undoes a
     /// statement without a sync.
     private func transmit(_ request: Request, on connection: Connection) -> Bool {

@@ -24,8 +24,6 @@ extension Reactor {
         grant(connection)
     }
 
-    /// Sends the transaction's requests.
-    ///
     /// BEGIN is sent in one batch with the first statement, so that the server skips the statement if BEGIN fails.
     func pump(_ connection: Connection) {
         while let request = connection.backlog.first {
@@ -58,8 +56,6 @@ extension Reactor {
         return connection.sendCommand("BEGIN", as: .begin) && (!request.isScript || connection.sync())
     }
 
-    /// Cancels a statement in flight.
-    ///
     /// The connection sends nothing more until the cancellation request is complete, because the request could
     /// otherwise cancel the ROLLBACK.
     func interrupt(_ request: Request) {

@@ -28,9 +28,7 @@ final class Reactor {
     var nextSweep = Nanoseconds.never
 
     init(_ configuration: Database.Configuration, inbox: Inbox, logger: Logger) {
-        self.configuration = configuration
-        self.inbox = inbox
-        self.logger = logger
+        (self.configuration, self.inbox, self.logger) = (configuration, inbox, logger)
         let roles =
             Array(repeating: Connection.Role.pipelined, count: configuration.pipelined)
             + Array(repeating: Connection.Role.leased, count: configuration.transactions)

@@ -11,10 +11,7 @@ struct Arguments: Sendable {
     let bytes: [UInt8]
 
     private init(types: [UInt32], lengths: [Int32], offsets: [Int], bytes: [UInt8]) {
-        self.types = types
-        self.lengths = lengths
-        self.offsets = offsets
-        self.bytes = bytes
+        (self.types, self.lengths, self.offsets, self.bytes) = (types, lengths, offsets, bytes)
     }
 
     init(_ binds: [Bind]) throws(PostgresError) {

@@ -13,7 +13,6 @@ extension Bind {
         return Self(type: TypeOID.uuidArray, of: TypeOID.uuid, values.map(\.bytes))
     }
 
-    /// An `int8[]`.
     package static func ints(_ values: [Int]) -> Self {
         Self(type: TypeOID.int8Array, of: TypeOID.int8, values.map { Int64($0).bigEndianBytes })
     }

@@ -8,9 +8,7 @@ package struct Bind: Sendable {
     let fault: String?
 
     init(type: UInt32, value: [UInt8]?, fault: String? = nil) {
-        self.type = type
-        self.value = value
-        self.fault = fault
+        (self.type, self.value, self.fault) = (type, value, fault)
     }
 
     init(type: UInt32, fault: String) { self.init(type: type, value: nil, fault: fault) }
@@ -32,7 +30,6 @@ package struct Bind: Sendable {
     /// A `bytea`; this overload lets a bare `nil` compile, whose type the generic one cannot infer.
     package static func bytes(_ value: [UInt8]?) -> Self { Self(type: TypeOID.bytes, value: value) }
 
-    /// An `int8`.
     package static func int(_ value: Int?) -> Self {
         Self(type: TypeOID.int8, value: value.map { Int64($0).bigEndianBytes })
     }

@@ -38,10 +38,7 @@ package struct Row: Sendable {
     private let index: Int32
     private var column: Int32 = 0
 
-    init(answer: Answer, index: Int32) {
-        self.answer = answer
-        self.index = index
-    }
+    init(answer: Answer, index: Int32) { (self.answer, self.index) = (answer, index) }
 
     /// The next column; throws if its type is not one that `Value` decodes.
     package mutating func next<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws(PostgresError) -> Value

@@ -24,10 +24,7 @@ package struct JSONText {
         package let name: String
         package let bytes: Int
 
-        package init(name: String, bytes: Int) {
-            self.name = name
-            self.bytes = bytes
-        }
+        package init(name: String, bytes: Int) { (self.name, self.bytes) = (name, bytes) }
     }
 
     package static let deepest = 16

@@ -2,7 +2,6 @@ internal import Foundation
 
 extension JSONValue {
     /// Parses untrusted JSON.
-    ///
     /// - Returns: `nil` if the text is not strictly JSON, is nested deeper than 16 levels, contains U+0000, or has a
     ///   name of more than 128 bytes or with more than 32 combining marks in a row.
     public init?(json bytes: [UInt8]) { self.init(json: bytes, refusingRepeatedNames: false) }

@@ -4,7 +4,6 @@ public enum PersonName {
     public static let longest = 256
 
     /// Joins the words of all parts with single spaces; control characters count as spaces.
-    ///
     /// - Returns: `nil` if there are no words.
     public static func joined(_ parts: String?...) -> String? {
         // Limits the length first, because splitting a string into characters is slow.

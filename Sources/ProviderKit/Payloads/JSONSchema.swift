@@ -30,10 +30,7 @@ public struct JSONSchema: Sendable, Equatable {
         description: String? = nil
     ) {
         self.kinds = Set(kinds)
-        self.format = format
-        self.pattern = pattern
-        self.length = length
-        self.description = description
+        (self.format, self.pattern, self.length, self.description) = (format, pattern, length, description)
     }
 }
 

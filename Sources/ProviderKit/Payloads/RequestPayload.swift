@@ -59,7 +59,6 @@ public struct RequestField<Value: RequestValue>: Sendable {
     fileprivate let read: @Sendable (any Decoder, KeyedDecodingContainer<FieldName>) throws -> Value
 
     /// Creates a field, which the OpenAPI document declares as required unless `Value` is an optional.
-    ///
     /// - Parameters:
     ///   - name: The member's name.
     ///   - schema: The schema of the value in the OpenAPI document.

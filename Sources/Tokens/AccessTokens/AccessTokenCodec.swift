@@ -15,8 +15,7 @@ package struct AccessTokenCodec: AccessTokens {
 
     /// Caches at least the last `cacheCapacity` verified tokens, and at most twice as many.
     package init(keys: KeyRing, time: any TimeSource, cacheCapacity: Int = 10_000) {
-        self.keys = keys
-        self.time = time
+        (self.keys, self.time) = (keys, time)
         cache = VerifiedTokenCache(capacity: cacheCapacity)
     }
 

@@ -36,7 +36,6 @@ extension AccessTokenClaims {
     /// Claims that only the server may set, in addition to those of `AccessTokenPayload`.
     private static let reserved: Set = ["nbf", "scope", "client_id", "cnf", "act"]
 
-    /// The claims encoded as the payload of an access token.
     var payload: [UInt8] {
         typealias Name = AccessTokenPayload.CodingKeys
         var writer = JSONObjectWriter()

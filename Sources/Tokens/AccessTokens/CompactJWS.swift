@@ -15,7 +15,6 @@ struct CompactJWS {
         else { return nil }
         header = parts[0]
         signingInput = bytes[..<parts[1].endIndex]
-        self.payload = payload
-        self.signature = signature
+        (self.payload, self.signature) = (payload, signature)
     }
 }

@@ -23,7 +23,6 @@ package struct ErasureCertifier: ErasureCertification {
         let aliases: [String]
         let requestedAt: String
         let erasedAt: String
-        /// The number of erased rows by kind.
         let erased: [String: Int]
         let processors: [Processor]
     }

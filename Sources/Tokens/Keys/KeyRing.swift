@@ -29,9 +29,7 @@ package final class KeyRing: Sendable {
     private let time: any TimeSource
 
     package init(store: any SigningKeyStore, sealing: any Sealing, time: any TimeSource) {
-        self.store = store
-        self.sealing = sealing
-        self.time = time
+        (self.store, self.sealing, self.time) = (store, sealing, time)
     }
 }
 
@@ -70,7 +68,6 @@ extension KeyRing {
     }
 
     /// The key that signs the application's certificates of erasure; the first call generates it.
-    ///
     /// - Throws: `TokensError.noSigningKey`.
     func certifyingKey(of application: Application.ID) async throws -> SigningKey {
         if let key = try await keys(of: application).certifying { return key }

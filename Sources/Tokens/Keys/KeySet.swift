@@ -10,9 +10,7 @@ struct KeySet: Sendable {
     private let published: [SigningKey]
 
     init(signing: SigningKey?, published: [SigningKey], certifying: SigningKey?, certified: [SigningKey]) {
-        self.signing = signing
-        self.published = published
-        self.certifying = certifying
+        (self.signing, self.published, self.certifying) = (signing, published, certifying)
         let keys = (published + certified).map(\.publicKey.json).joined(separator: ",")
         document = Array(#"{"keys":[\#(keys)]}"#.utf8)
     }

@@ -76,7 +76,6 @@ extension SigningKey {
     }
 
     /// Decodes a private key in the form that `exported` returns.
-    ///
     /// - Throws: `TokensError.malformedSigningKey`.
     package init(_ algorithm: SigningAlgorithm, privateKey: [UInt8]) throws {
         do {

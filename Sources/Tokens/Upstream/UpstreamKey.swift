@@ -18,9 +18,7 @@ struct UpstreamKey: Sendable {
     let algorithm: String?
 
     init(_ material: Material, kid: String? = nil, algorithm: String? = nil) {
-        self.material = material
-        self.kid = kid
-        self.algorithm = algorithm
+        (self.material, self.kid, self.algorithm) = (material, kid, algorithm)
     }
 
     /// Whether the key's type, curve and `alg` allow the algorithm (RFC 7518, 3.1; RFC 8037, 3.1).

@@ -32,7 +32,9 @@ struct TestApplication {
             providers: ProviderRegistry(
                 installedKinds: ["trusting", "email", "phone", "anonymous"],
                 configured: providers.map { name, provider in
-                    ConfiguredProvider(name: name, displayName: nil, mode: modes[name] ?? .open, provider: provider)
+                    ConfiguredProvider(
+                        name: name, displayName: nil, mode: modes[name] ?? .open, type: type(of: provider),
+                        provider: provider)
                 }))
         let store = MemoryStore(database)
         tokens = SessionTokens(opaque: PlainTokens(), access: PlainAccessTokens(), time: database)

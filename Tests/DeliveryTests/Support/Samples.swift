@@ -20,7 +20,7 @@ enum Samples {
             return code(of: topic, to: .email(try self.address(address)), link: link, until: until, locale: locale)
         }
         return Message(
-            topic, to: try self.address(address), link: link, until: until, provider: "Apple",
+            topic, to: .email(try self.address(address)), link: link, until: until, provider: "Apple",
             identities: topic == .passwordReset ? ["Apple", "Google (ada@mail.example)"] : nil, locale: locale)
     }
 

@@ -50,7 +50,7 @@ struct TextComposerTests {
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
         for application in [String(repeating: "x", count: 60), "Route 66"] {
             let message = Message(
-                topic, notifying: .phone(try Samples.number()), until: Date(), provider: "4 me", locale: language)
+                topic, to: .phone(try Samples.number()), until: Date(), provider: "4 me", locale: language)
             let text = try composer.text(message, application: application)
             #expect(text.allSatisfy { Self.alphabet.contains($0) && !$0.isNumber }, "\(text)")
             #expect(text.count <= 160 && text.hasSuffix(".") && !text.contains("\n"), "\(text)")

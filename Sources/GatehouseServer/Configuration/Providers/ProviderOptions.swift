@@ -92,7 +92,7 @@ extension SettingsReader {
     ) -> ConfiguredProvider? {
         guard let kind = installed.kind(options.kind ?? name) else { return nil }
         guard options.effectiveMode != .off else {
-            return ConfiguredProvider(name: name, displayName: options.displayName, off: kind)
+            return ConfiguredProvider(name: name, displayName: options.displayName, mode: .off, type: kind)
         }
         func texts(_ form: SettingField.Form) -> [String] {
             kind.schema.fields.filter { $0.form == form }.compactMap { settings[$0.name]?.text }
@@ -100,7 +100,7 @@ extension SettingsReader {
         do {
             return ConfiguredProvider(
                 name: name, displayName: options.displayName, mode: options.effectiveMode,
-                exposedClaims: options.expose, services: texts(.url),
+                exposedClaims: options.expose, services: texts(.url), type: kind,
                 provider: try kind.make(from: SettingsDecoder(settings), in: context))
         } catch {
             report(error, at: settings, withholding: texts(.secret))
