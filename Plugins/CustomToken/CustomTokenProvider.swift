@@ -55,7 +55,7 @@ public struct CustomTokenProvider: DirectProvider {
             let subject = claims.subject(in: document), (1...255).contains(subject.utf8.count)
         else { throw ProviderError.refused }
         return VerifiedIdentity(
-            providerUid: subject, addresses: [email(in: document), phone(in: document)].compactMap(\.self),
+            providerUid: subject, addresses: [email(in: document), claims.phone(in: document)].compactMap(\.self),
             displayName: PersonName.joined(claims.value(.displayName, in: document).string),
             profile: document.claims(exposedClaims)
                 .merging(claims.further.mapValues { document[claim: $0] }.filter { !$1.isNull }) { $1 },
@@ -68,13 +68,5 @@ public struct CustomTokenProvider: DirectProvider {
         return claims.value(.email, in: document).string.flatMap {
             AddressClaim(email: $0, isVerified: isVerified, isAuthoritative: isVerified && trustsEmail)
         }
-    }
-
-    /// The phone number, which is never authoritative: `trustEmail` applies to e-mail only, because phone numbers
-    /// change owners.
-    private func phone(in document: JSONValue) -> AddressClaim? {
-        guard let number = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { return nil }
-        let isVerified = claims.value(.phoneVerified, in: document) == true
-        return AddressClaim(address: .phone(number), isVerified: isVerified, isAuthoritative: false)
     }
 }

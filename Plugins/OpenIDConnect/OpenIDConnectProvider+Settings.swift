@@ -3,7 +3,8 @@ public import ProviderKit
 extension OpenIDConnectProvider {
     /// A client's registration with the issuer.
     public struct Settings: ProviderSettings {
-        var issuer: String
+        /// The schema requires an issuer; a preset derives it from its own URL.
+        var issuer: String?
         var clientID: String
         var clientSecret: String?
         var scopes: [String]?
@@ -13,6 +14,8 @@ extension OpenIDConnectProvider {
         var tenants: [String]?
         var claims: [String: String?]?
         var nonce: NonceRule?
+        /// The URL of a preset's service.
+        var baseURL: String?
 
         /// The schema; the secret is optional, because public clients have none.
         public static let schema = SettingsSchema([
@@ -22,9 +25,10 @@ extension OpenIDConnectProvider {
             .scopes(["email", "profile"]), .audiences, .trustEmail, .hostedDomains, .tenants, .claims, .nonce,
         ])
 
+        /// Checks the settings and returns the issuer.
         /// - Throws: `SettingsError`.
-        func check() throws {
-            guard !issuer.contains("?"), !issuer.contains("#") else {
+        func checkedIssuer() throws -> String {
+            guard let issuer, !issuer.contains("?"), !issuer.contains("#") else {
                 throw SettingsError(setting: "issuer", reason: "has a query or a fragment")
             }
             guard !clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
@@ -32,6 +36,7 @@ extension OpenIDConnectProvider {
             for (name, list) in [("hostedDomains", hostedDomains), ("tenants", tenants)] where list?.isEmpty == true {
                 throw SettingsError(setting: name, reason: "is empty; leave it out to let everyone sign in")
             }
+            return issuer
         }
     }
 }

@@ -26,15 +26,15 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
 
     /// Checks the settings, but does not contact the issuer.
     public init(settings: Settings, context: ProviderContext) throws {
-        try self.init(settings: settings, traits: .of(issuer: settings.issuer), context: context)
+        try self.init(settings: settings, traits: .of(issuer: settings.issuer ?? ""), context: context)
     }
 
     init(settings: Settings, traits: IssuerTraits, context: ProviderContext) throws {
-        try settings.check()
+        let issuer = try settings.checkedIssuer()
         (self.settings, self.traits) = (settings, traits)
         ports = context.ports
         client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: ports.http)
-        discovery = Discovery(issuer: settings.issuer, accepted: traits.issuers(of: settings.issuer), ports: ports)
+        discovery = Discovery(issuer: issuer, accepted: traits.issuers(of: issuer), ports: ports)
         nonce = settings.nonce ?? traits.nonce
         var evidence = EvidenceReader(
             claims: try ClaimMap(settings.claims ?? [:], over: ClaimMap.standard), authority: traits.authority,

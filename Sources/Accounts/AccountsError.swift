@@ -1,8 +1,6 @@
 package import Foundation
 
-/// The errors of the use cases.
-///
-/// `HTTPAPI` maps each case to a code and a status.
+/// The errors of the use cases; `HTTPAPI` maps each case to a code and a status.
 package enum AccountsError: Error, Sendable, Equatable {
     case missingParameter(String)
     /// `reason` is for people and never repeats the value.

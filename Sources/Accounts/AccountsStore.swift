@@ -4,18 +4,14 @@ internal import ProviderKit
 ///
 /// A use case requires only its own ports and names them in `Store`. Each call works both inside a transaction and as
 /// a statement of its own.
-package typealias AccountsStore = AccountAccessPorts & CredentialPorts & LifecyclePorts & DeliveryPorts
-
-package typealias AccountAccessPorts = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
+package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
     & AdministrationStore & AliasStore & RefreshStore & SessionStore & SessionEndStore & SessionOpeningStore
-    & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore
-package typealias CredentialPorts = IdentityStore & IdentityRemovalStore & AddressChangeStore & AddressClaimStore
-    & MailForwardingStore & ProviderTokenStore & SingleUseStore & ProofStore & ChallengeStore & RedirectFlowStore
-    & FlowCodeStore & PasswordAttemptStore & RegistrationStore & PasswordStore & PasswordRehashStore
-    & PasswordResetStore & QuarantineStore
-package typealias LifecyclePorts = MergeStore & MergeTicketStore & MergeUndoStore & DeletionStore & ErasureStatusStore
-    & ErasureQueue & ErasureStore & RevocationRetryStore & IdleGuestStore & PersonalDataStore
-package typealias DeliveryPorts = MessageOutbox & EventOutbox & EventDeliveryStore & AuditTrail
+    & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore & IdentityRemovalStore
+    & AddressChangeStore & AddressClaimStore & MailForwardingStore & ProviderTokenStore & SingleUseStore & ProofStore
+    & ChallengeStore & RedirectFlowStore & FlowCodeStore & PasswordAttemptStore & RegistrationStore & PasswordStore
+    & PasswordRehashStore & PasswordResetStore & QuarantineStore & MergeStore & MergeTicketStore & MergeUndoStore
+    & DeletionStore & ErasureStatusStore & ErasureQueue & ErasureStore & RevocationRetryStore & IdleGuestStore
+    & PersonalDataStore & MessageOutbox & EventOutbox & EventDeliveryStore & AuditTrail
 
 /// A store that runs several calls in one transaction.
 ///
@@ -67,9 +63,7 @@ extension TransactionalStore {
     }
 }
 
-/// The rows have changed since the decision was made, or another transaction holds their locks.
-///
-/// Nothing was written.
+/// The rows have changed since the decision was made, or another transaction holds their locks; nothing was written.
 package struct StoreConflict: Error {
     /// Another transaction held the row locks, so the same call may succeed a moment later.
     package let isTransient: Bool

@@ -1,8 +1,6 @@
 package import Accounts
 
 /// The reason why keys cannot be used; refused requests throw `AccountsError` instead.
-///
-/// The codes are stable.
 package enum TokensError: Error, Sendable, Equatable {
     /// The configured master key is not 32 bytes in base64; `setting` is its path in the configuration.
     case malformedMasterKey(setting: String)
@@ -17,17 +15,6 @@ package enum TokensError: Error, Sendable, Equatable {
 }
 
 extension TokensError: CustomStringConvertible {
-    package var code: String {
-        switch self {
-        case .malformedMasterKey: "malformed-master-key"
-        case .unreadableRootKey: "unreadable-root-key"
-        case .unsupportedKeySize: "unsupported-key-size"
-        case .malformedSigningKey: "malformed-signing-key"
-        case .noSigningKey: "no-signing-key"
-        case .oversizedToken: "oversized-token"
-        }
-    }
-
     package var description: String {
         switch self {
         case .malformedMasterKey(let setting): "\(setting) must be 32 bytes in base64"

@@ -23,12 +23,10 @@ enum EmailAuthority: Sendable {
         let isAuthoritative: Bool
         switch self {
         case .word:
-            isVerified = saidVerified
-            isAuthoritative = saidVerified && trustsEmail
+            (isVerified, isAuthoritative) = (saidVerified, saidVerified && trustsEmail)
         case .google:
-            isVerified = saidVerified
             let isOwn = !isMapped && Self.isGoogles(email, hostedDomain: document["hd"].string)
-            isAuthoritative = saidVerified && (trustsEmail || isOwn)
+            (isVerified, isAuthoritative) = (saidVerified, saidVerified && (trustsEmail || isOwn))
         case .microsoft:
             isVerified = !isMapped && document["xms_edov"].isMicrosoftTrue
             isAuthoritative = isVerified

@@ -33,8 +33,10 @@ struct EvidenceReader: Sendable {
     func identity(in documents: [JSONValue]) throws -> VerifiedIdentity {
         VerifiedIdentity(
             providerUid: try providerUid(in: documents),
-            addresses: [email(in: documents), phone(in: documents)].compactMap(\.self),
-            displayName: displayName(in: documents), profile: profile(in: documents), methods: ["fed"])
+            addresses: [email(in: documents), documents.lazy.compactMap { claims.phone(in: $0) }.first]
+                .compactMap(\.self),
+            displayName: PersonName.joined(first(.displayName, in: documents).string), profile: profile(in: documents),
+            methods: ["fed"])
     }
 
     private func first(_ name: ClaimMap.Name, in documents: [JSONValue]) -> JSONValue {
@@ -56,21 +58,6 @@ struct EvidenceReader: Sendable {
             if let claim { return claim }
         }
         return nil
-    }
-
-    /// The phone number, which is never authoritative: `trustEmail` applies to e-mail only, because phone numbers
-    /// change owners.
-    private func phone(in documents: [JSONValue]) -> AddressClaim? {
-        for document in documents {
-            guard let phone = claims.value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { continue }
-            let isVerified = claims.value(.phoneVerified, in: document).bool ?? false
-            return AddressClaim(address: .phone(phone), isVerified: isVerified, isAuthoritative: false)
-        }
-        return nil
-    }
-
-    private func displayName(in documents: [JSONValue]) -> String? {
-        PersonName.joined(first(.displayName, in: documents).string)
     }
 
     private func profile(in documents: [JSONValue]) -> [String: JSONValue] {

@@ -25,29 +25,16 @@ struct OpenIDConnectPreset: ProviderPreset {
             ] + furtherSettings)
     }
 
-    func provider(_ settings: OpenIDConnectPresetSettings, context: ProviderContext) throws -> OpenIDConnectProvider {
+    func provider(
+        _ settings: OpenIDConnectProvider.Settings, context: ProviderContext
+    ) throws -> OpenIDConnectProvider {
         let tenant = settings.tenants.flatMap { $0.count == 1 ? $0.first?.lowercased() : nil } ?? "common"
         let base = settings.baseURL?.withoutTrailingSlash ?? baseURL
-        let settings = OpenIDConnectProvider.Settings(
-            issuer: base + path.replacing("{tenant}", with: tenant), clientID: settings.clientID,
-            clientSecret: settings.clientSecret, scopes: settings.scopes ?? scopes, audiences: settings.audiences,
-            trustEmail: settings.trustEmail, hostedDomains: settings.hostedDomains, tenants: settings.tenants,
-            claims: claims.merging(settings.claims ?? [:]) { $1 }, nonce: settings.nonce)
+        var settings = settings
+        settings.issuer = base + path.replacing("{tenant}", with: tenant)
+        settings.scopes = settings.scopes ?? scopes
+        settings.claims = claims.merging(settings.claims ?? [:]) { $1 }
         // The traits are always those of the service itself, even if a different `baseURL` is configured.
         return try OpenIDConnectProvider(settings: settings, traits: .of(issuer: baseURL), context: context)
     }
-}
-
-/// The settings of all presets; each preset's schema allows some of them.
-struct OpenIDConnectPresetSettings: Decodable, Sendable {
-    var clientID: String
-    var clientSecret: String?
-    var scopes: [String]?
-    var audiences: [String]?
-    var trustEmail: Bool?
-    var hostedDomains: [String]?
-    var tenants: [String]?
-    var claims: [String: String?]?
-    var nonce: NonceRule?
-    var baseURL: String?
 }

@@ -2,15 +2,11 @@ package import Foundation
 
 /// Locks rows of accounts until the transaction ends.
 package protocol AccountLocks: Sendable {
-    /// Locks the account, after waiting for other transactions that hold it.
-    ///
-    /// Until the transaction ends, no other transaction can open a session of the account.
+    /// Locks the account; until the transaction ends, no other transaction can open a session of the account.
     /// - Returns: `nil` for an unknown account.
     func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
 
-    /// Prevents other transactions from ending a live session of the account.
-    ///
-    /// Lock the account first.
+    /// Prevents other transactions from ending a live session of the account, which is locked first.
     /// - Returns: `false` when the session has ended.
     func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool
 }

@@ -3,9 +3,7 @@ package import ProviderKit
 
 package struct User: Sendable, Equatable {
     package var uid: UUID
-    /// The account's first verified e-mail address.
-    ///
-    /// An unverified address belongs to no account.
+    /// The first verified e-mail address; an unverified one belongs to no account.
     package var email: String?
     package var phone: String?
     package var displayName: String?

@@ -1,8 +1,6 @@
 internal import ProviderKit
 
-/// A tenant.
-///
-/// Applications share no accounts, identities, sessions or settings.
+/// A tenant, which shares no accounts, identities, sessions or settings with others.
 package struct Application: Sendable {
     /// The number of an application in this database, which is the first column of every primary key.
     package struct ID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {

@@ -1,9 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// An audit event that a use case writes with a separate call.
-///
-/// Most other events are written by the same SQL statement as the change that they describe.
+/// An audit event with a call of its own; most others are written by the statement of the change that they describe.
 package struct AuditEntry: Sendable {
     package enum Event: String, Sendable {
         /// A proof was invalid, or the linking rules refused it.
@@ -21,9 +19,7 @@ package struct AuditEntry: Sendable {
     package var providerUid: String?
     package var addresses: [Address] = []
     package var session: UUID?
-    /// The source under which a refusal that concerns no account is counted.
-    ///
-    /// If it is `nil`, the refusal is recorded as an event.
+    /// The source under which a refusal that concerns no account is counted; `nil` records an event instead.
     package var source: RefusalSource?
     /// Names of rules, codes and providers, but never input from a client.
     package var details: [String: JSONValue] = [:]

@@ -29,9 +29,7 @@ package struct NewChallenge: Sendable {
 /// The challenge that a request for a code creates or finds.
 package struct IssuedChallenge: Sendable {
     package let id: UUID
-    /// Whether a code must be sent.
-    ///
-    /// Otherwise the challenge is for the code that was sent before.
+    /// Whether a code must be sent; otherwise the challenge is for the code that was sent before.
     package let isNew: Bool
     package let age: Duration
 

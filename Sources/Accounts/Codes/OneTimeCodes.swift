@@ -206,9 +206,7 @@ package struct PresentedOneTimeCode: Sendable {
 }
 
 extension ChallengeTarget {
-    /// The evidence that the correct code gives.
-    ///
-    /// The methods are those of RFC 8176.
+    /// The evidence that the correct code gives, with the methods of RFC 8176.
     var evidence: VerifiedIdentity {
         VerifiedIdentity(
             providerUid: providerUid,

@@ -28,9 +28,7 @@ package struct Erasure: Sendable {
         let entry: LedgerEntry
         /// The processors as the certificate lists them.
         let processors: [Processor]
-        /// Whether the database has a row for the erasure.
-        ///
-        /// An erasure that only the ledger contains is carried out without one.
+        /// Whether the database has a row for the erasure; one that only the ledger contains is carried out without.
         let isScheduled: Bool
         /// The ledger to append the entry to; `nil` if it already contains the entry, or none is configured.
         let ledger: (any ErasureLedger)?
@@ -54,9 +52,7 @@ package struct Erasure: Sendable {
         self.onStep = onStep
     }
 
-    /// The first and the longest pause before an erasure with pending processors is checked again.
-    ///
-    /// An acknowledgement makes the erasure due earlier.
+    /// The first and the longest pause before pending processors are checked again, unless one acknowledges earlier.
     private static let patience = (first: Duration.seconds(2), longest: Duration.seconds(1800))
     /// How long after its last attempt an abandoned delivery is tried again, in seconds.
     private static let reminder: TimeInterval = 3600
@@ -115,8 +111,7 @@ package struct Erasure: Sendable {
             in: application)
     }
 
-    /// Undoes the merges of the backup that were undone after it was made, so that only the accounts of the entry are
-    /// erased.
+    /// Undoes the merges that were undone after the backup was made, so that only the entry's accounts are erased.
     private func undoMerges(notIn entry: LedgerEntry, in application: Application) async throws {
         let named = Set([entry.uid] + entry.aliases)
         try await store.retryingTransaction { store in

@@ -1,8 +1,6 @@
 package import Foundation
 
-/// The content of the certificate that the server signs for an erasure.
-///
-/// It identifies the person only by uid.
+/// The content of the certificate that the server signs for an erasure, which identifies the person only by uid.
 package struct ErasureCertificate: Sendable {
     package let receipt: UUID
     package let uid: UUID

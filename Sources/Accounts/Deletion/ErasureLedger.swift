@@ -1,8 +1,6 @@
 package import Foundation
 
-/// A line of the ledger: an account that must not exist again after a backup is restored.
-///
-/// It identifies the person only by uid.
+/// A line of the ledger: an account, by its uid alone, that must not exist again after a backup is restored.
 package struct LedgerEntry: Sendable, Equatable {
     /// The application's name, since its number may differ in a restored database.
     package let application: String

@@ -18,13 +18,9 @@ package struct Purge: Sendable {
         (self.store, self.erasure) = (store, erasure)
     }
 
-    /// The number of erasures in a batch.
-    ///
-    /// A batch ends before its lease does, unless the ledger's disk is very slow.
+    /// The number of erasures in a batch, which ends before its lease unless the ledger's disk is very slow.
     private static let batch = 50
-    /// How long taken erasures are hidden from other replicas, which is longer than a batch takes.
-    ///
-    /// If this replica crashes, another one can take the erasures when the lease ends.
+    /// How long taken erasures are hidden from other replicas, which take them then if this one has crashed.
     private static let lease: Duration = .seconds(30)
     private static let guestBatch = 200
     private static let longestRest: Duration = .milliseconds(200)
@@ -52,9 +48,7 @@ package struct Purge: Sendable {
         return outcomes
     }
 
-    /// Records in the audit that an admin runs a purge for one account or for all.
-    ///
-    /// Call this method before the purge.
+    /// Records in the audit, before the purge, that an admin runs it for one account or for all.
     package func begin(of uid: UUID? = nil, in application: Application) async throws {
         try await store.record(
             AuditEntry(.purgeRun, of: uid, details: ["now": .bool(uid != nil)]), application: application.id)

@@ -1,9 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// A change to an account that is reported to external systems.
-///
-/// The event identifies people only by `uid` and other ids, never by an address.
+/// A change to an account that is reported to external systems, by `uid` and other ids but never by an address.
 package struct AccountEvent: Sendable {
     /// The kinds that webhooks subscribe to.
     package enum Kind: String, Sendable, CaseIterable {

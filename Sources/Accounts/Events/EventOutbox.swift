@@ -2,8 +2,7 @@ package import Foundation
 
 /// Queues events in the transaction that makes the change.
 package protocol EventOutbox: Sendable {
-    /// Writes one delivery for each webhook that subscribes to the event; runs no statement if there is no such
-    /// webhook.
+    /// Writes a delivery for each webhook that subscribes to the event; runs no statement if there is none.
     func announce(_ events: [AccountEvent], application: Application.ID) async throws
 }
 

@@ -12,9 +12,7 @@ package struct AccountExport: Sendable {
 
     package init(store: any Store, events: any AuditChainStore) { (self.store, self.events) = (store, events) }
 
-    /// Records the export in the audit.
-    ///
-    /// Call this method before the export.
+    /// Records the export in the audit; call this method before the export.
     package func begin(of uid: UUID, by principal: Principal? = nil, in application: Application) async throws {
         let entry = AuditEntry(
             .accountExported, of: uid, session: principal?.sessionID,

@@ -12,9 +12,7 @@ package struct AddressChange: Sendable {
     let codes: OneTimeCodes
     let tokens: SessionTokens
 
-    /// Sends a code to the new address, even if another account owns it.
-    ///
-    /// `typed` returns the value of a request field; the provider defines the name of the field with the address.
+    /// Sends a code to the new address, which `typed` reads from the provider's field, even if it has another owner.
     /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for an invalid
     ///   address.
     package func begin(

@@ -8,9 +8,7 @@ package struct IdentityReview: Sendable {
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
 
-    /// Returns the account's identities except guests and the one whose password was reset.
-    ///
-    /// Does not consume the token.
+    /// Returns the identities except guests and the one whose password was reset, without consuming the token.
     /// - Throws: `AccountsError.invalidToken`.
     package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)

@@ -1,6 +1,4 @@
-/// Deadlines for a bounded number of keys.
-///
-/// If the capacity is exceeded, the latest deadlines are kept.
+/// Deadlines for a bounded number of keys; if the capacity is exceeded, the latest deadlines are kept.
 package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Duration>>: Sendable {
     private let capacity: Int
     private var ends: [Key: Instant] = [:]

@@ -1,6 +1,4 @@
-/// A number of calls in a window of time.
-///
-/// A limit with this rate allows `count` calls at once, and restores one call after each `interval`.
+/// A number of calls in a window: `count` calls are allowed at once, and one is restored after each `interval`.
 package struct Rate: Sendable, Hashable {
     package let count: Int
     package let window: Duration

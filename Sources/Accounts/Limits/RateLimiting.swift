@@ -20,9 +20,8 @@ package struct RateSubject: Sendable, Equatable {
         block = nil
     }
 
-    /// Creates the subject for a client: its IPv4 address or IPv6 /64, with the /24 or /48 as its block.
-    ///
-    /// If there is a route, only the client's calls of that route are counted.
+    /// Creates the subject for a client's IPv4 address or IPv6 /64, with the /24 or /48 as its block; with a route,
+    /// only calls of that route are counted.
     package init(_ client: Client, route: String? = nil) {
         let prefix = route.map { "\($0) " } ?? ""
         name = prefix + client.network
@@ -30,9 +29,7 @@ package struct RateSubject: Sendable, Equatable {
     }
 }
 
-/// The key of a counter; calls with equal keys are counted together.
-///
-/// The key contains the rate, so a changed rate starts a new count.
+/// The key of a counter, which contains the rate, so that a changed rate starts a new count.
 package struct RateKey: Sendable, Hashable {
     package let application: Application.ID
     package let limit: RateLimit

@@ -180,9 +180,7 @@ extension KnownIdentity {
 }
 
 extension VerifiedIdentity {
-    /// The identity to write for this evidence.
-    ///
-    /// It neither claims an address that another account owns, nor shows that address as verified.
+    /// The identity to write, which neither claims an address of another account nor shows it as verified.
     fileprivate func new(for uid: UUID?, in state: LinkingState) -> NewIdentity {
         let owned = state.owners.filter { $0.uid == uid }.map(\.address)
         let claiming = proven.filter { address in !state.owners.contains { $0.address == address } }

@@ -51,9 +51,7 @@ package struct LinkingFacts: Sendable {
         return RequestingAccount(uid: principal.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
-    /// Whether an identity that is not quarantined can sign in.
-    ///
-    /// If none can, the quarantine is ignored, so that it does not lock the owner out.
+    /// Whether an identity that is not quarantined can sign in; if none can, the quarantine is ignored.
     private func hasUsableIdentity(_ uid: UUID) async throws -> Bool {
         try await application.providers.canSignIn(withAnyOf: store.identities(of: uid, application: application.id))
     }

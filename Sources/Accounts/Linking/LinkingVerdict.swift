@@ -10,9 +10,7 @@ package struct LinkingVerdict: Sendable, Equatable {
 
     static func refuse(_ rule: LinkingRule) -> LinkingVerdict { LinkingVerdict(rule, .refuse) }
 
-    /// The refusal for clients.
-    ///
-    /// Its remedies mention a ticket only if one is offered.
+    /// The refusal for clients, whose remedies mention a ticket only if one is offered.
     package var refusal: Refusal {
         switch outcome {
         case .conflict(with: _, offersMerge: false), .deleted(uid: _, purgeAfter: _, offersRestore: false):

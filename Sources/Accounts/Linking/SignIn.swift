@@ -54,9 +54,7 @@ package struct SignIn: Sendable {
     }
 }
 
-/// The result of a sign-in: a session, or a refusal that offers a ticket or token.
-///
-/// Such a refusal is returned instead of thrown, so that the transaction commits the ticket.
+/// The result of a sign-in: a session, or a refusal, which is returned so that the transaction commits its ticket.
 enum SignInOutcome: Sendable {
     case opened(OpenedSession, refreshToken: OpaqueToken)
     case refused(AccountsError)

@@ -30,9 +30,7 @@ struct VerdictWriter: Sendable {
         }
     }
 
-    /// Consumes evidence that may be presented only once.
-    ///
-    /// Verdicts that refuse do not call this method, so refused evidence can be presented again.
+    /// Consumes evidence that may be presented only once; refused evidence is not consumed.
     func spendEvidence() async throws {
         guard let proof = session.evidence.singleUse else { return }
         guard try await store.spend(proof, provider: session.provider, application: application.id) else {
@@ -124,9 +122,7 @@ struct LinkWriter: Sendable {
         }
     }
 
-    /// Merges or deletes the guest's account.
-    ///
-    /// The guest's access token can repeat the link for a minute, in case the response was lost.
+    /// Merges or deletes the guest's account; its access token can repeat the link for a minute.
     private func replaceGuest(by uid: UUID, isAbsorbed: Bool) async throws {
         if isAbsorbed {
             _ = try await MergeWriter(store: store, application: application)
@@ -212,9 +208,7 @@ extension LinkingVerdict {
         }
     }
 
-    /// The account that a sign-in changes, apart from opening a session.
-    ///
-    /// It is the account that the identity joins, or that loses its phone number.
+    /// The account that the identity joins, or that loses its phone number.
     var changedAccount: UUID? {
         switch outcome {
         case .signIn(.joining(_, let uid)): uid

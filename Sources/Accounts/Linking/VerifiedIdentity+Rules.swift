@@ -25,9 +25,7 @@ extension VerifiedIdentity {
 }
 
 extension JSONValue {
-    /// Whether the value is at most 2 KiB of JSON.
-    ///
-    /// Access tokens may contain profile claims, and a picture can be a long data URL.
+    /// Whether the value is at most 2 KiB of JSON, since access tokens may contain it and a picture can be a data URL.
     fileprivate var isSmall: Bool { ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048 }
 
     /// Whether a string in the value contains U+0000, which PostgreSQL cannot store

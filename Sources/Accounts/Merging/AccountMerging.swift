@@ -8,9 +8,7 @@ package struct AccountMerging: Sendable {
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
 
-    /// Returns the plan of a merge with this ticket, without carrying it out.
-    ///
-    /// Does not consume the ticket.
+    /// Returns the plan of a merge with this ticket, without carrying it out or consuming the ticket.
     /// - Throws: `AccountsError.invalidToken`.
     package func preview(ticket text: String, survivor: SurvivorChoice?, by principal: Principal) async throws
         -> MergePlan

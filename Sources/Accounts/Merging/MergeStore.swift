@@ -27,8 +27,7 @@ package protocol MergeStore: Sendable {
     /// - Throws: `StoreConflict` if the account is not live.
     func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide
 
-    /// Makes the absorbed account an alias of the survivor, and records what moved, so that `undo` works for
-    /// `undoWindow`.
+    /// Makes the absorbed account an alias of the survivor, and records what moved for an undo within `undoWindow`.
     /// - Throws: `StoreConflict` if the rows have changed since the plan was made.
     func carryOut(_ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID) async throws -> Merge
 }
@@ -48,9 +47,7 @@ package protocol MergeUndoStore: Sendable {
     /// The merges of the account and of the accounts that it absorbed, the newest first.
     func merges(of uid: UUID, application: Application.ID) async throws -> [Merge]
 
-    /// Moves everything that the merge moved, and that still exists, back to the absorbed account.
-    ///
-    /// Lock both accounts first.
+    /// Moves what the merge moved and still exists back to the absorbed account; both accounts are locked.
     /// - Returns: `false` if the merge was undone before, or if the undo window has passed and `evenIfLate` is false.
     func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool
 

@@ -1,14 +1,10 @@
 package import Foundation
 package import ProviderKit
 
-/// The topic of a message.
-///
-/// Each topic has a template in `Delivery`.
+/// The topic of a message, for which `Delivery` has a template.
 package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case confirmRegistration
-    /// Notifies the owner of an account that somebody tried to register with its address.
-    ///
-    /// The response to the registrant does not reveal that the address has an owner.
+    /// Notifies an address's owner of a registration with the address, since the response does not reveal the owner.
     case registrationOfTakenAddress
     case resetPassword
     case passwordChanged
@@ -63,9 +59,7 @@ package struct Message: Sendable, Codable, Equatable {
         self.locale = locale.map { String($0.prefix(200)) }
     }
 
-    /// The same message without a recipient, which is queued but not sent.
-    ///
-    /// Queuing takes equally long, so that timing does not reveal whether a message is sent.
+    /// The same message without a recipient: queuing takes as long, so timing does not reveal that it is not sent.
     package var withoutRecipient: Message {
         var message = self
         message.to = ""

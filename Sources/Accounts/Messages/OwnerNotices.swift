@@ -7,9 +7,7 @@ package struct OwnerNotices: Sendable {
     let store: any Store
     let application: Application.ID
 
-    /// Sends a notice in the owner's languages to each verified e-mail address of the account.
-    ///
-    /// If the account has only phone numbers, the notice is sent to them as a text message.
+    /// Sends a notice in the owner's languages to each verified e-mail address, or else to the phone numbers.
     func send(_ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil) async throws {
         let addresses = try await store.noticeAddresses(of: uid, application: application)
         guard !addresses.isEmpty else { return }

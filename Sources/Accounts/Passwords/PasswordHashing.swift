@@ -20,9 +20,7 @@ package struct PasswordMatch: Sendable, Equatable {
 /// Every call throws `AccountsError.overloaded` immediately if the queue has no room for the requester, and
 /// `CancellationError` if the client disconnects or the task is cancelled while the call waits.
 package protocol PasswordHashing: Sendable {
-    /// Checks that the queue has room, without reserving a place.
-    ///
-    /// Use cases call this method before they run any SQL statement.
+    /// Checks, before a use case runs SQL, that the queue has room, without reserving a place.
     /// - Throws: `AccountsError.overloaded`.
     func requireCapacity(for requester: HashingRequester) throws
 
@@ -51,24 +49,18 @@ package protocol PasswordHashing: Sendable {
     ) async throws -> PasswordMatch?
 }
 
-/// The reason for which a new password is refused.
-///
-/// The raw values are the elements of `details.reasons` in the error response.
+/// The reason for which a new password is refused; the raw values are in `details.reasons` of the error response.
 package enum PasswordWeakness: String, Sendable, CaseIterable { case tooShort, tooLong, tooGuessable }
 
 /// Rules that a new password must meet before its strength is estimated.
 package enum PasswordRules {
-    /// The allowed lengths, in code points of the normalised password.
-    ///
-    /// The configuration can require a greater minimum.
+    /// The allowed lengths in code points of the normalised password; the configuration can raise the minimum.
     package static let lengths = 8...256
     /// The minimum number of different characters; with fewer, even a long password is guessable.
     package static let differentCharacters = 5
 }
 
 package protocol PasswordPolicy: Sendable {
-    /// Returns the weaknesses of a password; empty if the password is acceptable.
-    ///
-    /// `personalWords` are the person's name and addresses; a password that contains them is guessable.
+    /// Returns the weaknesses of a password, which is guessable if it contains `personalWords` (name, addresses).
     func weaknesses(of password: String, personalWords: [String]) async -> [PasswordWeakness]
 }

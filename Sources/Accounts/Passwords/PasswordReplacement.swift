@@ -10,9 +10,7 @@ package struct PasswordReplacement: Sendable {
     /// Identities that were linked within this time before the reset are quarantined; zero quarantines none.
     let quarantine: Duration
 
-    /// Replaces the password.
-    ///
-    /// The transaction has locked the accounts that the evidence leads to.
+    /// Replaces the password; the transaction has locked the accounts that the evidence leads to.
     /// - Returns: for an account in its grace period, the refusal that offers to restore it with the new password.
     func replace(
         by session: NewSession, of subject: PasswordSubject, with hash: PasswordHash, store: any Store
@@ -72,9 +70,7 @@ package struct PasswordReplacement: Sendable {
         }
     }
 
-    /// Removes other people's claims on the proved address.
-    ///
-    /// The account is locked first, as in every transaction.
+    /// Removes other people's claims on the proved address; the owner's account is locked before.
     private func removeOthersClaims(
         at address: EmailAddress, owner: UUID, application: Application.ID, store: any Store
     ) async throws {

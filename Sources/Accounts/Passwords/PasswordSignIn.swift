@@ -50,9 +50,7 @@ package struct PasswordSignIn: Sendable {
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
     }
 
-    /// Throws the refusal of the linking rules, if any.
-    ///
-    /// If the subject was locked in the meantime, the error is `identityTemporarilyLocked`, as for a wrong password.
+    /// Throws the refusal of the linking rules, if any, or `identityTemporarilyLocked` as for a wrong password.
     private func permit(
         _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, check: PasswordCheck
     ) async throws {

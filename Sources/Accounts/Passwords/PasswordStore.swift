@@ -1,9 +1,7 @@
 package import Foundation
 package import ProviderKit
 
-/// The pseudonym under which failures of one subject are counted.
-///
-/// A pseudonym is used because many of the typed addresses have no account, and must not be stored.
+/// The pseudonym under which failures of a subject are counted, since addresses without an account must not be stored.
 package struct AttemptKey: Sendable, Hashable {
     package let bytes: [UInt8]
 

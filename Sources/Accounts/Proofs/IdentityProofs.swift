@@ -1,7 +1,6 @@
 package import ProviderKit
 
-/// Accepts a proof for the signed-in account: links the proved identity, or re-authenticates with one of the account's
-/// own identities.
+/// Accepts a proof for the signed-in account: links the proved identity, or re-authenticates with an own one.
 package struct IdentityProofs: Sendable {
     let linking: IdentityLinking
     let passwordLinking: PasswordLinking

@@ -76,9 +76,7 @@ package struct NewProof: Sendable {
             lifetime: .seconds(600))
     }
 
-    /// Valid for ten minutes, since the person can get another one by signing in again.
-    ///
-    /// If a password reset issues it, it contains the new password and the proved address.
+    /// Valid for ten minutes; a password reset's also contains the new password and the proved address.
     static func restore(_ token: OpaqueToken, of uid: UUID, by session: NewSession) -> NewProof {
         let evidence = session.evidence
         return NewProof(

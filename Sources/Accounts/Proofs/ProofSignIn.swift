@@ -10,9 +10,7 @@ package struct ProofSignIn: Sendable {
     let redemption: CodeRedemption
     let tickets: SignInTickets
 
-    /// Signs in with the credential type that a direct provider declares.
-    ///
-    /// `name` is required if several providers of the kind are configured.
+    /// Signs in with a direct provider's credential; `name` is required if several providers of the kind exist.
     package func signIn<P: DirectProvider>(
         with credential: P.Credential, of type: P.Type, named name: String?, ticket: String?, from client: Client,
         origin: RequestOrigin, in application: Application
@@ -46,9 +44,7 @@ package struct ProofSignIn: Sendable {
         }
     }
 
-    /// Signs in with a code that was sent to an address.
-    ///
-    /// `principal` is the requester of the code, if the requester was signed in.
+    /// Signs in with a code that was sent to an address; `principal` is its requester, if one was signed in.
     package func signIn(
         with code: PresentedOneTimeCode, ofKind kind: String, named name: String?, ticket: String?,
         by principal: Principal?, from client: Client, in application: Application

@@ -2,9 +2,7 @@ package import Foundation
 
 /// An entry of a queue that a worker has leased.
 package protocol QueueEntry: Sendable {
-    /// The group of entries that share a number of concurrent places, such as a webhook or a message channel.
-    ///
-    /// A lane whose receiver stalls does not delay other lanes.
+    /// The entries that share concurrent places, such as those of a webhook; a stalled lane does not delay others.
     associatedtype Lane: Hashable & Sendable
 
     var lane: Lane { get }

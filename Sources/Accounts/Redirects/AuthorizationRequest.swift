@@ -43,20 +43,11 @@ package struct AuthorizationRequest: Sendable {
         guard codeChallengeMethod?.hasSameBytes(as: "S256") == true else {
             throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
         }
-        guard codeChallenge.utf8.count == 43, codeChallenge.utf8.allSatisfy(\.isBase64URL) else {
+        guard codeChallenge.utf8.count == 43,
+            codeChallenge.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_".utf8.contains($0) })
+        else {
             throw AccountsError.invalidParameter("code_challenge", reason: "is not a SHA-256 hash in base64url")
         }
         return codeChallenge
-    }
-}
-
-extension UInt8 {
-    fileprivate var isBase64URL: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 }

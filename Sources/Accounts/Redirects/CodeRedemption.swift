@@ -30,9 +30,7 @@ package struct PresentedCode: Sendable {
     }
 }
 
-/// Exchanges a redirect flow's code for a session.
-///
-/// The linking rules are applied when the code is redeemed, not at the provider's callback.
+/// Exchanges a redirect flow's code for a session, and applies the linking rules then, not at the provider's callback.
 package struct CodeRedemption: Sendable {
     /// How long a second presentation of a code counts as a duplicate request; later it counts as theft of the code.
     private static let tolerance: Duration = .seconds(2)

@@ -54,9 +54,7 @@ package enum FlowUse: Sendable {
     case signIn
     /// Linking, by the session that began the flow for this purpose.
     case link(UUID)
-    /// Repeating a link that has already upgraded the guest or switched it to another account.
-    ///
-    /// Accepts both a flow that the session began and a flow that signs in.
+    /// Repeating a link that has replaced the guest, with a flow that the session began or one that signs in.
     case anything(UUID)
     /// Re-authentication by a session; the flow must have required a fresh login (`isFresh`).
     case reauthentication(UUID)

@@ -116,9 +116,7 @@ extension RedirectCallback {
     }
 }
 
-/// The cookie that binds a flow to the browser that began it.
-///
-/// Each flow has its own cookie, so that several flows can run concurrently.
+/// The cookie that binds a flow to its browser, with a name of its own, so that several flows can run concurrently.
 package struct FlowCookie: Sendable {
     package let name: String
     package let value: String

@@ -1,14 +1,10 @@
-/// Random secrets for clients.
-///
-/// The database stores only their hashes.
+/// Random secrets for clients, of which the database stores only the hashes.
 package protocol OpaqueTokens: Sendable {
     /// 32 random bytes in base64url, without padding.
     func make() -> OpaqueToken
     /// Returns `nil` if the text does not have the form of a token.
     func parse(_ text: String) -> OpaqueToken?
-    /// The HMAC-SHA256 of the token, with a key that is stored outside the database.
-    ///
-    /// A token always has the same successor, so the database need not store either.
+    /// The HMAC-SHA256 of the token with a key outside the database, which therefore need not store either token.
     func successor(of token: OpaqueToken) -> OpaqueToken
     /// The HMAC-SHA256 of the token and another purpose, with the same key; derived when needed and never stored.
     func derived(from token: OpaqueToken, for purpose: DerivedPurpose) -> OpaqueToken

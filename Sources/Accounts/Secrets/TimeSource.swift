@@ -1,8 +1,6 @@
 package import Foundation
 
-/// The wall clock of this process.
-///
-/// The expiry of stored rows is checked by the database's clock instead.
+/// The wall clock of this process; the expiry of stored rows is checked by the database's clock instead.
 package protocol TimeSource: Sendable {
     func now() -> Date
 }

@@ -1,9 +1,7 @@
 package import Foundation
 
 extension UUID {
-    /// A time-ordered UUID (RFC 9562, version 7): milliseconds since the epoch, then 74 random bits.
-    ///
-    /// Rows that are created together are adjacent in every index.
+    /// A UUID of version 7 (RFC 9562): rows that are created together are adjacent in every index.
     package static func v7(at time: Date = Date()) -> UUID {
         let milliseconds = UInt64(clamping: Int64(time.timeIntervalSince1970 * 1000))
         var generator = SystemRandomNumberGenerator()

@@ -21,9 +21,7 @@ package struct Sessions: Sendable {
         guard ended > 0 else { throw AccountsError.sessionNotFound }
     }
 
-    /// Ends the sessions of the scope, and the session of the refresh token if it belongs to the same account.
-    ///
-    /// Sessions that have ended are not an error.
+    /// Ends the sessions of the scope, and that of the refresh token if it belongs to the same account.
     package func logout(scope: LogoutScope, refreshToken: String?, by principal: Principal) async throws {
         let application = principal.application.id
         if let token = refreshToken.flatMap(opaque.parse) {

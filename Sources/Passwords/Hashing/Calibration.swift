@@ -3,18 +3,13 @@ import Foundation
 /// Measures how long a job takes while all threads are busy.
 struct Calibration {
     let threads: Int
-    /// The number of runs on each thread.
-    private let runs = 5
 
-    init(threads: Int) { self.threads = threads }
-
-    /// Runs `measure` several times on each thread, and returns the median of the results.
-    /// - Returns: `nil` if all runs failed.
+    /// Runs `measure` five times on each thread, and returns the median of the results; `nil` if all runs failed.
     func median(of measure: @escaping @Sendable () throws -> Duration) async -> Duration? {
         let durations = await withTaskGroup(of: [Duration].self) { group in
             for _ in 0..<threads {
                 // All threads measure at once, as they compete for the processor in service.
-                group.addTask { await inThread { (0..<runs).compactMap { _ in try? measure() } } }
+                group.addTask { await inThread { (0..<5).compactMap { _ in try? measure() } } }
             }
             return await group.reduce(into: []) { $0 += $1 }.sorted()
         }

@@ -47,10 +47,7 @@ package struct PepperKeys: Sendable {
         self.current = current?.id
     }
 
-    private init() {
-        current = nil
-        secrets = [:]
-    }
+    private init() { (current, secrets) = (nil, [:]) }
 
     func secret(of id: ID) -> SymmetricKey? { secrets[id] }
 }

@@ -48,9 +48,6 @@ extension Address: Codable {
     /// Encodes the normalised text under its kind.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .email(let address): try container.encode(address.value, forKey: .email)
-        case .phone(let number): try container.encode(number.value, forKey: .phone)
-        }
+        try container.encode(value, forKey: kind == .email ? .email : .phone)
     }
 }

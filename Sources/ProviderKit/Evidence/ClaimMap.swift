@@ -44,6 +44,13 @@ public struct ClaimMap: Sendable {
         return claim.string.flatMap { $0.isEmpty ? nil : $0 } ?? claim.integer.map { String($0) }
     }
 
+    /// The phone number in the document, which is never authoritative, because phone numbers change owners.
+    public func phone(in document: JSONValue) -> AddressClaim? {
+        guard let number = value(.phone, in: document).string.flatMap({ PhoneNumber($0) }) else { return nil }
+        let isVerified = value(.phoneVerified, in: document) == true
+        return AddressClaim(address: .phone(number), isVerified: isVerified, isAuthoritative: false)
+    }
+
     /// Whether a claim has a path.
     public func has(_ name: Name) -> Bool { paths[name.rawValue] != nil }
 

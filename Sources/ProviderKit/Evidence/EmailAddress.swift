@@ -74,7 +74,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether a label is valid in a host name (RFC 1123, 2.1).
     private static func isHostLabel(_ label: Substring) -> Bool {
         (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-            && label.unicodeScalars.allSatisfy(\.isHostCharacter)
+            && label.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
     }
 }
 
@@ -85,14 +85,6 @@ extension Unicode.Scalar {
             .spaceSeparator:
             true
         default: properties.isDefaultIgnorableCodePoint
-        }
-    }
-
-    /// Letters, digits, hyphens, and the dots between labels.
-    fileprivate var isHostCharacter: Bool {
-        switch self {
-        case "a"..."z", "A"..."Z", "0"..."9", "-", ".": true
-        default: false
         }
     }
 

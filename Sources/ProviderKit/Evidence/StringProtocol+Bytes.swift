@@ -39,5 +39,12 @@ extension RawRepresentable where RawValue == String, Self: CaseIterable {
 }
 
 extension UInt8 {
+    package var isASCIILetterOrDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+
     fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

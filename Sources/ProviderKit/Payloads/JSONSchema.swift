@@ -42,37 +42,27 @@ extension JSONSchema {
 
     /// One of these texts.
     public static func enumeration(_ values: [String]) -> JSONSchema {
-        var schema = JSONSchema.string
-        schema.values = values.map { .string($0) }
-        return schema
+        JSONSchema.string.with { $0.values = values.map { .string($0) } }
     }
 
-    package static func array(of items: JSONSchema) -> JSONSchema {
-        var schema = JSONSchema(.array)
-        schema.items = items
-        return schema
-    }
+    package static func array(of items: JSONSchema) -> JSONSchema { JSONSchema(.array).with { $0.items = items } }
 
     /// An object whose member names depend on the data.
     package static func dictionary(of values: JSONSchema) -> JSONSchema {
-        var schema = JSONSchema(.object)
-        schema.additionalProperties = values
-        return schema
+        JSONSchema(.object).with { $0.additionalProperties = values }
     }
 
     package static func object(
         _ properties: [String: JSONSchema], required: Set<String> = [], named name: String? = nil
     ) -> JSONSchema {
-        var schema = JSONSchema(.object)
-        schema.properties = properties
-        schema.required = required
-        schema.name = name
-        return schema
+        JSONSchema(.object).with { ($0.properties, $0.required, $0.name) = (properties, required, name) }
     }
 
-    package static func reference(to name: String) -> JSONSchema {
-        var schema = JSONSchema()
-        schema.reference = name
+    package static func reference(to name: String) -> JSONSchema { JSONSchema().with { $0.reference = name } }
+
+    private func with(_ change: (inout JSONSchema) -> Void) -> JSONSchema {
+        var schema = self
+        change(&schema)
         return schema
     }
 

@@ -34,15 +34,9 @@ public struct UnreadableKeys: Error, Sendable {
 public struct TokenRules: Sendable {
     /// The supported algorithms, all asymmetric (RFC 7518, RFC 8037).
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {
-        case rs256 = "RS256"
-        case rs384 = "RS384"
-        case rs512 = "RS512"
-        case ps256 = "PS256"
-        case ps384 = "PS384"
-        case ps512 = "PS512"
-        case es256 = "ES256"
-        case es384 = "ES384"
-        case es512 = "ES512"
+        case rs256 = "RS256", rs384 = "RS384", rs512 = "RS512"
+        case ps256 = "PS256", ps384 = "PS384", ps512 = "PS512"
+        case es256 = "ES256", es384 = "ES384", es512 = "ES512"
         case edDSA = "EdDSA"
     }
 

@@ -51,11 +51,6 @@ extension TokenRules {
     /// cannot change the structure of an issuer's URL.
     private static func isPlain(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
-            && text.unicodeScalars.allSatisfy { scalar in
-                switch scalar {
-                case "a"..."z", "A"..."Z", "0"..."9", "-": true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
     }
 }
