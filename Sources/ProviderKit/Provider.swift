@@ -64,11 +64,8 @@ public struct ProviderContext: Sendable {
     public init(
         name: String, applicationURL: String, audience: String, exposedClaims: [String] = [], ports: ProviderPorts
     ) {
-        self.name = name
-        self.applicationURL = applicationURL
-        self.audience = audience
-        self.exposedClaims = exposedClaims
-        self.ports = ports
+        (self.name, self.applicationURL, self.audience) = (name, applicationURL, audience)
+        (self.exposedClaims, self.ports) = (exposedClaims, ports)
     }
 }
 
@@ -80,10 +77,7 @@ public struct SettingsError: Error, Sendable {
     public let reason: String
 
     /// Creates the error for one setting.
-    public init(setting: String, reason: String) {
-        self.setting = setting
-        self.reason = reason
-    }
+    public init(setting: String, reason: String) { (self.setting, self.reason) = (setting, reason) }
 }
 
 /// Why a provider refuses a credential.

@@ -6,9 +6,8 @@ package protocol ProfileStore: Sendable {
     func user(_ uid: UUID, application: Application.ID) async throws -> User?
 
     /// Replaces the values that are not `nil`.
-    func updateProfile(
-        of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID
-    ) async throws -> User?
+    func updateProfile(of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID)
+        async throws -> User?
 }
 
 /// Reads the addresses to which notices for an account's owner are sent, and the owner's languages.

@@ -82,9 +82,8 @@ package protocol ErasureStore: Sendable {
     /// Removes the locked family and all of its data, except the rows that record its erasures.
     ///
     /// The ids of its sessions are kept for `memory`, so that their access tokens remain revoked.
-    func erase(
-        _ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID
-    ) async throws -> ErasedData
+    func erase(_ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID)
+        async throws -> ErasedData
 
     /// Records the account's erasure, and inserts a row for it if the database has none.
     func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws
@@ -103,9 +102,8 @@ package protocol IdleGuestStore: Sendable {
     ///
     /// A guest whose sessions show later activity is returned with `isIdle` false, and is not checked again until
     /// `retention` has passed once more. Only one replica can check guests at a time; for others the result is empty.
-    func guests(
-        idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID
-    ) async throws -> [IdleGuest]
+    func guests(idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID)
+        async throws -> [IdleGuest]
 
     func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool
 }

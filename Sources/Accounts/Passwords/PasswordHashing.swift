@@ -34,9 +34,8 @@ package protocol PasswordHashing: Sendable {
     /// Without a sibling these are the parameters that `match` chooses if there are no hashes, so that neither call
     /// reveals whether the address has an account. The first sign-in hashes the password again with the configured
     /// parameters.
-    func hashRegistration(
-        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
-    ) async throws -> PasswordHash
+    func hashRegistration(_ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester)
+        async throws -> PasswordHash
 
     /// Compares a password with hashes in exactly one run of the function.
     ///

@@ -83,9 +83,8 @@ package struct PasswordIdentity: Sendable {
 }
 
 package protocol PasswordAttemptStore: Sendable {
-    func passwordState(
-        of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID
-    ) async throws -> PasswordState
+    func passwordState(of subject: PasswordSubject, provider: String, attempts: AttemptKey, application: Application.ID)
+        async throws -> PasswordState
 
     /// Ten consecutive failures lock the subject for a minute; each further failure doubles the time, up to 15 minutes.
     /// - Returns: `false` if the subject was already locked and the failure was not counted.
@@ -128,7 +127,6 @@ package protocol PasswordStore: Sendable {
 package protocol PasswordRehashStore: Sendable {
     /// Stores a hash of the same password with newer parameters.
     /// - Throws: `StoreConflict` if the stored hash has changed, or a decoy shares its salt.
-    func rehash(
-        _ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Application.ID
-    ) async throws
+    func rehash(_ hash: PasswordHash, to renewed: PasswordHash, of identity: UUID, application: Application.ID)
+        async throws
 }

@@ -10,9 +10,8 @@ package protocol SessionStore: Sendable {
     func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession]
 
     /// Ends the session of a refresh token if the session belongs to this account.
-    func endSession(
-        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID
-    ) async throws
+    func endSession(ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID)
+        async throws
 }
 
 package protocol SessionEndStore: Sendable {

@@ -153,11 +153,7 @@ extension HashingPool {
             state.queue.append(job)
             return nil
         }
-        if let refusal {
-            job.giveUp(refusal)
-        } else {
-            wakeUps.signal()
-        }
+        if let refusal { job.giveUp(refusal) } else { wakeUps.signal() }
     }
 
     /// The refusal of a job; the server's own jobs are refused only if the queue is full or the pool is shut down.

@@ -2,9 +2,7 @@ import Accounts
 import Crypto
 import Foundation
 
-/// The input of Argon2id, in memory that is zeroed when it is released.
-///
-/// The string and the request's body that contained the password are not zeroed, because Swift cannot do that.
+/// The input of Argon2id, in memory that is zeroed, unlike the string and the request's body, for which Swift cannot.
 struct PasswordSecret: Sendable {
     /// A `SymmetricKey`, because that zeroes its storage and is never printed.
     private let bytes: SymmetricKey

@@ -1,7 +1,4 @@
-/// A queue of unique elements in the order of their arrival.
-///
-/// It is a doubly linked list in a dictionary, so that every operation takes constant time, including removal from the
-/// middle.
+/// A queue of unique elements: a doubly linked list in a dictionary, so that every operation takes constant time.
 struct Rotation<Element: Hashable> {
     private struct Links {
         var previous: Element?

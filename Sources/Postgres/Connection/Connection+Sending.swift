@@ -1,8 +1,7 @@
 import CLibPQ
 
-/// Sends statements through libpq.
-///
-/// Each function records the answer to expect, and returns false if the connection is broken.
+/// Sends statements through libpq; each function records the answer to expect, and returns false on a broken
+/// connection.
 extension Connection {
     func sendCommand(_ sql: String, as entry: Entry) -> Bool {
         guard let link, PQsendQueryParams(link.raw, sql, 0, nil, nil, nil, nil, 0) == 1 else { return false }

@@ -1,8 +1,6 @@
 import CLibPQ
 
-/// A connection slot, with everything that was sent through it and is not answered yet.
-///
-/// Only the reactor's thread uses it.
+/// A connection slot, with everything that was sent and is not answered yet; only the reactor's thread uses it.
 final class Connection {
     enum Role {
         case pipelined
@@ -133,26 +131,22 @@ final class Connection {
         nextBeat = .never
     }
 
-    /// Forgets the name of a prepared statement that is no longer valid.
-    ///
-    /// The statement is prepared again under a new name, which the server can't have from before.
+    /// Forgets a prepared statement, which is prepared again under a new name, since the server can't have that from
+    /// before.
     func forget(_ key: UInt64) {
         if prepared.removeValue(forKey: key) != nil { renames += 1 }
     }
 
-    /// Derives the name from the statement.
-    ///
-    /// Behind a connection pooler, a statement of that name that another session prepared is therefore the same
-    /// statement.
+    /// Derives the name from the statement, so that behind a pooler another session's statement of that name is the
+    /// same one.
     func newName(for key: UInt64) -> String {
         let base = "g" + String(key, radix: 36)
         return renames == 0 ? base : "\(base)_\(renames)"
     }
 }
 
-/// The delay between attempts to connect, which doubles from 50 ms to 1 s.
-///
-/// Half of each delay is random, so that servers don't all reconnect at the same time.
+/// The delay between attempts to connect, from 50 ms to 1 s, half of it random, so that servers don't reconnect
+/// together.
 struct Backoff {
     private static let first = Nanoseconds.milliseconds(50)
     private static let last = Nanoseconds.seconds(1)

@@ -1,9 +1,7 @@
 import CLibPQ
 import Glibc
 
-/// Opens connections with libpq's blocking call, on short-lived threads.
-///
-/// A name server or a host that doesn't answer therefore can't block the reactor.
+/// Opens connections on short-lived threads, so that a host that doesn't answer can't block the reactor.
 enum Connector {
     static func connect(slot: Int, attempt: Int, _ configuration: Database.Configuration, inbox: Inbox) {
         let isRunning = OwnThread.detached {

@@ -16,9 +16,7 @@ enum Message: Sendable {
     case stop(Waiter<Void>)
 }
 
-/// The reactor's queue of messages.
-///
-/// A sender writes to the eventfd only while the reactor sleeps.
+/// The reactor's queue of messages, for which a sender writes to the eventfd only while the reactor sleeps.
 final class Inbox: Sendable {
     private struct State {
         var messages: [Message] = []

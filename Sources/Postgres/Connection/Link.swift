@@ -1,8 +1,6 @@
 import CLibPQ
 
-/// A libpq connection, which is closed when the last reference to it is released.
-///
-/// The connector creates it; after that, only the reactor's thread uses it.
+/// A libpq connection, closed with the last reference to it; after the connector, only the reactor's thread uses it.
 final class Link: @unchecked Sendable {
     let raw: OpaquePointer
 
@@ -55,15 +53,11 @@ extension ServerError {
 }
 
 extension Database {
-    /// Whether the server accepts connections, even if it would refuse this one, for example because of a wrong
-    /// password.
-    ///
-    /// Blocks until the server has answered or turned out to be unreachable.
+    /// Whether the server accepts connections, even if it would refuse this one; blocks until that is known.
     package static func isReady(url: String) -> Bool { PQping(url) == PQPING_OK }
 
-    /// Runs one statement outside any transaction, such as CREATE DATABASE, on a new connection.
-    ///
-    /// Blocks until the server has answered.
+    /// Runs one statement, such as CREATE DATABASE, on a new connection outside any transaction, and blocks until the
+    /// answer.
     package static func runAlone(_ sql: String, url: String) throws(PostgresError) {
         guard let raw = PQconnectdb(url) else { throw .unavailable("out of memory") }
         let link = Link(owning: raw)

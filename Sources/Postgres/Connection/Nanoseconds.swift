@@ -4,9 +4,7 @@ import Glibc
 typealias Nanoseconds = Int64
 
 extension Nanoseconds {
-    /// The time since boot, including time spent suspended.
-    ///
-    /// A virtual machine that was paused must not consider its state current.
+    /// The time since boot, including suspension, after which a virtual machine must not consider its state current.
     static var now: Self {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

@@ -46,9 +46,7 @@ final class Promise<Value: Sendable>: Sendable {
         settle(.failure(error))
     }
 
-    /// Waits for the outcome, even if the calling task is cancelled.
-    ///
-    /// Call this at most once.
+    /// Waits for the outcome, even if the calling task is cancelled; call this at most once.
     func shieldedValue() async throws(PostgresError) -> Value {
         let outcome = await withUnsafeContinuation { (waiter: UnsafeContinuation<Outcome, Never>) in
             let early = state.withLock { state -> Outcome? in

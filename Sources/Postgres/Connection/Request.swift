@@ -44,9 +44,7 @@ final class Request: @unchecked Sendable {
         }
     }
 
-    /// The error when the connection is lost while the request is in flight.
-    ///
-    /// A lost connection undoes a transaction unless its COMMIT was in flight.
+    /// The error for a lost connection, which undoes a transaction unless its COMMIT was in flight.
     var lossError: PostgresError {
         switch work {
         case .commit: .connectionLost(maybeExecuted: true)
@@ -61,9 +59,7 @@ final class Request: @unchecked Sendable {
     }
 }
 
-/// The exclusive use of one connection, from BEGIN to the answer of COMMIT or ROLLBACK.
-///
-/// A class, because leases are compared by identity.
+/// The exclusive use of one connection, from BEGIN to the end; a class, because leases are compared by identity.
 final class Lease: Sendable {
     let slot: Int
 

@@ -30,9 +30,7 @@ extension Database {
 
         package init(url: String) { self.url = url }
 
-        /// Checks the form of the URL.
-        ///
-        /// The error leaves out the parts of libpq's message that are quoted, since they may contain a password.
+        /// Checks the URL; the error leaves out quoted parts of libpq's message, which may contain a password.
         package func validate() throws(PostgresError) {
             var complaint: UnsafeMutablePointer<CChar>?
             if let options = PQconninfoParse(url, &complaint) {

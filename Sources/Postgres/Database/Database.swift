@@ -15,9 +15,7 @@ package final class Database: Executor {
         (self.configuration, self.logger) = (configuration, logger)
     }
 
-    /// Starts the reactor, which connects at once, and returns without waiting.
-    ///
-    /// Call this once.
+    /// Starts the reactor, which connects at once, and returns without waiting; call this once.
     package func start() {
         let (configuration, inbox, logger) = (configuration, inbox, logger)
         thread.withLock { thread in

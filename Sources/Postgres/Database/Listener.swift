@@ -7,9 +7,7 @@ import Synchronization
 /// and only a heartbeat that arrives proves it.
 package final class Listener: Sendable {
     package enum Event: Sendable, Equatable {
-        /// LISTEN was accepted, or heartbeats arrive again after one was missed.
-        ///
-        /// Earlier notifications may be lost, so reload the state that they maintain.
+        /// LISTEN was accepted, or heartbeats arrive again: reload the state, because notifications may have been lost.
         case connected
         case notification(String)
         case disconnected
@@ -91,9 +89,7 @@ struct Heartbeats {
 }
 
 extension Database {
-    /// Listens on a channel until `stopListening` or `stop` is called.
-    ///
-    /// `onEvent` runs on the reactor's thread, in the order of events; it must be quick and must not block.
+    /// Listens on a channel; `onEvent` runs on the reactor's thread, in the order of events, and must not block.
     package func listen(to channel: String, onEvent: @escaping @Sendable (Listener.Event) -> Void) -> Listener {
         let listener = Listener(channel: channel, onEvent: onEvent)
         inbox.post(.listen(listener))

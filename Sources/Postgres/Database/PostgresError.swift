@@ -1,22 +1,14 @@
 package enum PostgresError: Error, Sendable, Equatable {
-    /// The queue of requests, or the queue for the connections of transactions, is full.
-    ///
-    /// Nothing was executed.
+    /// The queue of requests, or the queue for the connections of transactions, is full; nothing was executed.
     case overloaded
-    /// There is no connection; the text is libpq's reason, on one line.
-    ///
-    /// Nothing was executed.
+    /// There is no connection, for libpq's reason on one line; nothing was executed.
     case unavailable(String)
     /// The connection was lost before the answer; `maybeExecuted` is true if a write or a COMMIT may have been
     /// executed.
     case connectionLost(maybeExecuted: Bool)
-    /// There was no answer before the deadline.
-    ///
-    /// A write may still be executed.
+    /// There was no answer before the deadline; a write may still be executed.
     case deadlineExceeded
-    /// The calling task was cancelled.
-    ///
-    /// A write that had been sent may still be executed.
+    /// The calling task was cancelled; a write that had been sent may still be executed.
     case cancelled
     indirect case server(ServerError)
     /// The program and the schema do not match.
@@ -26,9 +18,7 @@ package enum PostgresError: Error, Sendable, Equatable {
     case invalidConfiguration(String)
     case migration(String)
 
-    /// Whether the error is a violation of this unique constraint, or of any if `constraint` is nil.
-    ///
-    /// The whole name is compared, since the schema defines it.
+    /// Whether the error is a violation of this unique constraint, by its whole name, or of any if `constraint` is nil.
     package func isUniqueViolation(constraint: String? = nil) -> Bool {
         guard case .server(let error) = self, error.sqlState == ServerError.uniqueViolation else { return false }
         return constraint == nil || error.constraint == constraint
@@ -40,9 +30,7 @@ package enum PostgresError: Error, Sendable, Equatable {
         return error.sqlState == ServerError.foreignKeyViolation
     }
 
-    /// Whether the same transaction may succeed if it is tried again.
-    ///
-    /// This is the case after a serialization failure, a deadlock or an unavailable lock.
+    /// Whether a retry may succeed: after a serialization failure, a deadlock or an unavailable lock.
     package var isRetryable: Bool {
         guard case .server(let error) = self else { return false }
         return ["40001", "40P01", "55P03"].contains(error.sqlState)
@@ -62,9 +50,7 @@ package struct ServerError: Error, Sendable, Equatable {
     package var table: String?
     package var column: String?
     package var constraint: String?
-    /// The C function of the server that raised the error.
-    ///
-    /// Where messages are translated, only this distinguishes some errors.
+    /// The server's C function that raised the error, which alone distinguishes some errors if messages are translated.
     package var routine: String?
 }
 

@@ -28,9 +28,7 @@ package struct Statement: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 }
 
-/// FNV-1a, 64 bits.
-///
-/// Its input is the program's own SQL, so collisions can't be provoked.
+/// FNV-1a, 64 bits; its input is the program's own SQL, so collisions can't be provoked.
 struct Fingerprint {
     static let empty = Self(value: 0xcbf2_9ce4_8422_2325)
 

@@ -1,6 +1,4 @@
-/// A transaction in progress.
-///
-/// It must not be used outside the closure that it was passed to.
+/// A transaction in progress, which must not be used outside the closure that it was passed to.
 package struct Transaction: Executor {
     let lease: Lease
     let inbox: Inbox
@@ -12,9 +10,7 @@ package struct Transaction: Executor {
         try await run(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
     }
 
-    /// Runs several statements as plain text, without a deadline.
-    ///
-    /// Use this for migrations only, and never for text that contains values.
+    /// Runs several statements as plain text without a deadline: for migrations only, never for text with values.
     package func script(_ sql: String) async throws(PostgresError) {
         guard !sql.utf8.contains(0) else { throw .encoding(Bind.nulFault) }
         _ = try await run(.script(sql), until: .never)

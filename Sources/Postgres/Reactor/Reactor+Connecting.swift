@@ -72,9 +72,8 @@ extension Reactor {
         }
     }
 
-    /// Closes the connection, fails or repeats its requests, and schedules the next attempt to connect.
-    ///
-    /// A nil reason means that the connection is closed on purpose.
+    /// Closes the connection (on purpose if `reason` is nil), fails or repeats its requests, and schedules the next
+    /// attempt.
     func lose(_ connection: Connection, _ reason: String?) {
         let isOnPurpose = reason == nil
         let reason = reason ?? "closed"

@@ -38,9 +38,7 @@ extension Reactor {
         connection.listener?.onEvent(.disconnected)
     }
 
-    /// Passes notifications to the listener and counts heartbeats.
-    ///
-    /// `wasAsked` is true if the server owed an answer when the notifications arrived.
+    /// Passes notifications to the listener and counts heartbeats; `wasAsked` means that the server owed an answer.
     func deliverNotifications(_ connection: Connection, _ link: Link, wasAsked: Bool) {
         guard let listener = connection.listener else { return }
         while let notification = PQnotifies(link.raw) {
@@ -80,9 +78,8 @@ extension Reactor {
         logger.warning("notifications do not arrive (pooler in transaction mode?); reading session rows instead")
     }
 
-    /// Sends a heartbeat, and also a probe if an earlier heartbeat did not arrive.
-    ///
-    /// A half-open TCP connection reports no error, so only a missing answer to the probe reveals it.
+    /// Sends a heartbeat, and a probe if an earlier one did not arrive, since a half-open TCP connection reports no
+    /// error.
     func beat(_ connection: Connection) {
         if let sentAt = connection.oldestProbe, now - sentAt >= Listener.probeTimeout {
             lose(connection, "no answer to a probe")

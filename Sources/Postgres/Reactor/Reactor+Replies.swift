@@ -31,9 +31,7 @@ extension Reactor {
         deliverNotifications(connection, link, wasAsked: wasAsked)
     }
 
-    /// Handles the first entry in flight once all its results have arrived.
-    ///
-    /// Returns false if the connection had to be closed.
+    /// Handles the first entry in flight once all its results have arrived; returns false if the connection was closed.
     private func complete(_ entry: Connection.Entry, on connection: Connection) -> Bool {
         guard let link = connection.link, let answer = connection.answer else {
             lose(connection, "an answer is missing")
@@ -90,9 +88,7 @@ extension Reactor {
         sendAgain(request, unless: false) { $0.isRepeated = true }
     }
 
-    /// Sends a request again unless its promise is already settled.
-    ///
-    /// If `isDone` is true, the request fails instead, because it can't be sent again.
+    /// Sends a request again unless its promise is settled; fails it if `isDone`, because it can't be sent again.
     func sendAgain(_ request: Request, unless isDone: Bool, marking: (Request) -> Void) {
         guard !isDone else { return _ = request.promise.fail(request.lossError) }
         guard !request.promise.isSettled else { return }
@@ -118,8 +114,6 @@ extension Answer {
 extension ServerError {
     static let duplicateStatement = "42P05"
 
-    /// Whether the prepared statement no longer exists, or a migration has changed its result type.
-    ///
-    /// Nothing was executed.
+    /// Whether the prepared statement no longer exists or a migration changed its result type; nothing was executed.
     var meansStalePlan: Bool { sqlState == "26000" || (sqlState == "0A000" && routine == "RevalidateCachedQuery") }
 }

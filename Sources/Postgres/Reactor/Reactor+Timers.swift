@@ -18,9 +18,7 @@ extension Reactor {
         }
     }
 
-    /// Fails the requests whose deadline has passed.
-    ///
-    /// Runs every 50 ms while a caller is waiting.
+    /// Fails the requests whose deadline has passed, every 50 ms while a caller is waiting.
     func sweep() {
         nextSweep = .never
         sweepConnections()

@@ -1,8 +1,6 @@
 package import FoundationEssentials
 
-/// A type that can be the element of a decoded array.
-///
-/// This is separate from `PostgresDecodable`, because an array of bytes is decoded from a `bytea`.
+/// An element of a decoded array; not every `PostgresDecodable`, because an array of bytes is decoded from a `bytea`.
 package protocol PostgresElement {
     static func decodeArray(_ cell: Cell) throws(PostgresError) -> [Self]
 }

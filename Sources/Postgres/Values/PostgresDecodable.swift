@@ -2,9 +2,7 @@ package import FoundationEssentials
 
 import CLibPQ
 
-/// A type that can be decoded from a column.
-///
-/// If the column has another type, decoding throws and never traps.
+/// A type that can be decoded from a column; if the column has another type, decoding throws and never traps.
 package protocol PostgresDecodable {
     static func decode(_ cell: Cell) throws(PostgresError) -> Self
 }

@@ -53,9 +53,7 @@ package struct Row: Sendable {
     }
 }
 
-/// A libpq result, which is freed when the last reference to it is released.
-///
-/// Once the reactor has passed it on, it is only read.
+/// A libpq result, freed with the last reference to it; once the reactor has passed it on, it is only read.
 final class Answer: @unchecked Sendable {
     let raw: OpaquePointer
 

@@ -34,8 +34,5 @@ public struct ChallengeTarget: Sendable, Equatable {
     public let address: Address
 
     /// Creates a target.
-    public init(providerUid: String, address: Address) {
-        self.providerUid = providerUid
-        self.address = address
-    }
+    public init(providerUid: String, address: Address) { (self.providerUid, self.address) = (providerUid, address) }
 }

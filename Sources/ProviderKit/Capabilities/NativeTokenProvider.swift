@@ -20,8 +20,6 @@ public struct NativeToken: RequestPayload, Equatable {
 
     /// Creates a token as an app presents it.
     public init(idToken: String, nonce: String? = nil, accessToken: String? = nil) {
-        self.idToken = idToken
-        self.nonce = nonce
-        self.accessToken = accessToken
+        (self.idToken, self.nonce, self.accessToken) = (idToken, nonce, accessToken)
     }
 }

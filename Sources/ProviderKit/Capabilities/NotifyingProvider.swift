@@ -31,9 +31,7 @@ public struct ProviderEvent: Sendable, Equatable {
 
     /// Creates an event whose signature was verified.
     public init(change: Change, providerUid: String, occurredAt: Date, singleUse: SingleUse) {
-        self.change = change
-        self.providerUid = providerUid
-        self.occurredAt = occurredAt
+        (self.change, self.providerUid, self.occurredAt) = (change, providerUid, occurredAt)
         self.singleUse = singleUse
     }
 }

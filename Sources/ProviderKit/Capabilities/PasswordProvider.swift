@@ -27,8 +27,7 @@ public struct PasswordSubject: Sendable, Equatable {
 
     /// Creates a subject.
     public init(providerUid: String, address: EmailAddress) {
-        self.providerUid = providerUid
-        self.address = address
+        (self.providerUid, self.address) = (providerUid, address)
     }
 }
 

@@ -39,12 +39,8 @@ public struct RedirectFlow: Sendable, Equatable {
         state: String, nonce: String, codeVerifier: String, callbackURL: String, requiresFreshLogin: Bool = false,
         beganAt: Date? = nil
     ) {
-        self.state = state
-        self.nonce = nonce
-        self.codeVerifier = codeVerifier
-        self.callbackURL = callbackURL
-        self.requiresFreshLogin = requiresFreshLogin
-        self.beganAt = beganAt
+        (self.state, self.nonce, self.codeVerifier, self.callbackURL) = (state, nonce, codeVerifier, callbackURL)
+        (self.requiresFreshLogin, self.beganAt) = (requiresFreshLogin, beganAt)
     }
 }
 

@@ -36,16 +36,10 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
         profile: [String: JSONValue] = [:], methods: [String] = [], authenticatedAt: Date? = nil,
         singleUse: SingleUse? = nil, singleReauthentication: SingleUse? = nil, tokens: ProviderTokens? = nil
     ) {
-        self.providerUid = providerUid
-        self.isGuest = isGuest
-        self.addresses = addresses
-        self.displayName = displayName
-        self.profile = profile
-        self.methods = methods
-        self.authenticatedAt = authenticatedAt
-        self.singleUse = singleUse
-        self.singleReauthentication = singleReauthentication
-        self.tokens = tokens
+        (self.providerUid, self.isGuest, self.addresses) = (providerUid, isGuest, addresses)
+        (self.displayName, self.profile, self.methods) = (displayName, profile, methods)
+        (self.authenticatedAt, self.singleUse) = (authenticatedAt, singleUse)
+        (self.singleReauthentication, self.tokens) = (singleReauthentication, tokens)
     }
 }
 
@@ -74,9 +68,7 @@ public struct AddressClaim: Sendable, Equatable, Codable {
 
     /// Creates a claim about an address; an unverified claim gives no rights to the address.
     public init(address: Address, isVerified: Bool, isAuthoritative: Bool) {
-        self.address = address
-        self.isVerified = isVerified
-        self.isAuthoritative = isAuthoritative
+        (self.address, self.isVerified, self.isAuthoritative) = (address, isVerified, isAuthoritative)
     }
 }
 
@@ -91,10 +83,7 @@ public struct SingleUse: Sendable, Equatable, Codable {
     public let expires: Date
 
     /// Creates the identification of a proof.
-    public init(id: String, expires: Date) {
-        self.id = id
-        self.expires = expires
-    }
+    public init(id: String, expires: Date) { (self.id, self.expires) = (id, expires) }
 }
 
 /// A service's tokens for a person; a `RevokingProvider` revokes them.
@@ -108,8 +97,6 @@ public struct ProviderTokens: Sendable, Equatable, Codable {
 
     /// Creates a set of tokens to store.
     public init(refreshToken: String? = nil, accessToken: String? = nil, clientID: String? = nil) {
-        self.refreshToken = refreshToken
-        self.accessToken = accessToken
-        self.clientID = clientID
+        (self.refreshToken, self.accessToken, self.clientID) = (refreshToken, accessToken, clientID)
     }
 }

@@ -58,9 +58,7 @@ public struct FetchResponse: Sendable {
 
     /// Creates a response; only the server and tests of a provider need to call this.
     public init(status: Int, headers: [String: String] = [:], body: [UInt8]) {
-        self.status = status
-        self.headers = headers
-        self.body = body
+        (self.status, self.headers, self.body) = (status, headers, body)
     }
 
     /// Whether the status is 200 to 299.

@@ -16,9 +16,6 @@ public struct ProviderPorts: Sendable {
         http: any HTTPFetching, tokens: any TokenVerifying, signer: any TokenSigning,
         now: @escaping @Sendable () -> Date
     ) {
-        self.http = http
-        self.tokens = tokens
-        self.signer = signer
-        self.now = now
+        (self.http, self.tokens, self.signer, self.now) = (http, tokens, signer, now)
     }
 }

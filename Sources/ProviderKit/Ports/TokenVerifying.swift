@@ -60,12 +60,7 @@ public struct TokenRules: Sendable {
         keys: TokenKeys, algorithms: Set<Algorithm>, issuers: [String], audiences: [String],
         maximumAge: Duration? = nil, longestLifetime: Duration? = nil, requiresExpiry: Bool = true
     ) {
-        self.keys = keys
-        self.algorithms = algorithms
-        self.issuers = issuers
-        self.audiences = audiences
-        self.maximumAge = maximumAge
-        self.longestLifetime = longestLifetime
-        self.requiresExpiry = requiresExpiry
+        (self.keys, self.algorithms, self.issuers, self.audiences) = (keys, algorithms, issuers, audiences)
+        (self.maximumAge, self.longestLifetime, self.requiresExpiry) = (maximumAge, longestLifetime, requiresExpiry)
     }
 }

@@ -44,8 +44,7 @@ public struct SettingField: Sendable {
     ///
     /// `help` ends with a full stop.
     public init(_ name: String, _ form: Form, required: Bool = false, help: String) {
-        self.name = name
-        self.form = form
+        (self.name, self.form) = (name, form)
         isRequired = required
         self.help = help
     }

@@ -9,9 +9,8 @@ import Synchronization
 package final class KeyRing: Sendable {
     /// The minimum time between loads for unknown `kid`s.
     static let coolDown: TimeInterval = 1
-    /// How long a retired key stays published, in addition to the lifetime of an access token.
-    ///
-    /// A replica that missed the rotation signs with the retired key until its next `reloadAll`.
+    /// How long a retired key stays published beyond its tokens, for a replica that signs with it until its next
+    /// `reloadAll`.
     static let overlapMargin: Duration = .seconds(600)
 
     private struct Ring {
@@ -103,9 +102,8 @@ extension KeyRing {
     /// Loads the keys again; call it after another replica changed them.
     package func reload(_ application: Application.ID) async throws { _ = try await load(application) }
 
-    /// Loads the keys of all applications again, even if loading fails for one of them.
-    ///
-    /// Call it every minute, so that a replica that missed a notification stops signing with a retired key.
+    /// Loads the keys of all applications, each minute, so that a replica that missed a notification drops a retired
+    /// key.
     package func reloadAll() async throws {
         var failure: (any Error)?
         for application in rings.withLock({ Array($0.keys) }) {

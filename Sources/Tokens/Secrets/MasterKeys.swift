@@ -1,9 +1,8 @@
 import Crypto
 import Foundation
 
-/// The master keys from the configuration, which encrypt only the root key.
-///
-/// A change of the master key therefore rewrites one row; `docs/operations.md` has the steps.
+/// The master keys from the configuration, which encrypt only the root key; `docs/operations.md` tells how to change
+/// them.
 package struct MasterKeys: Sendable {
     private static let length = 32
 

@@ -1,9 +1,7 @@
 package import Accounts
 import Crypto
 
-/// The random key from which an installation derives its other keys, one for each purpose.
-///
-/// Its only copy is in the database, encrypted with the master key.
+/// The random key from which the others are derived; its only copy is in the database, encrypted with the master key.
 package struct RootKey: Sendable {
     private let key: SymmetricKey
 

@@ -1,9 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
-/// The keys that were fetched from one URL, and the rules for fetching them again.
-///
-/// The clock is a parameter, so that each decision can be tested in isolation.
+/// The keys that were fetched from one URL, and the rules for fetching them again, with the clock as a parameter.
 struct PublishedKeySource {
     enum Step {
         /// Use these keys; if `fetching`, also start a fetch in the background to refresh them.
