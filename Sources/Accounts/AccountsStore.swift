@@ -36,9 +36,7 @@ package protocol TransactionalStore: Sendable {
 }
 
 extension TransactionalStore {
-    /// Runs a body in a transaction and repeats it after any `StoreConflict`.
-    ///
-    /// The body must itself read everything that its decision depends on.
+    /// Runs a body in a transaction, and repeats it, with all reads that it depends on, after any `StoreConflict`.
     func retryingTransaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result {
         try await retryingOnConflict { try await transaction(body) }
     }

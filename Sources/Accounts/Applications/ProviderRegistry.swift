@@ -83,9 +83,7 @@ package struct ProviderRegistry: Sendable {
     /// Enabled providers whose kind offers no way to sign in.
     package var idle: [ConfiguredProvider] { configured.filter { $0.mode != .off && !$0.offersSignIn } }
 
-    /// The provider of a kind.
-    ///
-    /// The name is required if several providers of the kind are configured.
+    /// The provider of a kind; the name is required if several providers of the kind are configured.
     package func provider(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> ConfiguredProvider {
         guard installedKinds.contains(kind) else { throw .unsupportedProvider(kind) }
         let candidates = configured.filter { $0.kind == kind }

@@ -26,9 +26,7 @@ package struct AuditBatch: Sendable, Equatable {
     package var checkpoint: AuditCheckpoint { AuditCheckpoint(seq: seq, mac: mac) }
 }
 
-/// The number and MAC of the batch that was the last of the chain at some time.
-///
-/// A checkpoint that is stored outside the database makes it detectable that batches up to it were removed.
+/// The number and MAC of a batch; kept outside the database, they reveal that batches up to it were removed.
 package struct AuditCheckpoint: Sendable, Equatable, CustomStringConvertible {
     package let seq: Int
     package let mac: [UInt8]

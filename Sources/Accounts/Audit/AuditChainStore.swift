@@ -12,9 +12,7 @@ package protocol AuditAuthentication: Sendable {
 package protocol AuditChainStore: Sendable {
     func hasUnsealedEvents() async throws -> Bool
 
-    /// Assigns the oldest unsealed events to the next batch number, and stores the batch that `body` returns for them.
-    ///
-    /// Events earlier than `time` (microseconds since the epoch) are skipped, since the caller has just sealed them.
+    /// Gives the oldest unsealed events, from `time` (µs since the epoch) on, to the next batch, which `body` returns.
     /// - Returns: `nil` if all events are sealed, or another replica is sealing.
     func seal(
         from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch

@@ -1,9 +1,6 @@
 internal import ProviderKit
 
-/// The source of a refusal that concerns no account.
-///
-/// Such refusals are counted per network, route and minute, and each count becomes one audit event after the minute.
-/// This prevents unauthenticated requests from filling the audit.
+/// The source of a refusal without an account, counted per network, route and minute, so that none fills the audit.
 package struct RefusalSource: Sendable, Equatable {
     /// The keyed pseudonym of the client's address or IPv6 /64.
     package let network: [UInt8]

@@ -54,9 +54,7 @@ package protocol ChallengeStore: Sendable {
     /// same network gets its id again, and a client in another network gets a new id for the same code.
     func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge
 
-    /// Counts an attempt and checks the code.
-    ///
-    /// A challenge allows five attempts, and an address 500 wrong codes a day, even if requests race.
+    /// Counts an attempt and checks the code: a challenge allows five attempts, an address 500 wrong codes a day.
     /// - Returns: the target of the code; `nil` if the code is wrong, used or expired, or a limit is reached.
     func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget?
 

@@ -86,9 +86,7 @@ package struct OneTimeCodes: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Exchanges the correct code for evidence.
-    ///
-    /// Consumes the code and all other codes and sign-in links that were sent to the address.
+    /// Exchanges the correct code for evidence, and consumes the other codes and sign-in links sent to the address.
     /// - Throws: `AccountsError.invalidCredentials`; the transaction must then commit, so that the attempt is counted.
     func prove(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, session: UUID?, from client: Client,

@@ -23,9 +23,7 @@ package struct AccountDeletion: Sendable {
         return receipt
     }
 
-    /// Restores an account.
-    ///
-    /// The token is consumed in any case. A token that a password reset issued also sets the new password.
+    /// Restores an account, with the new password if a password reset issued the token, which is consumed in any case.
     /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }

@@ -7,9 +7,7 @@ package struct DeletionScheduling: Sendable {
     let store: any Store
     let application: Application
 
-    /// Ends every session of a locked account and starts its grace period, by default the application's.
-    ///
-    /// `session` is the one that requested the deletion.
+    /// Ends every session of a locked account and starts its grace period; `session` requested it.
     func schedule(
         _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(), gracePeriod: Duration? = nil
     ) async throws {

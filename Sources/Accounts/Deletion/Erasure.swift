@@ -98,9 +98,7 @@ package struct Erasure: Sendable {
         return count
     }
 
-    /// Erases one account of the ledger.
-    ///
-    /// If the erasure had begun when the backup was made, it is finished as usual: its event is announced too.
+    /// Erases one account of the ledger, and announces that if the erasure had begun when the backup was made.
     private func replay(_ entry: LedgerEntry, in application: Application) async throws -> Bool {
         try await undoMerges(notIn: entry, in: application)
         let erasure = DueErasure(entry, application: application.id)

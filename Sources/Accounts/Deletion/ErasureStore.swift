@@ -55,10 +55,7 @@ package protocol ErasureQueue: Sendable {
     /// The account's scheduled erasure, due or not.
     func scheduledErasure(of uid: UUID, application: Application.ID) async throws -> DueErasure?
 
-    /// Ends the grace period of an account that the transaction has locked.
-    ///
-    /// Applies to this erasure only: if the account was restored and deleted again, the new erasure keeps its own
-    /// grace period.
+    /// Ends the grace period of this erasure of a locked account; a later deletion keeps its own.
     func skipGracePeriod(of erasure: DueErasure) async throws
 
     /// Hides the erasure from `takeErasures` for `delay`.
@@ -79,9 +76,7 @@ package protocol ErasureStore: Sendable {
     /// Returns the values that identify the family in rows that do not refer to it by uid.
     func traces(of family: [UUID], application: Application.ID) async throws -> AccountTraces
 
-    /// Removes the locked family and all of its data, except the rows that record its erasures.
-    ///
-    /// The ids of its sessions are kept for `memory`, so that their access tokens remain revoked.
+    /// Removes the locked family and its data, but keeps session ids for `memory`, so that tokens remain revoked.
     func erase(_ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID)
         async throws -> ErasedData
 

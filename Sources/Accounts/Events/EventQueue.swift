@@ -28,9 +28,7 @@ package struct TakenDelivery: QueueEntry {
 
 /// The queue of event deliveries, as its workers use it.
 package protocol EventQueue: LeasedQueue<TakenDelivery> {
-    /// Abandons the deliveries that have been due for `overdue` and whose webhook is not in `webhooks`.
-    ///
-    /// Newer deliveries remain, because another replica may have read a newer configuration with more webhooks.
+    /// Abandons deliveries that are due for `overdue` and not to `webhooks`; another replica may know newer webhooks.
     /// - Returns: how many deliveries were abandoned.
     func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int
 }

@@ -53,9 +53,7 @@ package protocol IdentityRemovalStore: Sendable {
 }
 
 package protocol AddressChangeStore: Sendable {
-    /// Replaces the address of an identity of a locked account.
-    ///
-    /// The account no longer owns the old address, unless another of its identities has the address.
+    /// Replaces the address of an identity of a locked account, which loses the old one unless another identity has it.
     /// - Throws: `StoreConflict` if the identity no longer exists, or the new address has an owner.
     func changeAddress(
         of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],

@@ -7,9 +7,7 @@ struct IdentityUnlinking: Sendable {
     let store: any Store
     let application: Application
 
-    /// Removes the identity, ends the sessions that it opened, and notifies the owner.
-    ///
-    /// The notice is queued first, so that it is also sent to an address that the account loses with the identity.
+    /// Removes the identity and ends its sessions, after the notice, which also goes to an address that is lost.
     func unlink(_ identity: Identity, of uid: UUID) async throws {
         try await OwnerNotices(store: store, application: application.id).send(
             .identityRemoved, toOwnerOf: uid, provider: application.providers.displayName(of: identity.provider))

@@ -1,8 +1,6 @@
 internal import Synchronization
 
-/// Applies the configured rates.
-///
-/// Subjects that exceeded their limit are kept in memory, so that further calls are refused without a query.
+/// Applies the configured rates; exceeded limits are kept in memory, so that further calls need no query.
 package final class RateLimiter: RateLimiting {
     private struct State {
         var policy: RatePolicy

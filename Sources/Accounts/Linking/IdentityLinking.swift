@@ -151,9 +151,7 @@ package struct IdentityLinking: Sendable {
 }
 
 extension NewSession {
-    /// Clears `resumes` after a link, and sets `continues` after a merge.
-    ///
-    /// Only re-authentication resumes the principal's session; a session that a link opens does not replace it.
+    /// Clears `resumes` after a link, whose session replaces none, and sets `continues` after a merge.
     fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> NewSession {
         var session = self
         switch verdict.outcome {

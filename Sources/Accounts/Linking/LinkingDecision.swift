@@ -1,9 +1,7 @@
 internal import Foundation
 package import ProviderKit
 
-/// Applies the linking rules (`docs/api.md`) to evidence.
-///
-/// The function is pure, so that a table of cases can test it and an admin can replay a verdict.
+/// Applies the linking rules (`docs/api.md`), as a pure function that tests and administrators can replay.
 package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy) -> LinkingVerdict {
     if let refused = refusal(of: evidence, state: state, mode: policy.mode) { return refused }
     if let quarantined = state.quarantined(evidence, policy: policy) {
@@ -26,9 +24,7 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     return idle == nil ? verdict : verdict.withoutTicket
 }
 
-/// Decides whether evidence re-authenticates the requesting account.
-///
-/// The evidence must be able to sign in to that account by itself, so its provider must not be off or link-only.
+/// Decides whether evidence re-authenticates the requester, for which it must be able to sign in by itself.
 package func decideReauthentication(
     _ evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy
 ) -> LinkingVerdict {
@@ -94,9 +90,7 @@ private func link(
         : LinkingVerdict(.linkAsked, .link(identity, to: requester.uid))
 }
 
-/// The verdict for evidence that belongs to another account.
-///
-/// A ticket is offered, or a guest replaced, only if a sign-in with the same evidence would reach the other account.
+/// The verdict for evidence of another account; a ticket or a guest's move needs evidence that signs in there.
 private func conflict(
     _ rule: LinkingRule, with match: AccountMatch, _ status: AccountStatus, _ evidence: VerifiedIdentity,
     requester: RequestingAccount, state: LinkingState, policy: LinkingPolicy

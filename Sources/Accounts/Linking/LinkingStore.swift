@@ -30,9 +30,7 @@ package protocol SessionOpeningStore: Sendable {
     ) async throws -> OpenedSession
 }
 
-/// Creates accounts, adds identities, and removes recycled phone numbers.
-///
-/// Each call is one statement, which checks again everything that the verdict depends on.
+/// Creates accounts, adds identities and removes phone numbers, each by one statement that checks the facts again.
 package protocol LinkingStore: Sendable {
     /// - Throws: `StoreConflict` if the identity was created in the meantime, or one of its addresses has an owner.
     func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession
@@ -40,17 +38,13 @@ package protocol LinkingStore: Sendable {
     /// - Throws: `StoreConflict` in the cases of `createAccount`, and if the account is no longer live.
     func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity
 
-    /// Removes a phone number from an account that the transaction has locked.
-    ///
-    /// Identities whose `providerUid` is the number are deleted, or become guest identities if they have live sessions.
+    /// Removes a number and its identities from a locked account; those with live sessions become guest identities.
     /// - Returns: whether the account has an identity left.
     func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool
 }
 
 package protocol GuestUpgradeStore: Sendable {
-    /// Replaces the guest identity by an identity that was just added.
-    ///
-    /// The guest's session continues with the new identity and gets another refresh token.
+    /// Replaces the guest identity by one that was just added; the session continues with another refresh token.
     /// - Throws: `StoreConflict` if the session has ended.
     func upgradeGuest(
         opening session: NewSession, identity: KnownIdentity, keeping current: UUID

@@ -29,13 +29,9 @@ package enum LinkingOutcome: Sendable, Equatable {
     case upgrade(NewIdentity, guest: UUID)
     /// Signs the guest in to an existing account, and deletes or merges the guest's account.
     case replaceGuest(by: AccountMatch, isAbsorbed: Bool)
-    /// The identity or address belongs to another account.
-    ///
-    /// A ticket to merge the two is offered only if a sign-in with the same evidence would reach the other account.
+    /// The identity or address has another account; a merge is offered only if a sign-in would reach that account.
     case conflict(with: UUID, offersMerge: Bool)
-    /// The evidence alone does not open the account: the number was idle for too long, or the identity is quarantined.
-    ///
-    /// `subject` is the number, the quarantined address, or the quarantined identity's subject.
+    /// The number was idle for too long, or the identity is quarantined; `subject` is what may not sign in.
     case otherSignInRequired(of: UUID, subject: String)
     /// The evidence is valid and leads to an account in its grace period.
     ///

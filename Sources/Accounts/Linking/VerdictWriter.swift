@@ -78,9 +78,7 @@ struct VerdictWriter: Sendable {
     }
 }
 
-/// Carries out the verdict on a link.
-///
-/// The transaction has locked the principal's account and every account that the verdict concerns.
+/// Carries out the verdict on a link; the transaction has locked every account that the verdict concerns.
 struct LinkWriter: Sendable {
     typealias Store = VerdictWriter.Store & GuestUpgradeStore & GuestSuccessorStore & MergeWriter.Store
 
@@ -178,9 +176,7 @@ struct NumberRecycling: Sendable {
     let store: any Store
     let application: Application
 
-    /// Removes the number from its former owner's account.
-    ///
-    /// Sessions of that account continue as a guest's. An account that nothing can sign in to any more is deleted.
+    /// Removes the number from its former owner, whose sessions become a guest's; an account that is empty is deleted.
     func displace(_ owner: AddressOwner?) async throws {
         guard let owner else { return }
         guard try await store.lockAccount(owner.uid, application: application.id) == .live else {

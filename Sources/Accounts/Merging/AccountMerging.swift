@@ -91,9 +91,7 @@ package struct AccountMerging: Sendable {
             survivor: survivor.map { $0 == .current ? principal.uid : other })
     }
 
-    /// Opens a session of the survivor by an identity that it had before the merge.
-    ///
-    /// Undoing the merge ends only the sessions of identities that moved, so this session would remain.
+    /// Opens a session by an identity of the survivor, because an undo ends the sessions of identities that moved.
     private func open(
         _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any Store
     ) async throws -> SignInOutcome {
@@ -112,9 +110,7 @@ package struct AccountMerging: Sendable {
         }
     }
 
-    /// Checks that both accounts have an identity that can sign in.
-    ///
-    /// Runs after the accounts are separated, because identities may have been added or removed since the merge.
+    /// Checks, once the accounts are separated, that both have an identity that can sign in.
     private func refuseStranding(_ merge: Merge, in application: Application, store: any Store) async throws {
         for uid in [merge.survivor, merge.absorbed] {
             let identities = try await store.identities(of: uid, application: application.id)

@@ -22,10 +22,7 @@ package struct MergeSide: Sendable, Equatable {
     var isGuest: Bool { identities.allSatisfy(\.isGuest) }
 }
 
-/// The changes that a merge makes to two accounts of one person.
-///
-/// Nothing is lost while the merge can be undone: the survivor's own values remain, and the absorbed account keeps its
-/// values too.
+/// The changes that a merge makes; the absorbed account keeps its values too, so that an undo loses nothing.
 package struct MergePlan: Sendable, Equatable {
     package let survivor: UUID
     package let absorbed: UUID
@@ -48,10 +45,7 @@ package struct MergePlan: Sendable, Equatable {
     /// Whether the survivor is a guest that the merge makes permanent.
     let upgradesSurvivor: Bool
 
-    /// Plans the merge.
-    ///
-    /// `preferred` is the uid of the survivor. By default it is a permanent account rather than a guest, then the older
-    /// account.
+    /// Plans the merge into `preferred`, by default a permanent account rather than a guest, then the older account.
     package init(_ own: MergeSide, _ other: MergeSide, survivor preferred: UUID? = nil) {
         let byAge = [own, other].sorted {
             ($0.isGuest ? 1 : 0, $0.createdAt, $0.uid.text) < ($1.isGuest ? 1 : 0, $1.createdAt, $1.uid.text)

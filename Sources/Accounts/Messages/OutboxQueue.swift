@@ -25,9 +25,7 @@ package struct TakenMessage: QueueEntry {
 
 /// The queue of messages, as its workers use it.
 package protocol OutboxQueue: LeasedQueue<TakenMessage> {
-    /// Counts a text message toward the budget, once for all its attempts.
-    ///
-    /// `range` is the number range of its recipient, to which `TextBudget.perRange` applies.
+    /// Counts a text message once for all its attempts; `range` is the recipient's, for `TextBudget.perRange`.
     /// - Returns: whether the message is within the budget. A refused message may be counted in its range, but is never
     ///   counted in the total.
     func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool

@@ -11,9 +11,7 @@ package struct ProviderNotifications: Sendable {
 
     let store: any TransactionalStore & Store
 
-    /// Applies an event of a provider of that kind, unless it was applied before.
-    ///
-    /// Events about unknown identities are accepted and ignored.
+    /// Applies an event of a provider of that kind once; events about unknown identities are ignored.
     /// - Throws: `ProviderError.refused` if no provider accepts the signature and the audience.
     package func receive(
         _ payload: String, ofKind kind: String, named name: String?, in application: Application
@@ -35,9 +33,7 @@ package struct ProviderNotifications: Sendable {
         }
     }
 
-    /// Finds the candidate that accepts the event's signature and audience.
-    ///
-    /// The event itself does not contain the configured name, since the provider does not know it.
+    /// Finds the candidate that accepts the event, which does not contain the configured name.
     private func event(
         in payload: String, forOneOf candidates: [ConfiguredProvider]
     ) async throws -> (ProviderEvent, ConfiguredProvider)? {

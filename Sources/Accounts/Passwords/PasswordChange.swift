@@ -57,9 +57,7 @@ package struct PasswordChange: Sendable {
         return Array(identities.prefix(1)) + identities.dropFirst().filter { $0.hash != nil }
     }
 
-    /// Hashes the new password once for all identities without a decoy (`PasswordIdentity.decoy`).
-    ///
-    /// An identity with a decoy gets its own hash with the decoy's salt, so that one run of the function checks both.
+    /// Hashes the new password once for all identities without a decoy, and with the decoy's salt for every other one.
     private func changes(
         of identities: [PasswordIdentity], to password: String, for requester: HashingRequester
     ) async throws -> [Change] {
@@ -78,10 +76,7 @@ package struct PasswordChange: Sendable {
         return changes
     }
 
-    /// Writes the new hashes and revokes other access.
-    ///
-    /// The session is locked and checked again, because a password reset may have ended it during the hashing, and the
-    /// change must not undo that reset.
+    /// Writes the new hashes, unless a password reset ended the session during the hashing, and revokes other access.
     private func write(_ changes: [Change], of provider: String, by principal: Principal) async throws {
         let application = principal.application.id
         let subjects = changes.map(\.identity.subject)

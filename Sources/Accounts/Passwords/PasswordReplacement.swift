@@ -90,9 +90,8 @@ package struct PasswordReplacement: Sendable {
         try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }
 
-    /// Mails a list of the identities that were linked since the password was set, with a link to review them.
-    ///
-    /// The link is sent only to the proved address, because the account's other addresses may belong to an intruder.
+    /// Mails the identities that were linked since the password was set, with a review link, to the proved address
+    /// only.
     private func notify(
         _ identity: KnownIdentity, of subject: PasswordSubject, by session: NewSession, since setBefore: Date?,
         store: any Store

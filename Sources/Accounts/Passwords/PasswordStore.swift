@@ -37,10 +37,7 @@ package struct NewRegistration: Sendable {
     package let subject: PasswordSubject
     package let hash: PasswordHash
     package let displayName: String?
-    /// Whether the registration is a decoy: the address already has an owner, so no token can confirm it.
-    ///
-    /// A decoy is stored so that a sign-in with its password gets the response for an unverified registration, and does
-    /// not reveal that the address is taken.
+    /// Whether the address has an owner; the decoy's password gets the response for an unverified registration.
     package let isDecoy: Bool
     /// The account that it joins; `nil` if it creates one.
     package var joining: Joining?

@@ -6,15 +6,11 @@ package protocol PasswordResetStore: Sendable {
     /// When the identity's password was set; `nil` if it has none.
     func passwordChangedAt(of identity: UUID, application: Application.ID) async throws -> Date?
 
-    /// Ends the unfinished operations of the account's sessions.
-    ///
-    /// They are address changes, registrations and redirect flows that link, codes that were requested with a bearer
-    /// token, and tickets. Lock the account first.
+    /// Ends the unfinished changes, registrations, redirect flows, codes and tickets of a locked account's sessions.
     func endPending(of uid: UUID, application: Application.ID) async throws
 
-    /// Quarantines identities that were linked within `time`: they open no session until another sign-in confirms them.
-    ///
-    /// The subject's identity and the identities that prove its address are not quarantined.
+    /// Quarantines identities linked within `time` until another sign-in confirms them, but none that proves the
+    /// subject.
     func quarantine(
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
         application: Application.ID) async throws

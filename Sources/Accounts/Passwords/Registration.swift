@@ -84,10 +84,7 @@ package struct Registration: Sendable {
         ).require(password, matching: registered.hash)
     }
 
-    /// Creates the account and sets its password.
-    ///
-    /// Refuses if the address has an owner by then, so that the registrant's password cannot be set in the owner's
-    /// account.
+    /// Creates the account with its password, unless the address has an owner by then.
     private func open(
         _ session: NewSession, password: PasswordHash, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {

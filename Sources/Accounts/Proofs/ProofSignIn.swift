@@ -1,8 +1,6 @@
 package import ProviderKit
 
-/// Signs in with any form of proof: finds the requested provider, verifies the proof, and opens a session.
-///
-/// Each method accepts the `ticket` of an earlier `AccountsError.secondProofRequired`, see `SignInTickets`.
+/// Signs in with any form of proof, and with the `ticket` of an earlier refusal, see `SignInTickets`.
 package struct ProofSignIn: Sendable {
     let signIn: SignIn
     let passwords: PasswordSignIn

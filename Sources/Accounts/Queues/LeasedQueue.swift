@@ -11,9 +11,7 @@ package protocol QueueEntry: Sendable {
     var attempts: Int { get }
 }
 
-/// A queue in the database, as its workers use it; the worker of any replica may take any entry.
-///
-/// A lease postpones the due time of an entry: if the worker crashes, its entries are due again when the lease ends.
+/// A queue in the database; a leased entry is due again when the lease ends, in case the worker has crashed.
 package protocol LeasedQueue<Entry>: Sendable {
     associatedtype Entry: QueueEntry
 

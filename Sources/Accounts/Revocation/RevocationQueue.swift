@@ -24,9 +24,7 @@ package struct TakenRevocation: QueueEntry {
     package var lane: Lane { .all }
 }
 
-/// The queue of provider tokens to revoke, as its workers use it.
-///
-/// Tokens whose revocation is abandoned are deleted too.
+/// The queue of provider tokens to revoke; abandoned ones are deleted too.
 package typealias RevocationQueue = LeasedQueue<TakenRevocation>
 
 package protocol RevokingProviders: Sendable {

@@ -1,6 +1,4 @@
-/// The application, table, column and row in which a sealed value is stored.
-///
-/// A value cannot be opened in another place, so that swapped rows are detected.
+/// The place of a sealed value, which cannot be opened at another place, so that swapped rows are detected.
 package struct SealingPlace: Sendable {
     package let application: Application.ID
     package let table: String

@@ -7,9 +7,7 @@ package struct Principal: Sendable {
     package let authenticatedAt: Int
     package let provider: String
     package let providerUid: String
-    /// The account to which a former guest was upgraded or switched; `nil` if the session is live.
-    ///
-    /// The former guest's token permits only repeating that call.
+    /// The account to which a former guest was upgraded or switched, whose token permits only repeating that call.
     package var successor: UUID?
 }
 

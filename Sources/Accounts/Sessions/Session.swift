@@ -29,9 +29,7 @@ package struct Client: Sendable, Equatable {
     package var block: String { IPAddress(address)?.block ?? address }
 }
 
-/// A session to be opened by a piece of evidence.
-///
-/// Its id and refresh token are generated before the database is called, so that one statement writes the session.
+/// A session to open; its id and refresh token are generated before, so that one statement writes it.
 package struct NewSession: Sendable {
     package let id = UUID.v7()
     package let application: Application

@@ -8,9 +8,8 @@ struct SessionContinuation: Sendable {
     let store: any Store
     let tokens: SessionTokens
 
-    /// Opens a session of a locked account by the identity that matches, or else by the first one that can sign in.
-    ///
-    /// The new session continues `previous`. Opening it does not count as a use of the identity.
+    /// Opens a session of a locked account, which continues `previous`, by the matching identity or one that can sign
+    /// in.
     func open(
         _ uid: UUID, continuing previous: UUID?, methods: [String], authenticatedAt: Date? = nil, from client: Client,
         in application: Application, by matches: (Identity) -> Bool
