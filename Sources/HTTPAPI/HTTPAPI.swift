@@ -30,7 +30,7 @@ package struct HTTPAPI: Sendable {
             APIRoutes(operations: operations, installed: installed).endpoints
             + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges).endpoints
         let pages = PageRoutes(identities: operations.identities, inbox: inbox).endpoints
-        endpoints = documented + [DocumentRoute(describing: documented).endpoint] + pages
+        endpoints = documented + [.document(of: documented)] + pages
         services = EndpointResponder.Services(
             authentication: useCases.authentication, limits: useCases.limits, hashing: useCases.hashing,
             refusals: useCases.refusals)

@@ -1,6 +1,8 @@
 internal import Accounts
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 internal import ProviderKit
 
 /// One successful response of an endpoint, for its documentation.
@@ -37,7 +39,39 @@ struct ResponseShape<Output: Sendable>: Sendable {
     }
 }
 
-extension ResponseShape<SignedIn> {
-    /// Responds with the tokens of the session, its account and its identity.
-    static var session: Self { .json(SessionResponse.init) }
+extension ResponseShape where Output: ResponsePayload {
+    /// Responds with the output itself as JSON.
+    static var json: Self { .json { $0 } }
+
+    static func json(status: HTTPResponse.Status = .ok, description: String? = nil) -> Self {
+        .json(status: status, description: description) { $0 }
+    }
+}
+
+extension Response {
+    /// A JSON response; it must not be cached unless `headers` contains `Cache-Control`.
+    static func json(
+        _ payload: some ResponsePayload, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+    ) -> Response {
+        .json(written: ByteBuffer(bytes: payload.json), status: status, headers: headers)
+    }
+
+    /// A response of JSON that is already encoded.
+    static func json(
+        written body: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+    ) -> Response {
+        var headers = headers
+        // Most responses have eight header fields, including those that `APIResponder` adds.
+        headers.reserveCapacity(8)
+        headers.append(.json)
+        if !headers.contains(.cacheControl) { headers.append(.noStore) }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: body))
+    }
+
+    /// A response with a body of the given media type.
+    static func bytes(_ bytes: [UInt8], type: String, cache: String = "no-store") -> Response {
+        Response(
+            status: .ok, headers: [.contentType: type, .cacheControl: cache],
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
 }

@@ -19,7 +19,7 @@ package final class ServedApplication: Sendable {
         self.application = application
         self.origins = origins
         self.recipients = recipients
-        providerList = ByteBuffer(bytes: ProviderList(application.providers).json)
+        providerList = ByteBuffer(bytes: application.providers.json)
     }
 }
 

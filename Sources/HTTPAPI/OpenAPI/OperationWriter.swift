@@ -130,7 +130,7 @@ extension OperationWriter {
             var member: JSONSchema = ["remedies", "reasons"].contains(name) ? .array(of: .string) : .string
             if name == "purgeAfter" { member.format = "date-time" }
             let codes = Set(errors.filter { $0.details.contains(name) }.map(\.rawValue)).sorted()
-            member.description = "Of " + codes.map { "`\($0)`" }.joined(separator: ", ") + "."
+            member.description = "Present with " + codes.map { "`\($0)`" }.joined(separator: ", ") + "."
             return (name, member)
         }
         return .object(Dictionary(uniqueKeysWithValues: members), required: [])

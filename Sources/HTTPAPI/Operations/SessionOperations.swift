@@ -18,11 +18,12 @@ struct SessionOperations: Sendable {
         }
     }
 
-    /// - Returns: the sessions, and the id of the caller's session.
-    var list: Operation<Void, (sessions: [ListedSession], current: UUID)> {
+    var list: Operation<Void, [SessionList.Entry]> {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal
-            return (try await useCases.sessions.list(of: principal), principal.sessionID)
+            return try await useCases.sessions.list(of: principal).map {
+                .init(listing: $0, isCurrent: $0.id == principal.sessionID)
+            }
         }
     }
 

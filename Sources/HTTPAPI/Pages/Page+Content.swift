@@ -1,5 +1,6 @@
-internal import Accounts
+package import Accounts
 internal import Foundation
+internal import ProviderKit
 
 extension Page {
     /// The page of a registration's mailed link; `pathPrefix` is empty or an application's prefix, such as
@@ -50,8 +51,7 @@ extension Page {
     /// The page's script requests the list as JSON every two seconds. For new messages it requests the page again and
     /// copies their elements from its HTML.
     static func inbox(_ inbox: InboxPayload, server: String) -> Page {
-        let messages = inbox.messages.map { payload -> [String: Any] in
-            let message = payload.message
+        let messages = inbox.messages.map { message -> [String: Any] in
             var values: [String: Any] = [
                 "id": message.id.text, "subject": message.subject ?? firstLine(of: message.text),
                 "isText": message.kind == .sms, "to": message.to, "from": message.from,
@@ -73,4 +73,25 @@ extension Page {
     private static let day = Date.VerbatimFormatStyle(
         format: "\(day: .defaultDigits) \(month: .wide) \(year: .defaultDigits)",
         locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
+}
+
+/// The messages that `gatehouse dev` keeps instead of sending, the newest first.
+struct InboxPayload: ResponsePayload {
+    let messages: [DeliveredMessage]
+
+    static let fields = ResponseFields<Self>("Inbox") { Field("messages", \.messages) }
+}
+
+extension DeliveredMessage: ResponsePayload {
+    package static let fields = ResponseFields<Self>("InboxMessage") {
+        Field("id", \.id)
+        Field("kind", as: .enumeration(["email", "sms"]), \.kind.rawValue)
+        Field("application", \.application)
+        Field("from", \.from)
+        Field("to", \.to)
+        Field("subject", orNull: \.subject)
+        Field("text", \.text)
+        Field("html", orNull: \.html)
+        Field("sentAt", \.sentAt)
+    }
 }

@@ -11,8 +11,17 @@ package struct Timestamp: Sendable, Hashable, Encodable {
 
     /// Reads seconds with or without a fraction (RFC 3339, 5.6); `Z` is the only offset accepted.
     package init?(_ text: some StringProtocol) {
-        guard let milliseconds = Self.milliseconds(of: Array(text.utf8)) else { return nil }
-        self.init(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+        let text = Array(text.utf8)
+        let numbers = [0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19].compactMap { range in
+            text.count >= 20 ? Self.number(text[range]) : nil
+        }
+        guard numbers.count == 6, text.last == UInt8(ascii: "Z"), let fraction = Self.fraction(text[19...].dropLast())
+        else { return nil }
+        let day = Self.dayNumber(year: numbers[0], month: numbers[1], day: numbers[2])
+        let seconds = day * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+        self.init(Date(timeIntervalSince1970: Double(seconds * 1000 + fraction) / 1000))
+        // A date or a time that does not exist, and other separators, would be written differently.
+        guard self.text.utf8.prefix(19).elementsEqual(text[..<19]) else { return nil }
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -73,9 +82,7 @@ extension Timestamp {
 /// Writes numbers of a fixed width into a buffer that is large enough.
 private struct DigitWriter {
     let buffer: UnsafeMutableBufferPointer<UInt8>
-    private(set) var position = 0
-
-    init(buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
+    var position = 0
 
     mutating func write(_ number: Int64, digits: Int, then separator: Unicode.Scalar) {
         var rest = number
@@ -91,21 +98,6 @@ private struct DigitWriter {
 // MARK: - Reading
 
 extension Timestamp {
-    private static func milliseconds(of text: [UInt8]) -> Int64? {
-        guard text.count >= 20, text.last == UInt8(ascii: "Z"), hasSeparators(text),
-            let year = number(text[0..<4]), let month = number(text[5..<7]), let day = number(text[8..<10]),
-            let hour = number(text[11..<13]), let minute = number(text[14..<16]), let second = number(text[17..<19]),
-            let fraction = fraction(text[19..<(text.count - 1)]),
-            1...12 ~= month, 1...daysIn(month: month, of: year) ~= day, hour < 24, minute < 60, second < 60
-        else { return nil }
-        let seconds = dayNumber(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
-        return seconds * 1000 + fraction
-    }
-
-    private static func hasSeparators(_ text: [UInt8]) -> Bool {
-        zip([4, 7, 10, 13, 16], "--T::".utf8).allSatisfy { text[$0] == $1 }
-    }
-
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         var value: Int64 = 0
         for digit in digits {
@@ -121,14 +113,6 @@ extension Timestamp {
         let digits = text.dropFirst()
         guard point == UInt8(ascii: "."), 1...9 ~= digits.count, number(digits) != nil else { return nil }
         return number(Array((digits + Array("00".utf8)).prefix(3))[...])
-    }
-
-    private static func daysIn(month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 
     /// The inverse of `civil(day:)`.

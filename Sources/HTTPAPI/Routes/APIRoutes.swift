@@ -20,7 +20,7 @@ struct APIRoutes {
 
     private func direct<P: DirectProvider>(_ type: P.Type) -> Endpoint {
         operations.providers.signIn(with: type).at(
-            .post, "/auth/\(P.route)", "Signs in: \(P.displayName)", takes: .json, returns: .session)
+            .post, "/auth/\(P.route)", "Signs in: \(P.displayName)", takes: .json, returns: .json)
     }
 
     private func codes<P: ChallengeProvider>(_ type: P.Type) -> [Endpoint] {
@@ -28,9 +28,9 @@ struct APIRoutes {
         return [
             operations.providers.sendCode(with: type).at(
                 .post, path, "Sends a code to an address, known or not", takes: .json,
-                returns: .json(status: .accepted, SentCodeResponse.init)),
+                returns: .json(status: .accepted)),
             operations.providers.verifyCode(kind: P.kind).at(
-                .post, path + "/verify", "Signs in with a code", takes: .json, returns: .session),
+                .post, path + "/verify", "Signs in with a code", takes: .json, returns: .json),
         ]
     }
 
@@ -45,19 +45,17 @@ struct APIRoutes {
         return [
             operations.register.at(
                 .post, "/auth/register", "Registers an address with a password and mails a link that opens the account",
-                takes: .json, returns: .json(status: .created) { RegistrationResponse(mailedTo: $0) }),
+                takes: .json, returns: .json(status: .created, RegistrationResponse.init)),
             operations.verify.at(
                 .post, "/auth/verify-email",
                 "Opens the account of a registration with the mailed token, or links it to the bearer's account",
-                takes: .json, returns: .session),
+                takes: .json, returns: .json),
             operations.signIn.at(
-                .post, "/auth/login", "Signs in with a password", takes: .json, returns: .session),
+                .post, "/auth/login", "Signs in with a password", takes: .json, returns: .json),
             operations.requestReset.at(
                 .post, "/auth/forgot-password",
                 "Mails a link that sets a new password, where the address has an account", takes: .json,
-                returns: .json(status: .accepted) {
-                    MessageResponse(message: "If the address has an account, a mail with a link is on its way")
-                }),
+                returns: .json(status: .accepted, MailedLinkResponse.init)),
             operations.reset.at(
                 .post, "/auth/reset-password",
                 "Sets a new password with the mailed token and ends every session of the account", takes: .json,
@@ -73,12 +71,12 @@ struct APIRoutes {
         return [
             operations.refresh.at(
                 .post, "/auth/refresh", "Exchanges a refresh token for its successor and a fresh access token",
-                takes: .json, returns: .json(TokenResponse.init)),
+                takes: .json, returns: .json),
             operations.logout.at(
                 .post, "/auth/logout", "Ends this session, the others, or all of them", takes: .json, returns: .empty()),
             operations.list.at(
                 .get, "/auth/sessions", "The account's live sessions", takes: .nothing,
-                returns: .json { SessionList($0.sessions, current: $0.current) }),
+                returns: .json { SessionList(sessions: $0) }),
             operations.end.at(
                 .delete, "/auth/sessions/{id}", "Ends one session", takes: .id("id", orElse: .sessionNotFound),
                 returns: .empty()),
@@ -89,10 +87,10 @@ struct APIRoutes {
         let operations = operations.accounts
         return [
             operations.show.at(
-                .get, "/auth/me", "The account that is signed in", takes: .nothing, returns: .json(UserPayload.init)),
+                .get, "/auth/me", "The account that is signed in", takes: .nothing, returns: .json),
             operations.update.at(
                 .patch, "/auth/me", "Changes the display name or replaces the metadata", takes: .json,
-                returns: .json(UserPayload.init)),
+                returns: .json),
             operations.delete.at(
                 .delete, "/auth/account", "Ends every session and starts the grace period of deletion", takes: .nothing,
                 returns: ResponseShape(
@@ -102,10 +100,10 @@ struct APIRoutes {
                 }),
             operations.restore.at(
                 .post, "/auth/account/restore", "Brings an account back that is in its grace period", takes: .json,
-                returns: .session),
+                returns: .json),
             operations.erasureStatus.at(
                 .get, "/erasures/{receipt}", "How far a deletion is",
-                takes: .id("receipt", orElse: .receiptNotFound), returns: .json(ErasureResponse.init)),
+                takes: .id("receipt", orElse: .receiptNotFound), returns: .json),
             operations.export.at(
                 .get, "/auth/account/export", "Everything held about the person", takes: .nothing, returns: .export,
                 answersHEAD: false),
@@ -121,7 +119,7 @@ struct APIRoutes {
                 takes: .json, returns: .merge),
             operations.listMerges.at(
                 .get, "/auth/merges", "What was merged into the account", takes: .nothing,
-                returns: .json { MergeList(merges: $0.map(MergePayload.init)) }),
+                returns: .json { MergeList(merges: $0) }),
             operations.undoMerge.at(
                 .post, "/auth/merges/{id}/undo", "Undoes a merge", takes: .id("id", orElse: .mergeNotFound),
                 returns: .empty(description: "Both accounts are as they were")),
@@ -135,20 +133,13 @@ extension ResponseShape<AccountOperations.MergeOutcome> {
     fileprivate static var merge: Self {
         Self(responses: [
             .init(body: MergeResponse.self, description: "A session of the survivor"),
-            .init(body: MergePlanPayload.self, description: "With dryRun, the plan"),
+            .init(body: MergePlan.self, description: "With dryRun, the plan"),
         ]) { outcome, _ in
             switch outcome {
-            case .planned(let plan): .json(MergePlanPayload(plan))
-            case .merged(let signedIn, let merge):
-                .json(MergeResponse(session: SessionResponse(signedIn), merge: MergePayload(merge)))
+            case .planned(let plan): .json(plan)
+            case .merged(let signedIn, let merge): .json(MergeResponse(session: signedIn, merge: merge))
             }
         }
-    }
-}
-
-extension RegistrationResponse {
-    init(mailedTo address: EmailAddress) {
-        self.init(message: "A mail with a link that confirms the address is on its way", email: address.value)
     }
 }
 

@@ -1,41 +1,36 @@
 internal import Accounts
 internal import Hummingbird
 
-/// Serves `/openapi.json`, generated from the declared endpoints.
-struct DocumentRoute {
-    private let document: Document
-
-    init(describing endpoints: [Endpoint]) { document = Document(endpoints: endpoints) }
-
-    var endpoint: Endpoint {
-        .open("/openapi.json", "This interface, as an OpenAPI document") { [document] _ in
-            .bytes(try await document.json(), type: "application/json")
-        }
-    }
-}
-
 /// The document, generated at the first request, because generating it takes longer than the rest of the server's
 /// start.
 private actor Document {
     private let endpoints: [Endpoint]
     private var written: [UInt8]?
 
-    init(endpoints: [Endpoint]) { self.endpoints = endpoints }
+    init(of endpoints: [Endpoint]) { self.endpoints = endpoints }
 
     /// - Throws: `OpenAPIError` if two declarations have the same identifier.
     func json() throws -> [UInt8] {
         if let written { return written }
         // The server's URL is relative to the document's, so that it is right with and without an application's prefix.
-        let document = OpenAPIDocument(
+        let json = try OpenAPIDocument(
             title: "Gatehouse", version: "1", server: ".", errorEnvelope: ErrorPayload.schema,
-            operations: endpoints.map(\.operation))
-        let json = try document.json()
+            operations: endpoints.map(\.operation)
+        ).json()
         written = json
         return json
     }
 }
 
 extension Endpoint {
+    /// Serves `/openapi.json`, generated from the declared endpoints.
+    static func document(of endpoints: [Endpoint]) -> Endpoint {
+        let document = Document(of: endpoints)
+        return .open("/openapi.json", "This interface, as an OpenAPI document") { _ in
+            .bytes(try await document.json(), type: "application/json")
+        }
+    }
+
     var operation: OperationDescription {
         OperationDescription(
             method: method.rawValue, path: path, summary: summary, tag: isOfAPI ? "accounts" : "server",

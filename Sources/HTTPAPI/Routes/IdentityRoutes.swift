@@ -11,7 +11,7 @@ extension APIRoutes {
         return [
             operations.list.at(
                 .get, path, "The account's identities", takes: .nothing,
-                returns: .json { IdentityList(identities: $0.map(IdentityPayload.init)) }),
+                returns: .json { IdentityList(identities: $0) }),
             operations.link.at(
                 .post, path + "/{identity}", "Links an identity of that provider",
                 takes: .json(documented: ProofBody.self) { request in
@@ -22,7 +22,7 @@ extension APIRoutes {
                 .post, path + "/{identity}/authorize",
                 "Where a browser goes to link an identity of that provider to this session's account",
                 takes: .json(AuthorizationBody.self) { (provider: $1["identity"], request: $0.request) },
-                returns: .json { AuthorizationRedirectResponse(url: $0.url, state: $0.state) }),
+                returns: .json),
             operations.reauthenticate.at(
                 .post, "/auth/reauthenticate",
                 "Opens a session with a fresh proof of one of the account's own identities",
@@ -30,15 +30,14 @@ extension APIRoutes {
                     let body = try request.decode(ProofBody.self)
                     return (body.provider, body.submitted(by: request))
                 },
-                returns: .json(description: "A session of the account", SessionResponse.init)),
+                returns: .json(description: "A session of the account")),
             operations.changeAddress.at(
                 .post, path + "/{identity}/address", "Sends a code to a new address of the identity",
                 takes: .json(AddressBody.self) { (identity: try $1.identity, address: $0) },
-                returns: .json(status: .accepted, SentCodeResponse.init)),
+                returns: .json(status: .accepted)),
             operations.verifyAddress.at(
                 .post, path + "/{identity}/address/verify", "Gives the identity the address that the code was sent to",
-                takes: .json(OneTimeCodeBody.self) { (identity: try $1.identity, code: $0.presented) },
-                returns: .json(IdentityPayload.init)),
+                takes: .json(OneTimeCodeBody.self) { (identity: try $1.identity, code: $0.presented) }, returns: .json),
             operations.remove.at(
                 .delete, path + "/{identity}",
                 "Unlinks an identity; unlinking the last one deletes the account; `current` is the one of this session",
@@ -81,14 +80,14 @@ extension ProofBody {
 extension ResponseShape<LinkOutcome> {
     fileprivate static var link: Self {
         Self(responses: [
-            .init(body: SessionResponse.self, description: "A session of the account"),
+            .init(body: SignedIn.self, description: "A session of the account"),
             .init(
                 status: .accepted, body: RegistrationResponse.self,
                 description: "An address with a password: a token is mailed that links it"),
         ]) { outcome, _ in
             switch outcome {
-            case .linked(let signedIn): .json(SessionResponse(signedIn))
-            case .mailed(let address): .json(RegistrationResponse(mailedTo: address), status: .accepted)
+            case .linked(let signedIn): .json(signedIn)
+            case .mailed(let address): .json(RegistrationResponse(email: address), status: .accepted)
             }
         }
     }

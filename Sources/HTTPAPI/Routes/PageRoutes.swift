@@ -38,7 +38,7 @@ struct PageRoutes {
             guard context.request.request.hostName.isLoopbackHost else {
                 throw APIError(.unauthorizedRequestOrigin, "The inbox is available only on localhost")
             }
-            let payload = InboxPayload(inbox.messages())
+            let payload = InboxPayload(messages: inbox.messages())
             let accepted = context.request.request.headers[.accept] ?? ""
             return accepted.contains("application/json")
                 ? .json(payload) : .page(.inbox(payload, server: context.application.issuer))

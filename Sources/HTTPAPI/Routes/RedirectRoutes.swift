@@ -16,13 +16,13 @@ extension APIRoutes {
             callback(.post, path + "/callback"),
             operations.providers.redeemCode.at(
                 .post, "/auth/token", "Opens a session with the code that a redirect flow ended with", takes: .json,
-                returns: .session),
+                returns: .json),
             operations.providers.signInWithNativeToken.at(
                 .post, path + "/token", "Signs in with the ID token that a provider's own SDK gave an app",
                 takes: .json(documented: Ticketed<NativeToken>.self) { request in
                     ProviderInput(provider: request["provider"], body: Result { try request.decode() })
                 },
-                returns: .session),
+                returns: .json),
         ]
     }
 
@@ -88,11 +88,9 @@ extension ResponseShape<AuthorizationRedirect> {
             .init(
                 status: .found, description: "To the provider",
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
-            .init(body: AuthorizationRedirectResponse.self, description: "With mode=json"),
+            .init(body: AuthorizationRedirect.self, description: "With mode=json"),
         ]) { redirect, _ in
-            guard let cookie = redirect.cookie else {
-                return .json(AuthorizationRedirectResponse(url: redirect.url, state: redirect.state))
-            }
+            guard let cookie = redirect.cookie else { return .json(redirect) }
             return .redirect(to: redirect.url, cookie: cookie, age: 600)
         }
     }

@@ -25,7 +25,8 @@ struct ServerRoutes {
     var endpoints: [Endpoint] {
         [
             .open(
-                base + "/auth/providers", "The providers that are enabled", returns: [.init(body: ProviderList.self)]
+                base + "/auth/providers", "The providers that are enabled",
+                returns: [.init(body: ProviderRegistry.self)]
             ) { context in
                 .json(written: context.scope.application.providerList)
             },
@@ -41,7 +42,8 @@ struct ServerRoutes {
                 returns: [
                     .init(contentType: "application/json"),
                     .init(
-                        status: .serviceUnavailable, body: Status.self, description: "It is not, or they are not"),
+                        status: .serviceUnavailable, body: Status.self,
+                        description: "The database is unreachable, or its migrations are not current"),
                 ]
             ) { _ in
                 await health.isReady()

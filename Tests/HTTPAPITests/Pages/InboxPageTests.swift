@@ -17,7 +17,7 @@ struct InboxPageTests {
     }
 
     static func html(_ messages: DeliveredMessage...) -> String {
-        Page.inbox(InboxPayload(messages), server: "http://127.0.0.1:8080").html
+        Page.inbox(InboxPayload(messages: messages), server: "http://127.0.0.1:8080").html
     }
 
     @Test("explains itself while it is empty")
@@ -68,7 +68,7 @@ struct InboxPageTests {
 
     @Test("scripts of a frame would need the page's nonce, and no image is fetched")
     func policy() {
-        let policy = Page.inbox(InboxPayload([]), server: "").contentSecurityPolicy
+        let policy = Page.inbox(InboxPayload(messages: []), server: "").contentSecurityPolicy
         #expect(policy.contains(/script-src 'nonce-[0-9a-f]{32}';/))
         #expect(policy.contains("img-src data:"))
         #expect(policy.contains("connect-src 'self'"))
@@ -77,7 +77,7 @@ struct InboxPageTests {
     @Test("the JSON names every field, null included")
     func json() throws {
         let message = Self.message(kind: .sms, subject: nil)
-        let json = try #require(JSONValue(json: InboxPayload([message]).json))
+        let json = try #require(JSONValue(json: InboxPayload(messages: [message]).json))
         #expect(
             json["messages", 0]
                 == .object([

@@ -8,7 +8,7 @@ struct PageTests {
     static let all: [(name: String, page: Page)] = [
         ("verify", .verifyEmail(pathPrefix: "/apps/photos")),
         ("reset", .resetPassword(pathPrefix: "")),
-        ("inbox", .inbox(InboxPayload([]), server: "http://127.0.0.1:8080")),
+        ("inbox", .inbox(InboxPayload(messages: []), server: "http://127.0.0.1:8080")),
         ("saved", .reviewed), ("expired", .reviewError(APIError(.invalidToken, ""))),
         ("empty", .reviewError(APIError(.lastUsableIdentity, ""))), ("failed", .reviewError(nil)),
         ("stranded", .strandedFlow),
@@ -119,7 +119,7 @@ struct PageTests {
         let pages = [
             Page.verifyEmail(pathPrefix: hostile), .resetPassword(pathPrefix: hostile),
             .review([("id", hostile, Date(), false)], token: hostile, pathPrefix: hostile),
-            .inbox(InboxPayload([]), server: hostile),
+            .inbox(InboxPayload(messages: []), server: hostile),
         ]
         for page in pages {
             #expect(!page.html.contains("<script>"))

@@ -15,7 +15,7 @@ struct ResponsePayloadTests {
             createdAt: Date(timeIntervalSince1970: 1_800_000_000.125), updatedAt: .distantPast)
     }
 
-    private func response(_ text: String?, exposed: [String: JSONValue]) -> SessionResponse {
+    private func response(_ text: String?, exposed: [String: JSONValue]) -> SignedIn {
         let user = user(text, metadata: .object(exposed))
         let grant = SessionGrant(
             sessionID: .v7(), uid: user.uid, authenticatedAt: Date(), expiresAt: .distantFuture, methods: ["pwd"],
@@ -26,7 +26,7 @@ struct ResponsePayloadTests {
             isNewAccount: text == nil, shouldChangePassword: text != nil)
         let tokens = TokenPair(
             accessToken: "a.b.c", refreshToken: "r", issuedAt: 0, expiresAt: 3600, exposed: exposed)
-        return SessionResponse(SignedIn(session: session, tokens: tokens))
+        return SignedIn(session: session, tokens: tokens)
     }
 
     /// Expects that every member of a response is documented and that every required member is present.
@@ -50,7 +50,7 @@ struct ResponsePayloadTests {
         for text in [nil, "ada@example.com", Self.odd] {
             for more in [[:], exposed] {
                 let user = user(text, metadata: .object(more))
-                let json = try expectDocumented(UserPayload(user))
+                let json = try expectDocumented(user)
                 #expect(json["id"] == .string(user.uid.text))
                 #expect(json["email"] == text.map { .string($0) } ?? .null)
                 #expect(json["metadata"] == .object(more))
@@ -65,7 +65,7 @@ struct ResponsePayloadTests {
             }
         }
         let tokens = TokenPair(accessToken: Self.odd, refreshToken: "r", issuedAt: -1, expiresAt: 3600, exposed: [:])
-        #expect(try expectDocumented(TokenResponse(tokens))["expiresIn"] == 3601)
+        #expect(try expectDocumented(tokens)["expiresIn"] == 3601)
     }
 
     private struct Sample: ResponsePayload {
