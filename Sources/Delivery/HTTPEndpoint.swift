@@ -29,9 +29,7 @@ struct HTTPEndpoint: Sendable, Equatable {
 
     /// Creates a POST request with a JSON body; equal values give equal bytes.
     func post(json body: some Encodable) throws -> FetchRequest {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return withLogin(.post(url, json: Array(try encoder.encode(body))))
+        return withLogin(.post(url, json: Array(try JSONEncoder.stable.encode(body))))
     }
 
     func post(form: [String: String]) -> FetchRequest { withLogin(.post(url, form: form)) }

@@ -18,21 +18,37 @@ struct AccountCommand: ParsableCommand {
         @Argument(help: "The account's uid.", transform: UUID.argument)
         var uid: UUID
 
-        /// Runs the body with the account, or with the account that it was merged into.
+        /// Selects the account, or the account that it was merged into, and runs the body.
         ///
         /// - Throws: `ServerError.unknownAccount`.
-        func act(
-            _ installed: InstalledProviders,
-            _ body: (Administration, AccountDossier, Accounts.Application, Backend) async throws -> Void
+        fileprivate func select(
+            _ installed: InstalledProviders, _ body: (SelectedAccount) async throws -> Void
         ) async throws {
             try await options.withBackend(installed) { backend in
                 let administration = Administration(store: backend.store)
                 for application in try await backend.applications(named: application) {
                     guard let dossier = try await administration.dossier(of: uid, in: application) else { continue }
-                    return try await body(administration, dossier, application, backend)
+                    return try await body(
+                        SelectedAccount(
+                            administration: administration, dossier: dossier, application: application,
+                            backend: backend))
                 }
                 throw ServerError.unknownAccount(uid)
             }
+        }
+    }
+
+    fileprivate struct SelectedAccount {
+        let administration: Administration
+        let dossier: AccountDossier
+        let application: Accounts.Application
+        let backend: Backend
+
+        var uid: UUID { dossier.user.uid }
+
+        func setDisabled(_ disabled: Bool) async throws {
+            try await administration.setDisabled(disabled, uid: uid, in: application)
+            print(disabled ? "disabled" : "enabled")
         }
     }
 
@@ -41,11 +57,11 @@ struct AccountCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
-            try await options.act(installed) { _, dossier, application, _ in
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                let payload = DossierPayload(dossier, application: application.name)
-                print(String(decoding: try encoder.encode(payload), as: UTF8.self))
+            try await options.select(installed) { account in
+                let encoder = JSONEncoder.stable
+                encoder.outputFormatting.insert(.prettyPrinted)
+                let json = account.dossier.json(application: account.application.name)
+                print(String(decoding: try encoder.encode(json), as: UTF8.self))
             }
         }
     }
@@ -55,10 +71,7 @@ struct AccountCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
-            try await options.act(installed) { administration, dossier, application, _ in
-                try await administration.setDisabled(true, uid: dossier.user.uid, in: application)
-                print("disabled")
-            }
+            try await options.select(installed) { try await $0.setDisabled(true) }
         }
     }
 
@@ -67,22 +80,19 @@ struct AccountCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
-            try await options.act(installed) { administration, dossier, application, _ in
-                try await administration.setDisabled(false, uid: dossier.user.uid, in: application)
-                print("enabled")
-            }
+            try await options.select(installed) { try await $0.setDisabled(false) }
         }
     }
 
     struct RequirePasswordChange: ServerCommand {
         static let configuration = CommandConfiguration(
-            commandName: "require-password-change",
-            abstract: "Makes the next login ask for a new password.")
+            commandName: "require-password-change", abstract: "Makes the next login ask for a new password.")
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
-            try await options.act(installed) { administration, dossier, application, _ in
-                guard try await administration.requirePasswordChange(uid: dossier.user.uid, in: application) else {
+            try await options.select(installed) { account in
+                let (uid, application) = (account.uid, account.application)
+                guard try await account.administration.requirePasswordChange(uid: uid, in: application) else {
                     throw ServerError.noPassword(options.uid)
                 }
                 print("a new password will be asked for")
@@ -96,8 +106,8 @@ struct AccountCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
-            try await options.act(installed) { administration, dossier, application, _ in
-                print(try await administration.delete(dossier.user.uid, in: application).text)
+            try await options.select(installed) { account in
+                print(try await account.administration.delete(account.uid, in: account.application).text)
             }
         }
     }
@@ -107,63 +117,47 @@ struct AccountCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run(installed: InstalledProviders) async throws {
-            try await options.act(installed) { _, dossier, application, backend in
+            try await options.select(installed) { account in
+                let (uid, application, backend) = (account.uid, account.application, account.backend)
                 let export = AccountExport(store: backend.store, events: backend.audit)
                 let configured = backend.configuration.application(named: application.name)
                 let recipients = configured.map { backend.configuration.recipients(of: $0) } ?? []
-                try await export.begin(of: dossier.user.uid, in: application)
-                try await ExportWriter(export: export, recipients: recipients)
-                    .write(dossier.user.uid, in: application, at: Date()) { bytes in
-                        try FileHandle.standardOutput.write(contentsOf: Data(bytes))
-                    }
+                try await export.begin(of: uid, in: application)
+                try await ExportWriter(export: export, recipients: recipients).write(uid, in: application, at: Date()) {
+                    try FileHandle.standardOutput.write(contentsOf: Data($0))
+                }
             }
         }
     }
 }
 
-/// The output of `gatehouse account show`.
-private struct DossierPayload: Encodable {
-    struct Identity: Encodable {
-        let id: String
-        let provider: String
-        let providerUid: String
-        let email: String?
-        let emailVerified: Bool
-        let createdAt: Timestamp
-        let lastUsedAt: Timestamp?
+extension AccountDossier {
+    /// The output of `gatehouse account show`.
+    fileprivate func json(application: String) -> JSONValue {
+        .members([
+            "uid": .string(user.uid.text), "application": .string(application),
+            "status": purgeAfter != nil ? "deleted" : isDisabled ? "disabled" : "live",
+            "purgeAfter": purgeAfter.map { .time($0) }, "email": user.email.map { .string($0) },
+            "displayName": user.displayName.map { .string($0) }, "isAnonymous": .bool(user.isAnonymous),
+            "metadata": user.metadata, "createdAt": .time(user.createdAt), "updatedAt": .time(user.updatedAt),
+            "identities": .array(identities.map(\.json)), "liveSessions": .integer(Int64(liveSessions)),
+        ])
     }
+}
 
-    let uid: String
-    let application: String
-    let status: String
-    let purgeAfter: Timestamp?
-    let email: String?
-    let displayName: String?
-    let isAnonymous: Bool
-    let metadata: JSONValue
-    let createdAt: Timestamp
-    let updatedAt: Timestamp
-    let identities: [Identity]
-    let liveSessions: Int
-
-    init(_ dossier: AccountDossier, application: String) {
-        let user = dossier.user
-        uid = user.uid.text
-        self.application = application
-        status = dossier.purgeAfter != nil ? "deleted" : dossier.isDisabled ? "disabled" : "live"
-        purgeAfter = dossier.purgeAfter.map { Timestamp($0) }
-        email = user.email
-        displayName = user.displayName
-        isAnonymous = user.isAnonymous
-        metadata = user.metadata
-        createdAt = Timestamp(user.createdAt)
-        updatedAt = Timestamp(user.updatedAt)
-        identities = dossier.identities.map { identity in
-            Identity(
-                id: identity.id.text, provider: identity.provider, providerUid: identity.providerUid,
-                email: identity.email?.value, emailVerified: identity.emailVerified,
-                createdAt: Timestamp(identity.createdAt), lastUsedAt: identity.lastUsedAt.map { Timestamp($0) })
-        }
-        liveSessions = dossier.liveSessions
+extension Identity {
+    fileprivate var json: JSONValue {
+        .members([
+            "id": .string(id.text), "provider": .string(provider), "providerUid": .string(providerUid),
+            "email": email.map { .string($0.value) }, "emailVerified": .bool(emailVerified),
+            "createdAt": .time(createdAt), "lastUsedAt": lastUsedAt.map { .time($0) },
+        ])
     }
+}
+
+extension JSONValue {
+    /// An object with the members that have a value.
+    static func members(_ members: [String: JSONValue?]) -> JSONValue { .object(members.compactMapValues(\.self)) }
+
+    static func time(_ date: Date) -> JSONValue { .string(Timestamp(date).text) }
 }

@@ -63,14 +63,12 @@ struct AuditCommand: ParsableCommand {
         }
 
         private func export(_ id: Application.ID, name: String, from store: any AuditChainStore) async throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             var events: [AuditEvent] = []
             repeat {
                 events = try await store.events(
                     of: id, account: nil, since: since, after: events.last, atMost: Self.page)
                 for event in events {
-                    print(String(decoding: try encoder.encode(AuditLine(event, application: name)), as: UTF8.self))
+                    print(String(decoding: try JSONEncoder.stable.encode(event.json(application: name)), as: UTF8.self))
                 }
             } while events.count == Self.page
         }
@@ -92,25 +90,13 @@ extension AuditReport {
     }
 }
 
-/// An event as `gatehouse audit export` prints it.
-private struct AuditLine: Encodable {
-    let application: String
-    let id: String
-    let at: Timestamp
-    let event: String
-    /// The account's pseudonym.
-    let account: String?
-    /// The session's pseudonym: `auditSession` in the account's export.
-    let session: String?
-    let details: JSONValue
-
-    init(_ event: AuditEvent, application: String) throws {
-        self.application = application
-        id = event.id.text
-        at = Timestamp(event.date)
-        self.event = event.event
-        account = event.account?.hex
-        session = event.session?.text
-        details = try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8))
+extension AuditEvent {
+    /// The event as `gatehouse audit export` prints it; the account and the session are pseudonyms.
+    fileprivate func json(application: String) throws -> JSONValue {
+        .members([
+            "application": .string(application), "id": .string(id.text), "at": .time(date), "event": .string(event),
+            "account": account.map { .string($0.hex) }, "session": session.map { .string($0.text) },
+            "details": try JSONDecoder().decode(JSONValue.self, from: Data(details.utf8)),
+        ])
     }
 }

@@ -43,11 +43,9 @@ struct LedgerFile: ErasureLedger {
         defer { close(descriptor) }
         // The lock is needed because appending is not atomic if replicas share the file over a network.
         guard flock(descriptor, LOCK_EX) == 0 else { throw failure("lock") }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // A newline ends a line that a crash left incomplete.
         let start: [UInt8] = try endsInLine(descriptor) ? [] : [UInt8(ascii: "\n")]
-        var bytes = try (start + Array(encoder.encode(sealed(Line(entry)))) + [UInt8(ascii: "\n")])[...]
+        var bytes = try (start + Array(JSONEncoder.stable.encode(sealed(Line(entry)))) + [UInt8(ascii: "\n")])[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             guard written > 0 else { throw failure("write") }

@@ -111,8 +111,6 @@ public struct TestAuthority: Sendable {
 extension JSONValue {
     /// The value as JSON with sorted members and without escaped slashes, which is also valid YAML.
     var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
+        return (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
     }
 }

@@ -28,9 +28,7 @@ struct OpenAPIDocument: Sendable {
                 "securitySchemes": .object(["bearer": Self.bearer]),
             ]),
         ]
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(JSONValue.object(document)))
+        return Array(try JSONEncoder.stable.encode(JSONValue.object(document)))
     }
 
     /// The tags of all operations, in the order of their first use.

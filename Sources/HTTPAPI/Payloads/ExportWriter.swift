@@ -47,9 +47,7 @@ package struct ExportWriter: Sendable {
     }
 
     fileprivate static func encode(_ value: JSONValue) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
+        return Array(try JSONEncoder.stable.encode(value))
     }
 }
 

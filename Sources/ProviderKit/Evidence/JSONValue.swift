@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Any JSON value (RFC 8259), for values that the server stores without interpreting them.
 public enum JSONValue: Sendable, Hashable, Codable {
     /// `null`.
@@ -63,5 +65,14 @@ public enum JSONValue: Sendable, Hashable, Codable {
         case (.object(let one), .object(let other)): one == other
         default: false
         }
+    }
+}
+
+extension JSONEncoder {
+    /// An encoder that encodes equal values as equal bytes, with sorted keys and without escaped slashes.
+    package static var stable: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 }

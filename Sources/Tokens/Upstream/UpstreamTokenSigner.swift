@@ -17,8 +17,7 @@ package struct UpstreamTokenSigner: TokenSigning {
         guard key.contains("-----BEGIN PRIVATE KEY-----"),
             let signingKey = try? P256.Signing.PrivateKey(pemRepresentation: key)
         else { throw UnreadableKeys(reason: "are not a P-256 private key in PEM (PKCS #8)") }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONEncoder.stable
         let header = Base64URL.encode(try encoder.encode(Header(kid: keyID)))
         let input = "\(header).\(Base64URL.encode(try encoder.encode(claims)))"
         let signature = try signingKey.signature(for: Data(input.utf8))
