@@ -29,7 +29,7 @@ struct HTTPEndpoint: Sendable, Equatable {
 
     /// Creates a POST request with a JSON body; equal values give equal bytes.
     func post(json body: some Encodable) throws -> FetchRequest {
-        return withLogin(.post(url, json: Array(try JSONEncoder.stable.encode(body))))
+        withLogin(.post(url, json: Array(try JSONEncoder.stable.encode(body))))
     }
 
     func post(form: [String: String]) -> FetchRequest { withLogin(.post(url, form: form)) }

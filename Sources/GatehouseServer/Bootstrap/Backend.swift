@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Delivery
 internal import Foundation
+internal import HTTPAPI
 package import Logging
 internal import Migrations
 internal import Outbound
@@ -24,8 +25,8 @@ package struct Backend {
     let store: SQLStore
     let audit: AuditTable
     let auditMAC: AuditMAC
-    /// The longest lifetime of an access token, updated when the applications are reloaded.
-    let accessLifetime: LongestAccessLifetime
+    /// The longest lifetime of an access token in any application since the process started.
+    let accessLifetime: Current<Duration>
     /// The configured webhooks, updated when they are reloaded.
     let webhooks: CurrentWebhooks
     /// The HTTP client for deliveries, which is separate from the providers' network so that neither delays the other.
@@ -76,7 +77,7 @@ package struct Backend {
         case .current: guard try await migrator.isCurrent() else { throw ServerError.migrationsMissing }
         }
         let rootKey = try await RootKey.open(RootKeyTable(database: database), with: MasterKeys(configuration.secrets))
-        let accessLifetime = LongestAccessLifetime(configuration)
+        let accessLifetime = Current(configuration.longestAccessLifetime)
         self.configuration = configuration
         self.logger = logger
         self.database = database
@@ -121,5 +122,59 @@ extension Configuration.Database {
 extension MasterKeys {
     init(_ secrets: Configuration.Secrets) throws {
         try self.init(current: secrets.masterKey.value, previous: secrets.previousMasterKeys.map(\.value))
+    }
+}
+
+extension Backend {
+    /// The applications of a configuration as they are served, with their numbers and signing keys.
+    func site(of configuration: Configuration) async throws -> Site {
+        let applications = try await applications(of: configuration)
+        for application in applications {
+            try await keys.prepare(application)
+            for provider in application.providers.idle {
+                logger.warning(
+                    "this version has no way to sign in with a configured provider",
+                    metadata: ["application": "\(application.name)", "provider": "\(provider.name)"])
+            }
+        }
+        let hosts = configuration.applications.flatMap { application in
+            application.hosts.map { ($0, application.name) }
+        }
+        let proxies = configuration.server.trustedProxies
+        return Site(
+            applications: Dictionary(
+                uniqueKeysWithValues: zip(applications, configuration.applications).map { application, configured in
+                    let served = ServedApplication(
+                        application: application, origins: Set(configured.origins),
+                        recipients: configuration.recipients(of: configured))
+                    return (application.name, served)
+                }),
+            hosts: Dictionary(hosts) { first, _ in first },
+            defaultApplication: configuration.defaultApplication ?? "",
+            ownOrigin: configuration.server.ownOrigin,
+            isDevelopment: configuration.server.development,
+            endsTLS: configuration.server.tls != nil,
+            isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
+    }
+
+    var outbox: OutboxTable { OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals()) }
+
+    func events(_ scope: DeliveryScope = .all) -> WebhookDeliveriesTable {
+        WebhookDeliveriesTable(database: database, scope: scope, arrivals: channel.outboxArrivals())
+    }
+
+    /// The logger for libraries, whose notices are of no interest to an administrator.
+    var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = .warning
+        return logger
+    }
+}
+
+extension Configuration.Server {
+    /// Scheme, host and port of the public URL.
+    fileprivate var ownOrigin: String {
+        guard let start = publicURL.range(of: "://")?.upperBound else { return publicURL }
+        return publicURL[..<(publicURL[start...].firstIndex(of: "/") ?? publicURL.endIndex)].lowercased()
     }
 }

@@ -56,13 +56,13 @@ extension RunningServer {
                 every: .seconds(1), startsWithPause: false, failure: "Erasures wait", logger: backend.logger
             ) { [purge = backend.purge, scopes] in
                 // Erases batches without a pause until none is due.
-                while case let outcomes = try await purge.eraseBatch(of: scopes.all), !outcomes.isEmpty {
+                while case let outcomes = try await purge.eraseBatch(of: scopes.value), !outcomes.isEmpty {
                     for outcome in outcomes { log.report(outcome) }
                 }
             },
             RepeatedService(every: scopes.pause, failure: "Idle guests stay for now", logger: backend.logger) {
                 [purge = backend.purge, scopes] in
-                for scope in scopes.all { log.reportGuests(try await purge.deleteIdleGuests(of: scope), of: scope) }
+                for scope in scopes.value { log.reportGuests(try await purge.deleteIdleGuests(of: scope), of: scope) }
             },
         ]
     }
@@ -115,27 +115,6 @@ extension RunningServer {
             RepeatedService(
                 every: .seconds(5), startsWithPause: false, failure: "The backlog can't be read for now", logger: logger
             ) { [backlog] in backlog.replace(with: try await waiting.look()) },
-        ]
-    }
-}
-
-/// The last known backlog of the queues, for the metrics page.
-final class CurrentBacklog: Sendable {
-    private let last = Mutex(Backlog())
-
-    func replace(with backlog: Backlog) { last.withLock { $0 = backlog } }
-
-    var gauges: [MetricsPage.Gauge] {
-        [
-            .init("audit_unsealed_events", help: "Events of the audit that nothing has sealed yet.") {
-                Double(self.last.withLock(\.unsealedEvents))
-            },
-            .init("erasures_due", help: "Accounts whose grace period is over.") {
-                Double(self.last.withLock(\.dueErasures))
-            },
-            .init("erasures_waiting", help: "Due erasures that wait for webhooks or providers.") {
-                Double(self.last.withLock(\.waitingErasures))
-            },
         ]
     }
 }
@@ -206,5 +185,42 @@ private struct ReplicaService: Service {
             }
         }
         backend.channel.stop()
+    }
+}
+
+/// Logs the first of consecutive failures of repeated work, and the next success.
+final class FailureLog: Sendable {
+    private let message: Logger.Message
+    private let logger: Logger
+    private let isFailing = Mutex(false)
+
+    /// `message` is logged at the first of consecutive failures.
+    init(_ message: Logger.Message, logger: Logger) {
+        self.message = message
+        self.logger = logger
+    }
+
+    /// Runs the work, and logs if it starts to fail or succeeds again.
+    ///
+    /// - Returns: `nil` if the work failed.
+    @discardableResult
+    func watch<Result>(_ body: () async throws -> Result) async -> Result? {
+        do {
+            let result = try await body()
+            if replace(with: false) { logger.notice("It works again", metadata: ["failure": "\(message)"]) }
+            return result
+        } catch {
+            guard !Task.isCancelled, !replace(with: true) else { return nil }
+            logger.warning(message, metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Stores the state and returns the previous one.
+    private func replace(with isFailing: Bool) -> Bool {
+        self.isFailing.withLock { state in
+            defer { state = isFailing }
+            return state
+        }
     }
 }

@@ -14,26 +14,48 @@ extension MetricsPage.Gauge {
             outbox: QueueWorker<MessageHandler>, webhooks: QueueWorker<EventHandler>,
             revocations: QueueWorker<RevocationHandler>
         ),
-        backlog: CurrentBacklog, upstreams: any ProviderPortsSource
+        backlog: Current<Backlog>, upstreams: any ProviderPortsSource
     ) -> [MetricsPage.Gauge] {
-        database(backend)
-            + Self.hashing { hashing.statistics }
-            + outcomes(
-                of: { workers.outbox.statistics }, sent: ("messages_sent_total", "Messages that a relay took."),
-                failed: ("messages_failed_total", "Attempts to send that will be repeated."),
-                givenUp: ("messages_given_up_total", "Messages that will not be tried again."))
-            + outcomes(
-                of: { workers.webhooks.statistics },
-                sent: ("events_acknowledged_total", "Account events that a webhook acknowledged."),
-                failed: ("events_failed_total", "Attempts to post an event that will be repeated."),
-                givenUp: ("events_given_up_total", "Events that will not be posted again."))
-            + outcomes(
-                of: { workers.revocations.statistics },
-                sent: ("tokens_revoked_total", "Tokens given back to the services they came from."),
-                failed: ("tokens_failed_total", "Attempts to give tokens back that will be repeated."),
-                givenUp: ("tokens_given_up_total", "Tokens that will not be given back any more."))
-            + backlog.gauges
+        database(backend) + Self.hashing { hashing.statistics }
+            + values(
+                of: { workers.outbox.statistics }, type: "counter",
+                [
+                    ("messages_sent_total", "Messages that a relay took.", \.sent),
+                    ("messages_failed_total", "Attempts to send that will be repeated.", \.failed),
+                    ("messages_given_up_total", "Messages that will not be tried again.", \.givenUp),
+                ])
+            + values(
+                of: { workers.webhooks.statistics }, type: "counter",
+                [
+                    ("events_acknowledged_total", "Account events that a webhook acknowledged.", \.sent),
+                    ("events_failed_total", "Attempts to post an event that will be repeated.", \.failed),
+                    ("events_given_up_total", "Events that will not be posted again.", \.givenUp),
+                ])
+            + values(
+                of: { workers.revocations.statistics }, type: "counter",
+                [
+                    ("tokens_revoked_total", "Tokens given back to the services they came from.", \.sent),
+                    ("tokens_failed_total", "Attempts to give tokens back that will be repeated.", \.failed),
+                    ("tokens_given_up_total", "Tokens that will not be given back any more.", \.givenUp),
+                ])
+            + values(
+                of: { backlog.value },
+                [
+                    ("audit_unsealed_events", "Events of the audit that nothing has sealed yet.", \.unsealedEvents),
+                    ("erasures_due", "Accounts whose grace period is over.", \.dueErasures),
+                    ("erasures_waiting", "Due erasures that wait for webhooks or providers.", \.waitingErasures),
+                ])
             + self.upstreams { upstreams.statistics }
+    }
+
+    /// Metrics that are members of one value.
+    private static func values<Statistics>(
+        of statistics: @escaping @Sendable () -> Statistics, type: String = "gauge",
+        _ metrics: [(name: String, help: String, value: any KeyPath<Statistics, Int> & Sendable)]
+    ) -> [MetricsPage.Gauge] {
+        metrics.map { name, help, value in
+            .init(name, type: type, help: help) { Double(statistics()[keyPath: value]) }
+        }
     }
 
     private static func database(_ backend: Backend) -> [MetricsPage.Gauge] {
@@ -55,19 +77,6 @@ extension MetricsPage.Gauge {
                 "replica_channel_current",
                 help: "1 while notifications of other replicas arrive; otherwise each bearer's session is looked up."
             ) { channel.isCurrent ? 1 : 0 },
-        ]
-    }
-
-    private typealias Counter = (name: String, help: String)
-
-    /// The counters of a queue worker.
-    private static func outcomes(
-        of statistics: @escaping @Sendable () -> DeliveryStatistics, sent: Counter, failed: Counter, givenUp: Counter
-    ) -> [MetricsPage.Gauge] {
-        [
-            .init(sent.name, type: "counter", help: sent.help) { Double(statistics().sent) },
-            .init(failed.name, type: "counter", help: failed.help) { Double(statistics().failed) },
-            .init(givenUp.name, type: "counter", help: givenUp.help) { Double(statistics().givenUp) },
         ]
     }
 

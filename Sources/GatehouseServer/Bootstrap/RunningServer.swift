@@ -22,8 +22,8 @@ struct RunningServer {
     let worker: QueueWorker<MessageHandler>
     let webhookWorker: QueueWorker<EventHandler>
     let revocationWorker: QueueWorker<RevocationHandler>
-    let scopes: CurrentScopes
-    let backlog = CurrentBacklog()
+    let scopes: Current<[ErasureScope]>
+    let backlog = Current(Backlog())
     let hashing = HashingPool()
     let hasher: PasswordHasher
     /// The distribution of parameters among the stored password hashes.
@@ -51,7 +51,7 @@ struct RunningServer {
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),
             composer: try configuration.delivery.composer())
-        scopes = CurrentScopes(try await backend.scopes(of: configuration))
+        scopes = Current(try await backend.scopes(of: configuration))
         worker = QueueWorker(MessageHandler(queue: backend.outbox, delivery: delivery), logger: backend.logger)
         webhookWorker = QueueWorker(
             EventHandler(queue: backend.events(), webhooks: backend.webhooks, by: backend.posting),
@@ -59,7 +59,7 @@ struct RunningServer {
         revocationWorker = QueueWorker(
             RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         site = LiveSite(try await backend.site(of: configuration))
-        try await backend.replayLedgers(of: scopes.all)
+        try await backend.replayLedgers(of: scopes.value)
         ports.report(to: backend.logger)
         let workers = (worker, webhookWorker, revocationWorker)
         api = HTTPAPI(
@@ -86,7 +86,7 @@ struct RunningServer {
             configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)
-                backend.noteMissingLedgers(of: scopes.all)
+                backend.noteMissingLedgers(of: scopes.value)
                 noteTextBudget()
                 ready.finish()
             },
@@ -126,7 +126,8 @@ struct RunningServer {
     /// Applies the changed sections of a reloaded configuration.
     func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
         if sections.contains(.applications) {
-            backend.accessLifetime.raise(to: configuration)
+            // It never falls, because tokens issued earlier stay valid for their own lifetime.
+            backend.accessLifetime.update { $0 = max($0, configuration.longestAccessLifetime) }
             let changed = try await backend.scopes(of: configuration)
             try await backend.replayLedgers(of: changed)
             scopes.replace(with: changed)

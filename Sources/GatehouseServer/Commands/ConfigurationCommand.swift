@@ -30,6 +30,6 @@ struct PrivacyRecordCommand: ServerCommand {
 
     func run(installed: InstalledProviders) throws {
         let (_, configuration) = try options.load(installed: installed)
-        print(PrivacyRecord(configuration).markdown, terminator: "")
+        print(PrivacyRecord(configuration: configuration).markdown, terminator: "")
     }
 }

@@ -5,6 +5,7 @@ internal import Foundation
 internal import Logging
 internal import ServiceLifecycle
 internal import Storage
+internal import Synchronization
 internal import UnixSignals
 
 /// `gatehouse purge`: runs the erasures that the server's scheduler would run.
@@ -45,7 +46,7 @@ private struct PurgeRun: Sendable {
     let backend: Backend
     let scopes: [ErasureScope]
     /// The accounts whose events this run delivers.
-    let accounts = PurgedAccounts()
+    let accounts = Current<Set<UUID>>([])
 
     private var purge: Purge { backend.purge }
 
@@ -57,7 +58,7 @@ private struct PurgeRun: Sendable {
 
     func erase(_ uid: UUID) async throws {
         let (erasure, scope) = try await find(uid)
-        accounts.insert([erasure.uid])
+        accounts.update { $0.insert(erasure.uid) }
         try await purge.begin(of: erasure.uid, in: scope.application)
         var progress = try await purge.erase(erasure, in: scope)
         if case .waiting = progress {
@@ -104,10 +105,10 @@ private struct PurgeRun: Sendable {
         for scope in scopes {
             let application = scope.application.id
             try await purge.begin(in: scope.application)
-            accounts.insert(try await backend.store.retryUnacknowledged(application: application))
+            let unacknowledged = try await backend.store.retryUnacknowledged(application: application)
             _ = try await purge.deleteIdleGuests(of: scope)
             let due = try await backend.store.dueErasures(of: application)
-            accounts.insert(due.map(\.uid))
+            accounts.update { $0.formUnion(unacknowledged + due.map(\.uid)) }
             let waiting = try await erase(due, of: scope)
             try await retry(waiting)
             for erasure in try await erase(waiting, of: scope) { print(try await line(about: erasure, of: scope)) }
@@ -171,7 +172,7 @@ private struct PurgeRun: Sendable {
     /// Waits until each due event about the erased accounts has been tried.
     private func awaitDeliveries(of scope: ErasureScope) async throws {
         try await poll {
-            try await backend.store.hasDueDeliveries(about: Array(accounts.uids), application: scope.application.id)
+            try await backend.store.hasDueDeliveries(about: Array(accounts.value), application: scope.application.id)
         }
     }
 
@@ -187,11 +188,11 @@ private struct PurgeRun: Sendable {
         silent.logLevel = .critical
         let webhooks = QueueWorker(
             EventHandler(
-                queue: backend.events(.accounts { accounts.uids }), webhooks: backend.webhooks, by: backend.posting),
+                queue: backend.events(.accounts { accounts.value }), webhooks: backend.webhooks, by: backend.posting),
             logger: silent)
         let revocations = QueueWorker(
             RevocationHandler(
-                queue: backend.revocationQueue(.accounts { accounts.uids }), providers: CurrentScopes(scopes)),
+                queue: backend.revocationQueue(.accounts { accounts.value }), providers: Current(scopes)),
             logger: silent)
         let work = CommandWork(body)
         backend.channel.start()
@@ -207,4 +208,29 @@ private struct PurgeRun: Sendable {
         ).run()
         try work.result()
     }
+}
+
+/// Runs the work of a command as a service beside the queue workers.
+///
+/// When the work ends, the workers finish their current deliveries.
+private final class CommandWork: Service {
+    private let body: @Sendable () async throws -> Void
+    private let outcome = Mutex<Result<Void, any Error>>(.failure(ServerError.interrupted))
+
+    init(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
+
+    /// Runs the body and cancels it on a shutdown signal.
+    func run() async {
+        let result: Result<Void, any Error> = await cancelWhenGracefulShutdown {
+            do {
+                return .success(try await self.body())
+            } catch {
+                return .failure(Task.isCancelled ? ServerError.interrupted : error)
+            }
+        }
+        outcome.withLock { $0 = result }
+    }
+
+    /// - Throws: The body's error, or `ServerError.interrupted` if a signal ended it.
+    func result() throws { try outcome.withLock { $0 }.get() }
 }

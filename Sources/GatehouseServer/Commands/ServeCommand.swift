@@ -24,7 +24,7 @@ struct ServeCommand: ServerCommand {
                 of: configuration, path: path, environment: ProcessInfo.processInfo.environment,
                 installed: installed, logger: logger, takeOver: server.take(over:sections:))
             let host = configuration.server.host
-            try await server.run(reload: ConfigurationWatcher(reload)) { port in
+            try await server.run(reload: ConfigurationWatcher(reload: reload)) { port in
                 logger.notice("serving", metadata: ["host": "\(host)", "port": "\(port)"])
             }
             logger.notice("stopped")

@@ -6,9 +6,7 @@ internal import Passwords
 ///
 /// Angle brackets mark information that only the controller has.
 struct PrivacyRecord {
-    private let configuration: Configuration
-
-    init(_ configuration: Configuration) { self.configuration = configuration }
+    let configuration: Configuration
 
     var markdown: String {
         ([heading] + configuration.applications.map(section) + [security]).joined(separator: "\n\n") + "\n"

@@ -47,7 +47,7 @@ package struct ExportWriter: Sendable {
     }
 
     fileprivate static func encode(_ value: JSONValue) throws -> [UInt8] {
-        return Array(try JSONEncoder.stable.encode(value))
+        Array(try JSONEncoder.stable.encode(value))
     }
 }
 

@@ -11,13 +11,4 @@ package struct UpstreamStatistics: Sendable, Equatable {
     /// The number of failed requests, including those with a status of 500 or above and those refused before they were
     /// sent.
     package let failures: Int
-
-    package init(application: String, provider: String, isUp: Bool, lastSuccess: Date?, successes: Int, failures: Int) {
-        self.application = application
-        self.provider = provider
-        self.isUp = isUp
-        self.lastSuccess = lastSuccess
-        self.successes = successes
-        self.failures = failures
-    }
 }

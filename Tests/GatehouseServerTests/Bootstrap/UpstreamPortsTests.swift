@@ -1,11 +1,11 @@
 import Foundation
 import HTTPAPI
-import Outbound
 import ProviderKit
 import Testing
 import Tokens
 
 @testable import GatehouseServer
+@testable import Outbound
 
 struct UpstreamPortsTests {
     private let owner = PortsOwner(application: "demo", provider: "apple")

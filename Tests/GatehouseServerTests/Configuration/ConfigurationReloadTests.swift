@@ -175,7 +175,7 @@ struct ConfigurationReloadTests {
 
     @Test func `the watcher polls at each tick until it is told to stop`() async throws {
         let clock = SteppingClock()
-        let watcher = ConfigurationWatcher(try reload(), clock: clock)
+        let watcher = ConfigurationWatcher(reload: try reload(), clock: clock)
         async let running: Void = watcher.run()
         try directory.write(Self.file(audience: "other"))
         await clock.tick()

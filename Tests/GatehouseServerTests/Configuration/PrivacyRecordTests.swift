@@ -9,7 +9,7 @@ import Testing
 struct PrivacyRecordTests {
     private func record() throws -> String {
         let sample = try ContractSampleTests()
-        return PrivacyRecord(sample.configuration).markdown
+        return PrivacyRecord(configuration: sample.configuration).markdown
     }
 
     private func expect(_ record: String, has lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {

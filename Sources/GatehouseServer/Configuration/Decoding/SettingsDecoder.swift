@@ -93,9 +93,7 @@ private struct KeyedSettings<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 private struct ListedSettings: UnkeyedDecodingContainer {
     let decoder: SettingsDecoder
-    private(set) var currentIndex = 0
-
-    init(decoder: SettingsDecoder) { self.decoder = decoder }
+    var currentIndex = 0
     var codingPath: [any CodingKey] { decoder.codingPath }
     var count: Int? { decoder.node.items.count }
     var isAtEnd: Bool { currentIndex >= decoder.node.items.count }

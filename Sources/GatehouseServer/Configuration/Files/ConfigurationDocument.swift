@@ -27,8 +27,6 @@ struct ConfigurationDocument {
         return nil
     }
 
-    private init(reader: SettingsReader) { self.reader = reader }
-
     private mutating func node(_ node: Node, at place: Place, depth: Int) -> ConfigurationNode? {
         guard depth <= Self.maximumDepth else {
             reader.report("nested more than \(Self.maximumDepth) levels deep", at: place)

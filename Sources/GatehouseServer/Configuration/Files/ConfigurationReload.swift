@@ -103,18 +103,9 @@ extension Logger.MetadataValue {
 /// Polling detects changes that file system notifications miss: on network volumes, behind symbolic links, and of files
 /// that were missing.
 package struct ConfigurationWatcher: Service {
-    private let reload: ConfigurationReload
-    private let interval: Duration
-    private let clock: any Clock<Duration>
-
-    package init(
-        _ reload: ConfigurationReload, every interval: Duration = .seconds(1),
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.reload = reload
-        self.interval = interval
-        self.clock = clock
-    }
+    let reload: ConfigurationReload
+    var interval: Duration = .seconds(1)
+    var clock: any Clock<Duration> = ContinuousClock()
 
     /// Polls until shutdown, and finishes the current poll.
     package func run() async throws {

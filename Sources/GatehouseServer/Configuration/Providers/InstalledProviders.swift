@@ -37,11 +37,6 @@ package struct PortsOwner: Sendable, Hashable {
     package let application: String
     /// The provider's configured name.
     package let provider: String
-
-    package init(application: String, provider: String) {
-        self.application = application
-        self.provider = provider
-    }
 }
 
 /// A source that returns the same ports for every provider, for tests and for commands that only read the
