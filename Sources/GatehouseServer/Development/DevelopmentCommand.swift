@@ -50,3 +50,57 @@ struct DevelopmentCommand: ServerCommand {
         }
     }
 }
+
+/// The text that `gatehouse dev` prints once it serves: addresses, and example commands.
+struct Banner {
+    let port: Int
+    let directory: String
+    /// The path of the file with the key that signs custom tokens.
+    let tokenKey: String
+
+    var text: String {
+        let api = "http://127.0.0.1:\(port)/api/v1/auth"
+        return """
+
+            Gatehouse serves the application demo on http://127.0.0.1:\(port)
+              messages   http://127.0.0.1:\(port)/dev/inbox
+              the API    http://127.0.0.1:\(port)/openapi.json
+              database   \(directory)/postgres (delete \(directory) to start afresh)
+
+            A first session; paste line by line:
+
+              SESSION=$(curl -s -X POST \(api)/anonymous); echo "$SESSION"
+
+              SESSION=$(curl -s -X POST \(api)/refresh -H 'Content-Type: application/json' \
+            -d "{\\"refreshToken\\":\\"$(\(field("refreshToken")))\\"}"); echo "$SESSION"
+
+              curl -i -X DELETE \(api)/account -H "Authorization: Bearer $(\(field("accessToken")))"
+
+            Sign in as ada of a system of your own: sign a token, good once and for five minutes, and present it:
+
+              \(signing)
+
+              curl -s \(api)/custom -H 'Content-Type: application/json' -d "{\\"token\\":\\"$TOKEN\\"}"
+
+            Sign in with a number that a mobile operator's gateway has written into the request:
+
+              curl -s -X POST \(api)/mobile-network -H 'X-MSISDN: 33612345678'
+
+            Ctrl-C stops the server and its database.
+
+            """
+    }
+
+    /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.
+    private func field(_ name: String) -> String { #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"# }
+
+    /// A shell line that creates and signs a token with `openssl` only.
+    private var signing: String {
+        let file = "'" + tokenKey.replacing("'", with: #"'\''"#) + "'"
+        let claims = #"{"iss":"demo","aud":"demo","sub":"ada","iat":%d,"exp":%d,"jti":"%s"}"#
+        return #"b64() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }; "#
+            + #"TOKEN=$(printf '{"alg":"RS256"}' | b64).$(printf '\#(claims)' "#
+            + #"$(date +%s) $(($(date +%s) + 300)) $(openssl rand -hex 16) | b64); "#
+            + #"TOKEN=$TOKEN.$(printf %s "$TOKEN" | openssl dgst -sha256 -sign \#(file) | b64); echo "$TOKEN""#
+    }
+}
