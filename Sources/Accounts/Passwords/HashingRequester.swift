@@ -1,14 +1,14 @@
 /// The client and the subject of a hashing request, by which the queue shares its places fairly.
 package struct HashingRequester: Sendable {
-    /// The subscriber network that limits apply to.
+    /// The client's network, an IPv4 address or an IPv6 /64, which the rate limits count by.
     package let network: String
-    /// The block that contains the network; one attacker may have thousands of networks in a block.
+    /// The /24 or /48 around the network; one attacker may have thousands of networks in a block.
     package let block: String
-    /// The subject whose password is hashed; `nil` while unknown.
+    /// The subject whose password is hashed; `nil` if it is not known yet.
     package let subject: AttemptKey?
-    /// The application of the subject; `nil` while the subject is unknown.
+    /// The application of the subject; `nil` if the subject is not known yet.
     package let application: Application.ID?
-    /// The client's connection, to cancel the wait on a disconnect; `nil` if disconnects are not observed.
+    /// The client's connection: if it closes, the wait is cancelled; `nil` if disconnects are not observed.
     package let connection: ClientConnection?
 
     /// Creates a requester; without a block, the network is its own block.

@@ -140,13 +140,13 @@ extension AccountDossier {
             "purgeAfter": purgeAfter.map { .time($0) }, "email": user.email.map { .string($0) },
             "displayName": user.displayName.map { .string($0) }, "isAnonymous": .bool(user.isAnonymous),
             "metadata": user.metadata, "createdAt": .time(user.createdAt), "updatedAt": .time(user.updatedAt),
-            "identities": .array(identities.map(\.json)), "liveSessions": .integer(Int64(liveSessions)),
+            "identities": .array(identities.map(\.summary)), "liveSessions": .integer(Int64(liveSessions)),
         ])
     }
 }
 
 extension Identity {
-    fileprivate var json: JSONValue {
+    fileprivate var summary: JSONValue {
         .members([
             "id": .string(id.text), "provider": .string(provider), "providerUid": .string(providerUid),
             "email": email.map { .string($0.value) }, "emailVerified": .bool(emailVerified),

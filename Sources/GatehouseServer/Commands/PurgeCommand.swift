@@ -106,9 +106,10 @@ private struct PurgeRun: Sendable {
             let application = scope.application.id
             try await purge.begin(in: scope.application)
             let unacknowledged = try await backend.store.retryUnacknowledged(application: application)
+            accounts.update { $0.formUnion(unacknowledged) }
             _ = try await purge.deleteIdleGuests(of: scope)
             let due = try await backend.store.dueErasures(of: application)
-            accounts.update { $0.formUnion(unacknowledged + due.map(\.uid)) }
+            accounts.update { $0.formUnion(due.map(\.uid)) }
             let waiting = try await erase(due, of: scope)
             try await retry(waiting)
             for erasure in try await erase(waiting, of: scope) { print(try await line(about: erasure, of: scope)) }

@@ -1,5 +1,6 @@
 import Accounts
 import Delivery
+import Foundation
 import GatehouseServer
 import ProviderKit
 import Testing
@@ -49,6 +50,20 @@ struct ConfigurationExpansionTests {
         #expect(configuration.secrets.masterKey.value == Fixture.masterKey)
         #expect(configuration.sources.map(\.path) == [path, "\(directory.path)/master.key"])
         #expect(configuration.applications.first?.audience == "file:master.key", "no secret, so no file")
+    }
+
+    @Test func `templates are found if the path of the configuration is relative`() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/mails/en", withIntermediateDirectories: true)
+        try directory.write("Changed", to: "mails/en/passwordChanged.subject")
+        try directory.write(Fixture.top("delivery: { templates: mails }"))
+        let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+        let relative = String(repeating: "../", count: depth) + directory.path.dropFirst()
+        let configuration = try Configuration.load(
+            path: relative + "/gatehouse.yaml", environment: [:], installed: InstalledProviders([]))
+        #expect(configuration.sources.map(\.path).last == relative + "/mails/en/passwordChanged.subject")
+        #expect(configuration.delivery.templates != nil)
     }
 
     @Test func `nothing outside the file is looked at for a provider that is off`() {

@@ -131,9 +131,9 @@ extension Form {
         guard !path.isEmpty, FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory),
             isDirectory.boolValue
         else { return nil }
-        let entries = try TemplateOverrides.paths(in: directory).map { path in
-            guard let content = reader.content(ofFile: "\(directory)/\(path)", at: node.place) else { throw Reported() }
-            return ConfigurationNode.Entry(key: path, value: node.with(.scalar(content)))
+        let entries = try TemplateOverrides.paths(in: directory).map { template in
+            guard let content = reader.content(ofFile: "\(path)/\(template)", at: node.place) else { throw Reported() }
+            return ConfigurationNode.Entry(key: template, value: node.with(.scalar(content)))
         }
         let templates = node.with(.table(entries))
         _ = try MessageComposer(overrides: TemplateOverrides(from: SettingsDecoder(templates)))
