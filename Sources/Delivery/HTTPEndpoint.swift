@@ -9,7 +9,6 @@ struct HTTPEndpoint: Sendable, Equatable {
     private let headers: [String: String]
 
     /// Parses a URL, whose user and password are percent-encoded.
-    ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     init(_ text: String, field: String) throws(DeliveryError) {
         func refusal(_ reason: String) -> DeliveryError { .invalidSetting(field: field, reason: reason) }
@@ -43,7 +42,6 @@ struct HTTPEndpoint: Sendable, Equatable {
 
 extension HTTPPosting {
     /// Sends the request and returns if the response's status reports success.
-    ///
     /// - Throws: `DeliveryError`, `CancellationError`.
     func deliver(_ request: FetchRequest, within deadline: Duration) async throws {
         let status: Int

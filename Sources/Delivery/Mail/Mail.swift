@@ -27,7 +27,6 @@ package protocol MessageTransport: Sendable {
     /// Sends the mail, and returns once the next hop has taken responsibility for it.
     ///
     /// On cancellation it returns without waiting. The same mail may be sent again, with the same `id`.
-    ///
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as transient.
     func send(_ mail: Mail) async throws
 }

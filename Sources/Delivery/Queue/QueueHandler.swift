@@ -15,7 +15,6 @@ package protocol QueueHandler: Sendable {
     var lanes: [Entry.Lane] { get }
 
     /// Makes one attempt to deliver an entry.
-    ///
     /// - Returns: `false` if the entry is complete without being sent; it is then not counted as sent.
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as a lost connection.
     func deliver(_ entry: Entry, at now: Date) async throws -> Bool
@@ -25,9 +24,7 @@ package protocol QueueHandler: Sendable {
     func metadata(of entry: Entry) -> Logger.Metadata
 }
 
-extension QueueHandler {
-    package func sweep() async throws -> Int { 0 }
-}
+extension QueueHandler { package func sweep() async throws -> Int { 0 } }
 
 package struct QueueSettings: Sendable {
     /// The largest number of entries of each lane that are delivered at the same time.

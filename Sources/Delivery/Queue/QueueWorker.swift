@@ -182,7 +182,6 @@ extension QueueWorker {
     }
 
     /// Delivers within the time limit of an attempt.
-    ///
     /// - Throws: `DeliveryError.unreachable(.timeout)` after it.
     private func withinAnAttempt(_ deliver: @escaping @Sendable () async throws -> Bool) async throws -> Bool {
         try await withThrowingTaskGroup { group in

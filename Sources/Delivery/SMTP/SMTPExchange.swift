@@ -11,7 +11,6 @@ struct SMTPExchange: Sendable {
     let content: [UInt8]
 
     /// Sends the mail, and blocks the calling thread until the transfer ends.
-    ///
     /// - Parameter isAbandoned: called about once a second.
     /// - Throws: `DeliveryError` or `CancellationError`.
     func perform(isAbandoned: () -> Bool) throws {
@@ -158,6 +157,4 @@ enum Curl {
     }
 }
 
-extension Duration {
-    var milliseconds: Int { Int(clamping: Int64((self / .milliseconds(1)).rounded(.up))) }
-}
+extension Duration { var milliseconds: Int { Int(clamping: Int64((self / .milliseconds(1)).rounded(.up))) } }

@@ -21,7 +21,6 @@ package struct SMTPServer: Sendable, Equatable {
     /// Parses the URL, whose user and password are percent-encoded.
     ///
     /// `starttls` defaults to `required` if there is a login, and to `optional` otherwise.
-    ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     package init(url text: String, field: String = "delivery.email.smtp") throws(DeliveryError) {
         func refusal(_ reason: String) -> DeliveryError { .invalidSetting(field: field, reason: reason) }

@@ -39,7 +39,6 @@ package struct TemplateOverrides: Sendable, Equatable {
     private init() {}
 
     /// Reads the contents of files, by their paths in the directory.
-    ///
     /// - Throws: `DeliveryError.invalidSetting` for a file in a language's folder that is not part of a template, or
     ///   for a template that lacks its code or link.
     package init(files: [String: String]) throws(DeliveryError) {

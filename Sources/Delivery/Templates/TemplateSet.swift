@@ -11,7 +11,6 @@ struct TemplateSet: Sendable {
     private let library: MustacheLibrary
 
     /// Parses the templates of every language in the layers; later layers replace parts of earlier ones.
-    ///
     /// - Returns: the sets by language tag in lower case.
     /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if parts of a message are missing.
     static func sets(_ layers: [TemplateLayer]) throws(DeliveryError) -> [String: TemplateSet] {

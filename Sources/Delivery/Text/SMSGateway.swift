@@ -22,7 +22,6 @@ package struct SMSGateway: Sendable, Equatable {
     private let form: Form
 
     /// Parses the URL, whose user and password are percent-encoded.
-    ///
     /// - Throws: `DeliveryError.invalidSetting`, which never repeats the URL.
     package init(url: String, form: Form, field: String = "delivery.sms.url") throws(DeliveryError) {
         endpoint = try HTTPEndpoint(url, field: field)
@@ -60,7 +59,6 @@ package protocol TextTransport: Sendable {
     /// Sends the message, and returns once the gateway has taken responsibility for it.
     ///
     /// On cancellation it returns without waiting. The same message may be sent again, with the same `id`.
-    ///
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as transient.
     func send(_ message: TextMessage) async throws
 }

@@ -201,7 +201,6 @@ final class FailureLog: Sendable {
     }
 
     /// Runs the work, and logs if it starts to fail or succeeds again.
-    ///
     /// - Returns: `nil` if the work failed.
     @discardableResult
     func watch<Result>(_ body: () async throws -> Result) async -> Result? {

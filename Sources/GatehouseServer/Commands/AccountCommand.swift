@@ -19,7 +19,6 @@ struct AccountCommand: ParsableCommand {
         var uid: UUID
 
         /// Selects the account, or the account that it was merged into, and runs the body.
-        ///
         /// - Throws: `ServerError.unknownAccount`.
         fileprivate func select(
             _ installed: InstalledProviders, _ body: (SelectedAccount) async throws -> Void

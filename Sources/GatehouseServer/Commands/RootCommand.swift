@@ -62,7 +62,6 @@ extension UUID {
 
 extension Backend {
     /// The application of that name, or all applications if there is no name.
-    ///
     /// - Throws: `ServerError.unknownApplication`.
     package func applications(named name: String?) async throws -> [Accounts.Application] {
         let all = try await applications(of: configuration)

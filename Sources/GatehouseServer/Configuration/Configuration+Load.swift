@@ -63,9 +63,7 @@ extension Configuration {
 }
 
 /// The retention of guests, which may be set in an anonymous provider or in the application's `anonymous` section.
-private struct GuestOptions: Decodable {
-    let retention: Duration?
-}
+private struct GuestOptions: Decodable { let retention: Duration? }
 
 /// Checks settings that refer to other sections, and creates the applications with their providers.
 private struct Assembly {

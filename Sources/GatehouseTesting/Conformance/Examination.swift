@@ -80,6 +80,4 @@ struct Examination<P: Provider> {
 }
 
 /// The error for a fixture that does not fit the provider.
-enum Misfit: Error {
-    case proof
-}
+enum Misfit: Error { case proof }

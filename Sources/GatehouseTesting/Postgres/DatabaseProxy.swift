@@ -175,7 +175,6 @@ private struct Messages {
     private var partial: [UInt8] = []
 
     /// Adds received bytes.
-    ///
     /// - Returns: the messages that are now complete.
     mutating func take(_ bytes: ArraySlice<UInt8>, droppingNotifications: Bool) -> [UInt8] {
         partial += bytes

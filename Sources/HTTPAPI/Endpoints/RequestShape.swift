@@ -85,9 +85,7 @@ extension RequestShape where Input: RequestPayload {
     static var json: Self { .json(Input.self) { input, _ in input } }
 }
 
-extension RequestShape<Void> {
-    static var nothing: Self { Self { _ in () } }
-}
+extension RequestShape<Void> { static var nothing: Self { Self { _ in () } } }
 
 extension RequestShape<UUID> {
     /// Reads a UUID from a path parameter; throws `error` if the parameter is not a UUID.

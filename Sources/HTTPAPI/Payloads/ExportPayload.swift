@@ -35,7 +35,6 @@ struct ExportedRow: Sendable {
     }
 
     /// The exported row; the keys of `values` are the names of database columns.
-    ///
     /// - Throws: `UnexpectedColumn`.
     func json(of values: [String: JSONValue]) throws -> JSONValue {
         .object(Dictionary(uniqueKeysWithValues: try columns.map { ($0.name, try $0.value(in: values)) }))
@@ -194,6 +193,4 @@ struct ExportedColumn: Sendable {
 }
 
 /// A column is missing or has a type other than the export declares.
-struct UnexpectedColumn: Error {
-    let name: String
-}
+struct UnexpectedColumn: Error { let name: String }

@@ -46,9 +46,7 @@ package struct ExportWriter: Sendable {
         try await sink(Array("}\n".utf8))
     }
 
-    fileprivate static func encode(_ value: JSONValue) throws -> [UInt8] {
-        Array(try JSONEncoder.stable.encode(value))
-    }
+    fileprivate static func encode(_ value: JSONValue) throws -> [UInt8] { Array(try JSONEncoder.stable.encode(value)) }
 }
 
 /// Writes a JSON array page by page.

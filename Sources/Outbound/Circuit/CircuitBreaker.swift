@@ -26,9 +26,7 @@ struct CircuitBreaker: Sendable {
     }
 
     /// Permission for one exchange, to be passed to `record` with the outcome.
-    struct Admission: Sendable {
-        fileprivate let era: Int
-    }
+    struct Admission: Sendable { fileprivate let era: Int }
 
     private let rules: Rules
     private(set) var phase = Phase.closed(failures: 0)

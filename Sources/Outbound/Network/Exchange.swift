@@ -57,7 +57,6 @@ struct Exchange: Sendable {
     }
 
     /// Runs the body, and cancels it at the deadline.
-    ///
     /// - Throws: `OutboundFailure.timedOut` at the deadline.
     private func within<Result: Sendable>(
         _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Result

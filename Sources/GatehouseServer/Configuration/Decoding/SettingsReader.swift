@@ -35,7 +35,6 @@ final class SettingsReader {
     /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys.
     ///
     /// `defaults` has values that were read earlier and take precedence over the declared defaults.
-    ///
     /// - Returns: The keys without a problem; `nil` if the value is not a mapping.
     func table(
         _ node: ConfigurationNode, _ settings: [Setting], defaults: ConfigurationNode? = nil,

@@ -84,9 +84,7 @@ struct ConfigurationDocument {
     }
 }
 
-extension Node {
-    fileprivate var line: Int? { mark?.line }
-}
+extension Node { fileprivate var line: Int? { mark?.line } }
 
 extension SettingsReader {
     /// Reports libyaml's own message, which contains no values, and leaves out its excerpt of the file, which may show

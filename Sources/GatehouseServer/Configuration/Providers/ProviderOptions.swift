@@ -34,13 +34,9 @@ struct ProviderOptions: SettingsSection {
     }
 }
 
-extension Provider {
-    fileprivate static var schema: SettingsSchema { Settings.schema }
-}
+extension Provider { fileprivate static var schema: SettingsSchema { Settings.schema } }
 
-extension Setting {
-    fileprivate var withoutDefault: Setting { Setting(name, form, help: help) }
-}
+extension Setting { fileprivate var withoutDefault: Setting { Setting(name, form, help: help) } }
 
 extension Form {
     /// The providers of an application, by name.
@@ -61,7 +57,6 @@ extension SettingsReader {
     /// Checks the settings of a provider.
     ///
     /// If the provider is off, required settings may be missing and secrets are not read.
-    ///
     /// - Returns: `nil` if there is a problem.
     fileprivate func provider(_ name: String, _ node: ConfigurationNode) -> ConfigurationNode? {
         guard node.isMapping else { return refuse(node, expected: "a mapping") }

@@ -40,7 +40,6 @@ package struct ChildProcess: Sendable {
     }
 
     /// Blocks until the program ends.
-    ///
     /// - Returns: its exit status as a shell reports it: 128 and the signal's number if a signal ended it.
     package func wait() -> Int32 {
         var status: Int32 = 0

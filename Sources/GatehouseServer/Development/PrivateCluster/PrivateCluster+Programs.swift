@@ -47,23 +47,17 @@ extension PrivateCluster {
                 let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value, owner != 0,
                 let group = (attributes[.groupOwnerAccountID] as? NSNumber)?.uint32Value
             {
-                return Self(unprivileged: owner, group: group)
+                return unprivileged(owner, group)
             }
             guard let entry = getpwnam("postgres") ?? getpwnam("nobody") else {
                 throw failure("PostgreSQL does not run as root, and there is no user postgres or nobody")
             }
-            return Self(unprivileged: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
+            return unprivileged(entry.pointee.pw_uid, entry.pointee.pw_gid)
         }
 
-        private init(id: uid_t, group: gid_t, command: [String]) {
-            self.id = id
-            self.group = group
-            self.command = command
-        }
-
-        private init(unprivileged id: uid_t, group: gid_t) {
+        private static func unprivileged(_ id: uid_t, _ group: gid_t) -> Self {
             let setpriv = ["/usr/bin/env", "setpriv", "--reuid=\(id)", "--regid=\(group)", "--clear-groups", "--"]
-            self.init(id: id, group: group, command: setpriv)
+            return Self(id: id, group: group, command: setpriv)
         }
     }
 }
