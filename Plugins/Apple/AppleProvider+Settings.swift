@@ -4,15 +4,10 @@ extension AppleProvider {
     /// An app's registration with Apple.
     public struct Settings: ProviderSettings {
         var clientIDs: [String]
-        var webClientID: String?
-        var teamID: String?
-        var keyID: String?
-        var privateKey: String?
-        var baseURL: String?
+        var webClientID, teamID, keyID, privateKey, baseURL: String?
         var nonce: NonceRule?
 
-        /// The schema; `teamID`, `keyID` and `privateKey` are needed together, for calls to Apple that need a client
-        /// secret.
+        /// The schema; `teamID`, `keyID` and `privateKey` are needed together, for calls with a client secret.
         public static let schema = SettingsSchema([
             SettingField("clientIDs", .texts, required: true, help: "Bundle and services ids of the apps."),
             SettingField(

@@ -5,9 +5,7 @@ internal import ProviderKit
 struct AppleService {
     /// A private key of the developer team.
     struct Key {
-        let teamID: String
-        let id: String
-        let pem: String
+        let teamID, id, pem: String
     }
 
     /// The base URL without a trailing slash; also the issuer of Apple's tokens.

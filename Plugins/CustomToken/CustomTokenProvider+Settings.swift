@@ -3,11 +3,8 @@ public import ProviderKit
 extension CustomTokenProvider {
     /// The issuer of the tokens and its keys.
     public struct Settings: ProviderSettings {
-        var issuer: String
-        var audience: String
-        var jwks: String?
-        var jwksURL: String?
-        var publicKey: String?
+        var issuer, audience: String
+        var jwks, jwksURL, publicKey: String?
         var algorithms: [String]
         /// The maximum age of a token in seconds.
         var maximumAge: Int?

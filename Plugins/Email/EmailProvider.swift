@@ -6,9 +6,7 @@ public import ProviderKit
 public struct EmailProvider: PasswordProvider, ChallengeProvider {
     /// The pages that mailed links lead to.
     public struct Settings: ProviderSettings {
-        var verificationLink: String?
-        var resetLink: String?
-        var verification: String?
+        var verificationLink, resetLink, verification: String?
 
         /// The schema; all settings are optional, because the server has default pages.
         public static let schema = SettingsSchema([
@@ -67,7 +65,6 @@ public struct EmailProvider: PasswordProvider, ChallengeProvider {
         return ChallengeTarget(providerUid: subject.providerUid, address: .email(subject.address))
     }
 
-    /// The link to the app's sign-in page; `nil` if none is configured, because the server's own pages can't sign in to
-    /// an app.
+    /// The link to the app's sign-in page, if one is configured; the server's pages can't sign in to an app.
     public func signInLink(token: String) -> String? { signInPage?.addingQuery(["token": token]) }
 }

@@ -4,9 +4,7 @@ extension MobileNetworkProvider {
     /// Settings for a gateway that adds a header, for an issuer of signed assertions, or for both.
     public struct Settings: ProviderSettings {
         var gateways: [String]?
-        var header: String?
-        var issuer: String?
-        var jwksURL: String?
+        var header, issuer, jwksURL: String?
 
         /// The schema; `gateways` and `header`, or `issuer` and `jwksURL`, are required.
         public static let schema = SettingsSchema([

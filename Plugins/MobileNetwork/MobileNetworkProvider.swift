@@ -3,8 +3,7 @@ public import ProviderKit
 
 /// Sign-in with a phone number that the mobile operator confirms by a header from its gateway or a signed assertion.
 ///
-/// The header is accepted only if the TCP peer is a gateway, because any client can send the header and
-/// `X-Forwarded-For`.
+/// The header counts only if the TCP peer is a gateway, because any client can send it and `X-Forwarded-For`.
 public struct MobileNetworkProvider: DirectProvider {
     /// The body of `POST /auth/mobile-network`.
     public struct Credential: RequestPayload {

@@ -3,12 +3,9 @@ public import ProviderKit
 extension OAuth2Provider {
     /// A client's registration with the service, and the service's endpoints.
     public struct Settings: ProviderSettings {
-        var authorizationEndpoint: String
-        var tokenEndpoint: String
-        var userInfoEndpoint: String
+        var authorizationEndpoint, tokenEndpoint, userInfoEndpoint: String
         var emailsEndpoint: String?
-        var clientID: String
-        var clientSecret: String
+        var clientID, clientSecret: String
         var clientAuthentication: String?
         var pkce: Bool?
         var scopes: [String]?

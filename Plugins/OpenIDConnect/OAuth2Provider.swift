@@ -62,7 +62,6 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// Whether the configuration maps `email` to `null`.
     private var isEmailOff: Bool { settings.claims["email"] == .some(nil) }
-
     private var usesProofKey: Bool { settings.pkce ?? true }
 
     private var authentication: ClientAuthentication {

@@ -55,8 +55,7 @@ extension TokenClaims {
         return named.isEmpty ? ["fed"] : Array(named.prefix(8))
     }
 
-    /// Whether `azp` is one of these clients, as a token with several audiences requires (OpenID Connect Core,
-    /// 3.1.3.7).
+    /// Whether `azp` is one of these clients, as several audiences require (OpenID Connect Core, 3.1.3.7).
     func isForParty(in clients: [String]) -> Bool {
         guard !self["azp"].isNull else { return audiences.count < 2 }
         return self["azp"].string.map { clients.containsBytes(of: $0) } ?? false

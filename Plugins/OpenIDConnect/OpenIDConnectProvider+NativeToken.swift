@@ -3,8 +3,7 @@ public import ProviderKit
 extension OpenIDConnectProvider {
     /// Verifies an ID token that an app received from the issuer's SDK, for this client or one of `audiences`.
     ///
-    /// A token with a nonce is valid once. A token without a nonce can sign in until it expires, but can
-    /// re-authenticate only once.
+    /// A token with a nonce is valid once. Another can sign in until it expires, but re-authenticate only once.
     public func verify(_ presented: NativeToken) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
         let clients = [client.id] + (settings.audiences ?? [])

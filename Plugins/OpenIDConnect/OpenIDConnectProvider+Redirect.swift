@@ -24,8 +24,7 @@ extension OpenIDConnectProvider {
         let answer = try await client.exchange(
             code, of: flow, at: issuer.tokenEndpoint, by: authentication(at: issuer), proofKey: traits.usesProofKey)
         guard let idToken = answer.idToken else {
-            // A response without an access token is treated as an outage, a response without only the ID token as a
-            // refusal.
+            // Without an access token the response is treated as an outage, without only the ID token as a refusal.
             throw answer.accessToken == nil ? ProviderError.unavailable : .refused
         }
         let token = try await verified(idToken, for: [client.id], at: issuer)

@@ -7,11 +7,9 @@ extension OpenIDConnectProvider {
         var issuer: String?
         var clientID: String
         var clientSecret: String?
-        var scopes: [String]?
-        var audiences: [String]?
+        var scopes, audiences: [String]?
         var trustEmail: Bool?
-        var hostedDomains: [String]?
-        var tenants: [String]?
+        var hostedDomains, tenants: [String]?
         var claims: [String: String?]?
         var nonce: NonceRule?
         /// The URL of a preset's service.

@@ -3,8 +3,7 @@ public import ProviderKit
 /// Sign-in with any OpenID Connect provider, configured by its issuer.
 ///
 /// People sign in on the issuer's pages (OpenID Connect Core, 3.1), or an app presents an ID token of the issuer's SDK. The
-/// discovery document is fetched when it is first needed, not at start, so that an issuer that is down affects only its
-/// own sign-ins.
+/// discovery document is fetched when first needed, so that an issuer that is down affects only its own sign-ins.
 public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, RevokingProvider {
     /// `true`, for claims of the ID token or userinfo.
     public static let exposesClaims = true

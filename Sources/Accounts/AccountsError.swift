@@ -11,15 +11,10 @@ package enum AccountsError: Error, Sendable, Equatable {
     case providerDisabled(Refusal)
     case invalidCredentials
     case identityTemporarilyLocked(retryAfter: Duration)
-    case unverifiedIdentity
-    case existingIdentity
-    case invalidToken
-    case invalidRefreshToken
+    case unverifiedIdentity, existingIdentity, invalidToken, invalidRefreshToken
     /// The `state` of a redirect flow is unknown, expired, used or belongs to another flow.
     case invalidState
-    case redirectNotAllowed
-    case tokenTooOld
-    case sessionNotFound
+    case redirectNotAllowed, tokenTooOld, sessionNotFound
     case accountDisabled(Refusal)
     /// The account is in its grace period; the proof can restore it only if there is a restore token.
     case accountDeleted(purgeAfter: Date, restoreToken: String?, Refusal)
@@ -35,8 +30,7 @@ package enum AccountsError: Error, Sendable, Equatable {
     case secondProofRequired(ticket: String, Refusal)
     /// The proof is valid, but it belongs to another account and cannot re-authenticate the principal.
     case foreignProof(Refusal)
-    case mergeNotFound
-    case receiptNotFound
+    case mergeNotFound, receiptNotFound
     case rateLimited(retryAfter: Duration)
     /// The queue for password hashing or for database connections is full.
     case overloaded(retryAfter: Duration)
@@ -44,9 +38,7 @@ package enum AccountsError: Error, Sendable, Equatable {
     case unavailable
     /// A sealed value cannot be opened: the key is wrong, or the value was sealed for another place.
     case unreadableSecret
-}
 
-extension AccountsError {
     /// Whether the error is a decision to refuse the call, instead of a failure to reach a decision.
     var isRefusal: Bool {
         switch self {

@@ -2,8 +2,7 @@ internal import ProviderKit
 
 /// Everything that the use cases need from a database, as the composition of their ports.
 ///
-/// A use case requires only its own ports and names them in `Store`. Each call works both inside a transaction and as
-/// a statement of its own.
+/// A use case requires only its own ports and names them in `Store`. Each call works inside and outside a transaction.
 package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
     & AdministrationStore & AliasStore & RefreshStore & SessionStore & SessionEndStore & SessionOpeningStore
     & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore & IdentityRemovalStore
@@ -24,8 +23,7 @@ package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileSto
 ///
 /// A statement that needs a row of an earlier step, such as one that ends other people's codes or claims on an address,
 /// does not wait for it (`NOWAIT`). It fails with a transient `StoreConflict`, and the whole transaction runs again.
-/// A single statement that locks several rows of an account locks the account first; one that locks a single row needs
-/// no order.
+/// A single statement that locks several rows of an account locks the account first.
 package protocol TransactionalStore: Sendable {
     /// Runs the body in one transaction, on a store with the same ports.
     ///

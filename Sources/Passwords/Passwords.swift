@@ -8,8 +8,5 @@
 /// while there is work. `PHCString` is the stored form; its parameters are checked against limits before anything is
 /// computed. `StrengthPolicy` checks new passwords.
 ///
-/// Measured with 64 MiB and two passes on 2 cores, per second: 13.3 sign-ins over HTTP, 14.2 runs of libargon2 in a
-/// loop with reused memory, and 11 to 12 runs with memory from malloc.
-///
 /// The threads' priority does not favour PostgreSQL, because Linux treats PostgreSQL's backends as other sessions;
 /// `GatehouseServer/Bootstrap/SessionPriority` lowers the priority of the server's session.

@@ -24,11 +24,7 @@
 ///   shared session is the right one. Behind a pooler in transaction mode (PgBouncer 1.21 or later), statements and
 ///   transactions work, but the session's time limits and LISTEN don't. A `Listener` detects this; prefer the pooler's
 ///   session mode.
-/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows. `GET /auth/me` took 77 to 124 µs
-///   of PostgreSQL's time with a statement for each call, 60 µs with sixteen keys in a statement, and 31 µs when one
-///   statement reads for all calls that arrive while another is in progress (`Storage/JoinedReads`). In this program,
-///   the call took 183 µs. `perf` attributed a tenth of that to copying values that every request refers to, to ids
-///   from the system's random number generator, and to formatting an address; without those it took 124 µs.
+/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows: see `Storage/JoinedReads`.
 /// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analysed,
 ///   and autovacuum runs only once a minute. `Storage/PlannerStatistics` analyses them earlier, which raised 200
 ///   refreshes a second to 2,500.

@@ -5,8 +5,7 @@ extension FetchResponse {
     var isRefusal: Bool { (400...499).contains(status) && status != 408 && status != 429 }
 
     /// The JSON object in the body.
-    /// - Throws: `ProviderError.refused` if the service refused, `.unavailable` for other errors and bodies that are no
-    ///   object.
+    /// - Throws: `ProviderError.refused` if the service refused, `.unavailable` for other errors and bodies.
     func document() throws -> JSONValue {
         guard !isRefusal else { throw ProviderError.refused }
         guard isSuccess, let json, json.object != nil else { throw ProviderError.unavailable }
@@ -16,8 +15,7 @@ extension FetchResponse {
 
 extension HTTPFetching {
     /// Reads a profile with an access token; `nil` if the service refuses.
-    /// - Throws: `ProviderError.unavailable`, also for a response that is not JSON: incomplete evidence could open a second
-    ///   account.
+    /// - Throws: `ProviderError.unavailable`, also if not JSON: incomplete evidence could open a second account.
     func profile(at endpoint: String, with accessToken: String) async throws -> JSONValue? {
         var request = FetchRequest.get(endpoint, bearer: accessToken)
         // GitHub requires a `User-Agent`.
@@ -31,12 +29,9 @@ extension HTTPFetching {
 
 /// The response of a token endpoint (RFC 6749, 5.1; OpenID Connect Core, 3.1.3.3).
 struct TokenResponse: Sendable {
-    let idToken: String?
-    let accessToken: String?
-    let refreshToken: String?
+    let idToken, accessToken, refreshToken: String?
 
-    /// - Throws: `ProviderError.refused` for an error with status 200, as GitHub sends, and for token types other than
-    ///   bearer.
+    /// - Throws: `ProviderError.refused` for an error with status 200, as of GitHub, and if not a bearer token.
     init(_ answer: JSONValue) throws {
         guard answer["error"].isNull,
             answer["token_type"].string.map({ $0.hasSameBytes(ignoringCaseAs: "bearer") }) ?? true

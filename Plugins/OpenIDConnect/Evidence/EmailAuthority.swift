@@ -19,8 +19,7 @@ enum EmailAuthority: Sendable {
         _ text: String, saidVerified: Bool, in document: JSONValue, isMapped: Bool, trustsEmail: Bool
     ) -> AddressClaim? {
         guard let email = EmailAddress(text) else { return nil }
-        let isVerified: Bool
-        let isAuthoritative: Bool
+        let isVerified, isAuthoritative: Bool
         switch self {
         case .word:
             (isVerified, isAuthoritative) = (saidVerified, saidVerified && trustsEmail)

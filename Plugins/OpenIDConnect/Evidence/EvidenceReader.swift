@@ -3,8 +3,7 @@ internal import ProviderKit
 
 /// Builds evidence from the documents of a service: an ID token, userinfo or a profile.
 ///
-/// Each claim is read from the first document that contains it. An address and its `email_verified` are read from the
-/// same document.
+/// Each claim is read from the first document that contains it, an address with its `email_verified`.
 struct EvidenceReader: Sendable {
     let claims: ClaimMap
     let authority: EmailAuthority

@@ -4,8 +4,7 @@ internal import ProviderKit
 /// Fetches an issuer's discovery document when it is first needed, and caches it.
 ///
 /// The document is cached for an hour, or as long as the issuer states, up to a day. While the issuer is down, the old
-/// document remains in use. Concurrent callers share one request, and a failed request is not repeated within two
-/// seconds.
+/// document remains in use. Concurrent callers share a request; a failed one is not repeated within two seconds.
 actor Discovery {
     private let url: String
     private let accepted: [String]
@@ -26,8 +25,7 @@ actor Discovery {
         let now = ports.now()
         if let kept, now < kept.until { return kept.document }
         guard now >= retryAt else { return try old() }
-        // Uses an unstructured task, because other requests wait for the result and cancelling one must not affect
-        // them.
+        // Uses an unstructured task, because other requests wait for the result and must not be cancelled with one.
         let reading = self.reading ?? Task { try await read() }
         self.reading = reading
         do {

@@ -2,12 +2,8 @@ internal import ProviderKit
 
 /// An issuer's discovery document (OpenID Connect Discovery, 3).
 struct IssuerDocument: Sendable, Equatable {
-    let issuer: String
-    let authorizationEndpoint: String
-    let tokenEndpoint: String
-    let keysURL: String
-    let userInfoEndpoint: String?
-    let revocationEndpoint: String?
+    let issuer, authorizationEndpoint, tokenEndpoint, keysURL: String
+    let userInfoEndpoint, revocationEndpoint: String?
     /// How the client authenticates at the token endpoint.
     let authentication: ClientAuthentication
     /// The supported asymmetric algorithms of ID tokens.
@@ -46,8 +42,7 @@ struct IssuerDocument: Sendable, Equatable {
         return named.hasSameBytes(as: issuer) || aliases.containsBytes(of: named) || isTemplate(of: named)
     }
 
-    /// Whether the issuer is a template of `named`: Microsoft's document contains `{tenantid}` where its tokens contain
-    /// the tenant.
+    /// Whether the issuer is a template of `named`: Microsoft's document has `{tenantid}` instead of the tenant.
     private func isTemplate(of named: String) -> Bool {
         let parts = issuer.components(around: "{tenantid}")
         guard let parts, named.utf8.count <= 1024, named.hasPrefix(parts.0), named.hasSuffix(parts.1) else {

@@ -2,11 +2,7 @@ internal import ProviderKit
 
 /// A known OAuth 2.0 service, for which the configuration needs only a client id and a secret.
 struct OAuth2Preset: ProviderPreset {
-    let kind: String
-    let displayName: String
-    let authorizationEndpoint: String
-    let tokenEndpoint: String
-    let userInfoEndpoint: String
+    let kind, displayName, authorizationEndpoint, tokenEndpoint, userInfoEndpoint: String
     var emailsEndpoint: String?
     var clientAuthentication = ClientAuthentication.basic
     let scopes: [String]
@@ -38,8 +34,7 @@ struct OAuth2Preset: ProviderPreset {
 
 /// The settings of all presets.
 struct OAuth2PresetSettings: Decodable, Sendable {
-    var clientID: String
-    var clientSecret: String
+    var clientID, clientSecret: String
     var scopes: [String]?
     var trustEmail: Bool?
     var claims: [String: String?]?

@@ -2,12 +2,10 @@ internal import ProviderKit
 
 /// A known OpenID Connect service, for which the configuration needs only a client id and a secret.
 struct OpenIDConnectPreset: ProviderPreset {
-    let kind: String
-    let displayName: String
+    let kind, displayName: String
     /// The service's base URL without a trailing slash.
     let baseURL: String
-    /// The path of the issuer; `{tenant}` is replaced by the setting's tenant if it lists exactly one, otherwise by
-    /// `common`.
+    /// The path of the issuer; `{tenant}` is replaced by the only tenant of the settings, otherwise by `common`.
     var path = ""
     var scopes = ["email", "profile"]
     /// Claims whose names differ from the standard.

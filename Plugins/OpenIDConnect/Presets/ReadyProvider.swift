@@ -27,7 +27,6 @@ struct ReadyProvider<Service: ReadyService>: RedirectProvider {
         let values: Service.Preset.Settings
 
         init(from decoder: any Decoder) throws { values = try Service.Preset.Settings(from: decoder) }
-
         static var schema: SettingsSchema { Service.preset.schema }
     }
 

@@ -17,8 +17,7 @@ enum Google: ReadyService {
         furtherSettings: [.hostedDomains])
 }
 
-/// Microsoft's work, school and private accounts; the app registration needs the optional claims `xms_edov` and
-/// `email`.
+/// Microsoft's work, school and private accounts; the app registration needs the claims `xms_edov` and `email`.
 enum Microsoft: ReadyService {
     static let preset = OpenIDConnectPreset(
         kind: "microsoft", displayName: "Microsoft", baseURL: "https://login.microsoftonline.com",

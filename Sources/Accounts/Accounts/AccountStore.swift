@@ -4,7 +4,6 @@ package import ProviderKit
 package protocol ProfileStore: Sendable {
     /// - Returns: `nil` for an unknown or deleted account.
     func user(_ uid: UUID, application: Application.ID) async throws -> User?
-
     /// Replaces the values that are not `nil`.
     func updateProfile(of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID)
         async throws -> User?
@@ -14,7 +13,6 @@ package protocol ProfileStore: Sendable {
 package protocol OwnerContactStore: Sendable {
     /// The account's verified e-mail addresses, or its phone numbers if it has no such address.
     func noticeAddresses(of uid: UUID, application: Application.ID) async throws -> [Address]
-
     /// The owner's languages in the form of `Client.languages`; `nil` for accounts older than this column.
     func languages(of uid: UUID, application: Application.ID) async throws -> String?
 }
@@ -23,7 +21,6 @@ package protocol OwnerContactStore: Sendable {
 package protocol AdministrationStore: Sendable {
     /// Everything about the account except secrets; `nil` for an unknown account.
     func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier?
-
     func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws
 
     /// Requires a new password at the next sign-in.

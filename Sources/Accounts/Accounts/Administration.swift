@@ -39,7 +39,6 @@ package struct Administration: Sendable {
         return receipt
     }
 
-    /// - Returns: whether the account has a password.
     package func requirePasswordChange(uid: UUID, in application: Application) async throws -> Bool {
         try await store.retryingTransaction { store in
             _ = try await store.lockAccount(uid, application: application.id)

@@ -5,15 +5,13 @@ package struct User: Sendable, Equatable {
     package var uid: UUID
     /// The first verified e-mail address; an unverified one belongs to no account.
     package var email: String?
-    package var phone: String?
-    package var displayName: String?
+    package var phone, displayName: String?
     /// Whether all identities of the account are guest identities.
     package var isAnonymous: Bool
     /// The distinct providers of the account's identities, the oldest first.
     package var providers: [String]
     package var metadata: JSONValue
-    package var createdAt: Date
-    package var updatedAt: Date
+    package var createdAt, updatedAt: Date
 
     package init(
         uid: UUID, email: String?, phone: String?, displayName: String?, isAnonymous: Bool, providers: [String],

@@ -7,9 +7,7 @@ package struct Application: Sendable {
         package let rawValue: Int32
 
         package init(rawValue: Int32) { self.rawValue = rawValue }
-
         package init(integerLiteral value: Int32) { self.init(rawValue: value) }
-
         package var description: String { "\(rawValue)" }
     }
 

@@ -15,8 +15,7 @@ package enum ProviderMode: String, Sendable, CaseIterable {
 package struct ConfiguredProvider: Sendable {
     /// The `provider` value of this provider's identities.
     package let name: String
-    package let kind: String
-    package let displayName: String
+    package let kind, displayName: String
     package let flow: ProviderFlow
     package let mode: ProviderMode
     /// `nil` only if the mode is `off`, since required settings may be missing.

@@ -18,8 +18,7 @@ package struct AuditChain: Sendable {
 
     package func sealAll(onSealed: (AuditCheckpoint) -> Void) async throws {
         guard try await store.hasUnsealedEvents() else { return }
-        // `start` is the time of the newest event in the previous batch. Events with earlier times that are committed
-        // afterwards are sealed by the next call.
+        // `start` is the newest event's time in the previous batch; the next call seals earlier events committed later.
         var (isFull, start): (Bool, Int?) = (true, nil)
         while isFull, !Task.isCancelled {
             guard let batch = try await seal(from: start) else { return }

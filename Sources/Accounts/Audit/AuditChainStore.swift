@@ -19,15 +19,12 @@ package protocol AuditChainStore: Sendable {
     ) async throws -> AuditBatch?
 
     func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch]
-
     /// The events of the batches, ordered by batch number and then by their order in the batch.
     func events(ofBatches batches: ClosedRange<Int>, atMost count: Int) async throws -> [(
         batch: Int, event: AuditEvent
     )]
-
     /// A batch number outside the range that some event refers to; `nil` if there is none.
     func strayBatch(outside batches: ClosedRange<Int>) async throws -> Int?
-
     /// The number of events that are not sealed yet, and the age of the oldest.
     func unsealedEvents() async throws -> (count: Int, oldest: Duration)
 
@@ -37,7 +34,6 @@ package protocol AuditChainStore: Sendable {
 
     /// The ids and names of all applications that ever existed.
     func auditedApplications() async throws -> [(id: Application.ID, name: String)]
-
     /// The events of an application, or of one of its accounts, that follow `last` in the order of their times.
     func events(
         of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int

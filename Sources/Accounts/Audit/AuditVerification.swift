@@ -15,7 +15,6 @@ package struct AuditFault: Error, Sendable, Equatable, CustomStringConvertible {
     package let reason: String
 
     package init(batch: Int? = nil, reason: String) { (self.batch, self.reason) = (batch, reason) }
-
     package var description: String { batch.map { "batch \($0) \(reason)" } ?? reason }
 }
 
@@ -104,7 +103,6 @@ package struct AuditVerification: Sendable {
         }
     }
 
-    /// - Returns: how many events were checked.
     private func checkEvents(of batches: ArraySlice<AuditBatch>) async throws -> Int {
         guard let first = batches.first, let last = batches.last else { return 0 }
         let expected = batches.reduce(0) { $0 + $1.events }
@@ -123,7 +121,6 @@ package struct AuditVerification: Sendable {
         return expected
     }
 
-    /// - Returns: how many events are not sealed yet.
     private func checkSealing() async throws -> Int {
         let unsealed = try await store.unsealedEvents()
         guard unsealed.oldest < Self.patience else {

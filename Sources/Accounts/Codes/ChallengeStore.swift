@@ -40,8 +40,7 @@ package struct ChallengeResponse: Sendable {
     package let id: UUID
     package let purpose: ChallengePurpose
     package let provider: String
-    package let hash: [UInt8]
-    package let code: [UInt8]
+    package let hash, code: [UInt8]
     package let session: UUID?
     /// The source under which a wrong code for an address without an account is counted in the audit.
     package let source: RefusalSource
@@ -59,7 +58,6 @@ package protocol ChallengeStore: Sendable {
     func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget?
 
     func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws
-
     /// Ends the challenge of an identity's pending address change.
     func endAddressChange(of identity: UUID, application: Application.ID) async throws
 }

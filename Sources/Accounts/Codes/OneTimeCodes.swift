@@ -191,14 +191,12 @@ package struct OneTimeCodes: Sendable {
 
 package struct SentCode: Sendable {
     package let id: UUID
-    package let expiresIn: Duration
-    package let resendAfter: Duration
+    package let expiresIn, resendAfter: Duration
 }
 
 /// A code as a person types it.
 package struct PresentedOneTimeCode: Sendable {
-    package let challengeID: String
-    package let code: String
+    package let challengeID, code: String
 
     package init(challengeID: String, code: String) { (self.challengeID, self.code) = (challengeID, code) }
 }

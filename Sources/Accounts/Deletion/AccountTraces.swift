@@ -3,8 +3,7 @@ internal import ProviderKit
 /// The values that identify an account in rows that do not refer to it by uid.
 package struct AccountTraces: Sendable {
     package struct Subject: Sendable, Hashable {
-        package let provider: String
-        package let providerUid: String
+        package let provider, providerUid: String
 
         package init(provider: String, providerUid: String) {
             (self.provider, self.providerUid) = (provider, providerUid)

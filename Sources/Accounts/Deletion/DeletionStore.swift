@@ -5,8 +5,7 @@ package struct ErasureStatus: Sendable {
     package enum Phase: String, Sendable { case scheduled, restored, erased }
 
     package let phase: Phase
-    package let requestedAt: Date
-    package let purgeAfter: Date
+    package let requestedAt, purgeAfter: Date
     package let erasedAt: Date?
     package let processors: [Processor]
     /// The signed certificate; `nil` until the account is erased.

@@ -80,7 +80,6 @@ package struct Erasure: Sendable {
     }
 
     /// Erases the accounts that the ledger contains but that exist, because a backup was restored or a server crashed.
-    /// - Returns: the number of erased accounts.
     package func replay(in scope: ErasureScope) async throws -> Int {
         guard let ledger = scope.ledger else { return 0 }
         let entries = try await ledger.entries().filter { $0.application == scope.application.name }

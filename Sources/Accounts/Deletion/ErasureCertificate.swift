@@ -2,10 +2,8 @@ package import Foundation
 
 /// The content of the certificate that the server signs for an erasure, which identifies the person only by uid.
 package struct ErasureCertificate: Sendable {
-    package let receipt: UUID
-    package let uid: UUID
-    package let requestedAt: Date
-    package let erasedAt: Date
+    package let receipt, uid: UUID
+    package let requestedAt, erasedAt: Date
     package let erased: ErasedData
     package let processors: [Processor]
 }

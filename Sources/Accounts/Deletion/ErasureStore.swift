@@ -2,8 +2,7 @@ package import Foundation
 
 package struct DueErasure: Sendable, Equatable {
     package let application: Application.ID
-    package let receipt: UUID
-    package let uid: UUID
+    package let receipt, uid: UUID
     package let requestedAt: Date
 
     package init(application: Application.ID, receipt: UUID, uid: UUID, requestedAt: Date) {
@@ -33,8 +32,7 @@ package struct ErasedData: Sendable, Equatable {
 
 /// A guest account without recorded activity within the retention, and the result of checking its sessions.
 package struct IdleGuest: Sendable, Equatable {
-    package let uid: UUID
-    package let identity: UUID
+    package let uid, identity: UUID
     /// The last recorded activity before the check.
     package let seenAt: Date
     package let isIdle: Bool
@@ -54,10 +52,8 @@ package protocol ErasureQueue: Sendable {
 
     /// The account's scheduled erasure, due or not.
     func scheduledErasure(of uid: UUID, application: Application.ID) async throws -> DueErasure?
-
     /// Ends the grace period of this erasure of a locked account; a later deletion keeps its own.
     func skipGracePeriod(of erasure: DueErasure) async throws
-
     /// Hides the erasure from `takeErasures` for `delay`.
     func postpone(_ erasure: DueErasure, by delay: Duration) async throws
 }
@@ -72,17 +68,13 @@ package protocol ErasureStore: Sendable {
     func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool
 
     func state(of erasure: DueErasure) async throws -> ErasureState?
-
     /// Returns the values that identify the family in rows that do not refer to it by uid.
     func traces(of family: [UUID], application: Application.ID) async throws -> AccountTraces
-
     /// Removes the locked family and its data, but keeps session ids for `memory`, so that tokens remain revoked.
     func erase(_ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID)
         async throws -> ErasedData
-
     /// Records the account's erasure, and inserts a row for it if the database has none.
     func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws
-
     /// Returns those of `uids` that belong to accounts in the database.
     func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID]
 }

@@ -95,7 +95,6 @@ package struct Purge: Sendable {
     }
 
     /// Deletes the guests that were idle for longer than `anonymousRetention`, without a grace period.
-    /// - Returns: the number of deleted guests.
     package func deleteIdleGuests(of scope: ErasureScope) async throws -> Int {
         var count = 0
         try await forEachIdleGuest(of: scope) { guest in

@@ -27,9 +27,7 @@ package struct AccountEvent: Sendable {
         id = .v7()
         self.details = details
     }
-}
 
-extension AccountEvent {
     package static func identity(_ kind: Kind, _ identity: UUID, of uid: UUID, provider: String) -> AccountEvent {
         AccountEvent(kind, of: uid, details: ["identity": .string(identity.text), "provider": .string(provider)])
     }

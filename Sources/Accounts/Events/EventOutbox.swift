@@ -9,12 +9,10 @@ package protocol EventOutbox: Sendable {
 package protocol EventDeliveryStore: Sendable {
     /// The deliveries of one event, one for each webhook.
     func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery]
-
     /// The deliveries of the account's last event of a kind.
     func acknowledgements(
         ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
     ) async throws -> [EventDelivery]
-
     /// Makes the unacknowledged deliveries due now, including abandoned ones, but not those being attempted.
     func retryUnacknowledged(of event: UUID, application: Application.ID) async throws
 }

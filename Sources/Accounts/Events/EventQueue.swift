@@ -29,6 +29,5 @@ package struct TakenDelivery: QueueEntry {
 /// The queue of event deliveries, as its workers use it.
 package protocol EventQueue: LeasedQueue<TakenDelivery> {
     /// Abandons deliveries that are due for `overdue` and not to `webhooks`; another replica may know newer webhooks.
-    /// - Returns: how many deliveries were abandoned.
     func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int
 }

@@ -4,14 +4,12 @@ package protocol WebhookSubscriptions: Sendable {
 }
 
 package struct WebhookSubscriber: Sendable, Hashable {
-    package let url: String
-    package let name: String
+    package let url, name: String
 
     package init(url: String, name: String) { (self.url, self.name) = (url, name) }
 }
 
 package struct NoSubscriptions: WebhookSubscriptions {
     package init() {}
-
     package func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber] { [] }
 }

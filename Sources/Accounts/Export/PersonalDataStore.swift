@@ -16,8 +16,7 @@ package struct PersonalDataRow: Sendable {
 }
 
 package protocol PersonalDataStore: Sendable {
-    /// Returns rows about the account and the accounts that it absorbed, without secrets and values derived from
-    /// secrets.
+    /// Returns rows about the account and those that it absorbed, without secrets and what is derived from them.
     func personalData(
         _ section: PersonalDataSection, of uid: UUID, application: Application.ID, after key: String?, atMost count: Int
     ) async throws -> [PersonalDataRow]

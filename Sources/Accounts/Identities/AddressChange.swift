@@ -13,8 +13,7 @@ package struct AddressChange: Sendable {
     let tokens: SessionTokens
 
     /// Sends a code to the new address, which `typed` reads from the provider's field, even if it has another owner.
-    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed` for an invalid
-    ///   address.
+    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed`.
     package func begin(
         of id: UUID, typed: (_ field: String) -> String?, from client: Client, by principal: Principal
     ) async throws -> SentCode {

@@ -22,8 +22,7 @@ package struct Identities: Sendable {
     }
 
     /// Removes an identity, by default that of the principal's session, and ends the sessions that it opened.
-    /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` if no remaining identity can sign
-    ///   in.
+    /// - Throws: `AccountsError.identityNotFound`; `AccountsError.lastUsableIdentity` if no other one can sign in.
     package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {
         let application = principal.application
         return try await store.retryingTransaction { store in

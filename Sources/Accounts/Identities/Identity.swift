@@ -3,8 +3,7 @@ package import ProviderKit
 
 package struct Identity: Sendable, Equatable {
     package let id: UUID
-    package let provider: String
-    package let providerUid: String
+    package let provider, providerUid: String
     package let isGuest: Bool
     package let email: EmailAddress?
     package let emailVerified: Bool
@@ -30,9 +29,7 @@ package struct Identity: Sendable, Equatable {
         self.linkedAt = linkedAt ?? createdAt
         self.isQuarantined = isQuarantined
     }
-}
 
-extension Identity {
     /// Whether the address is the identity's `providerUid` or its verified address.
     func rests(on address: Address) -> Bool {
         providerUid == address.value || (phoneVerified && phone == address.phone && phone != nil)

@@ -4,10 +4,8 @@ package import ProviderKit
 package protocol IdentityStore: Sendable {
     /// The account's identities, the oldest first.
     func identities(of uid: UUID, application: Application.ID) async throws -> [Identity]
-
     /// The identity that opened the session, even if the session has ended.
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?
-
     func knownIdentity(
         _ provider: String, _ providerUid: String, application: Application.ID
     ) async throws -> KnownIdentity?
@@ -24,9 +22,7 @@ package protocol SingleUseStore: Sendable {
 package protocol ProviderTokenStore: Sendable {
     /// Seals and stores the tokens, which replace earlier ones.
     func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws
-
     func dropTokens(of identity: UUID, application: Application.ID) async throws
-
     /// Queues the tokens to be revoked at the provider.
     func revokeTokens(of identity: UUID, application: Application.ID) async throws
 }
@@ -38,8 +34,7 @@ package protocol AddressClaimStore: Sendable {
     /// Pending registrations and address changes end, and identities of other accounts lose the address, their
     /// passwords and their sessions. Decoys remain: registrations of addresses that already had an owner, which cannot
     /// be activated but whose password gets the response of a pending registration, so that a sign-in does not reveal
-    /// the owner's account. `owner` is the account of the person who proved the addresses. The other accounts are
-    /// locked.
+    /// the owner's account. `owner` is the account of the person who proved the addresses; the others are locked.
     /// - Throws: a transient `StoreConflict` while another transaction holds one of these rows or accounts.
     func evictUnprovenClaims(on addresses: [Address], owner: UUID?, application: Application.ID) async throws
 

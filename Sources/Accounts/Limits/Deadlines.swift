@@ -4,7 +4,6 @@ package struct Deadlines<Key: Hashable & Sendable, Instant: InstantProtocol<Dura
     private var ends: [Key: Instant] = [:]
 
     package init(capacity: Int) { self.capacity = max(1, capacity) }
-
     package var count: Int { ends.count }
 
     package mutating func note(_ key: Key, until end: Instant, now: Instant) {

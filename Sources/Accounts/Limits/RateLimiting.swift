@@ -20,8 +20,7 @@ package struct RateSubject: Sendable, Equatable {
         block = nil
     }
 
-    /// Creates the subject for a client's IPv4 address or IPv6 /64, with the /24 or /48 as its block; with a route,
-    /// only calls of that route are counted.
+    /// Creates the subject for a client's IPv4 address or IPv6 /64, and its /24 or /48 block, for all routes or one.
     package init(_ client: Client, route: String? = nil) {
         let prefix = route.map { "\($0) " } ?? ""
         name = prefix + client.network

@@ -2,9 +2,7 @@
 package enum RateLimit: String, Sendable, CaseIterable {
     /// Calls that check a password.
     case login
-    case refresh, apple, logout
-    case forgotPassword
-    case register, anonymous
+    case refresh, apple, logout, forgotPassword, register, anonymous
     /// Calls that send a code, per client.
     case otpClient
     /// Sent codes, per recipient.

@@ -129,8 +129,7 @@ extension LinkingState {
     /// The outcome for evidence that reaches an account only through a quarantined identity.
     ///
     /// This outcome precedes the verdict on an account in its grace period, so that such evidence gets neither a
-    /// restore token nor a merge ticket. The result is `nil` for a disabled account, because it accepts no other
-    /// sign-in either.
+    /// restore token nor a merge ticket. The result is `nil` for a disabled account, which accepts no sign-in at all.
     fileprivate func quarantined(_ evidence: VerifiedIdentity, policy: LinkingPolicy) -> LinkingOutcome? {
         if let identity {
             return identity.needsOtherSignIn && !identity.status.isDisabled

@@ -56,8 +56,7 @@ package struct LinkingFacts: Sendable {
         try await application.providers.canSignIn(withAnyOf: store.identities(of: uid, application: application.id))
     }
 
-    /// Whether the owner can sign in without the address: with an identity that does not depend on it, or with a code
-    /// that is sent to an e-mail address of the account.
+    /// Whether the owner can sign in without the address: with another identity, or a code to an e-mail address.
     private func hasOtherWay(than owner: AddressOwner) async throws -> Bool {
         let identities = try await store.identities(of: owner.uid, application: application.id)
         if application.providers.canSignIn(withAnyOf: identities.filter { !$0.rests(on: owner.address) }) {

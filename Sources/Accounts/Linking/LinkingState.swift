@@ -21,8 +21,7 @@ package enum AccountStatus: Sendable, Equatable {
 
 /// A stored identity and the account that it opens.
 package struct KnownIdentity: Sendable, Equatable {
-    package var id: UUID
-    package var uid: UUID
+    package var id, uid: UUID
     package var status: AccountStatus
     /// Whether a password reset blocked the identity until another sign-in to the account confirms it.
     package var isQuarantined: Bool

@@ -14,8 +14,7 @@ package protocol LinkingStateStore: Sendable {
     /// Reads the identity with the evidence's `providerUid` and the owners of its addresses.
     ///
     /// Sets `isIdle` for a phone number that was not used as a proof for `idleLimit`, and `needsOtherSignIn` for an
-    /// address that only quarantined identities have. The caller checks whether the account has another usable
-    /// identity.
+    /// address that only quarantined identities have. The caller checks for another usable identity.
     func linkingState(
         for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Application.ID
     ) async throws -> LinkingState
@@ -23,8 +22,7 @@ package protocol LinkingStateStore: Sendable {
 
 package protocol SessionOpeningStore: Sendable {
     /// Opens a session by one statement, which checks again everything that the verdict depends on.
-    /// - Throws: `StoreConflict` if the account is no longer live, the password has changed, or the identity's
-    ///   quarantine began or ended.
+    /// - Throws: `StoreConflict` if the account is not live, or the password or the quarantine has changed.
     func openSession(
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession
@@ -34,7 +32,6 @@ package protocol SessionOpeningStore: Sendable {
 package protocol LinkingStore: Sendable {
     /// - Throws: `StoreConflict` if the identity was created in the meantime, or one of its addresses has an owner.
     func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession
-
     /// - Throws: `StoreConflict` in the cases of `createAccount`, and if the account is no longer live.
     func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity
 

@@ -7,7 +7,6 @@ package struct LinkingVerdict: Sendable, Equatable {
     package let outcome: LinkingOutcome
 
     package init(_ rule: LinkingRule, _ outcome: LinkingOutcome) { (self.rule, self.outcome) = (rule, outcome) }
-
     static func refuse(_ rule: LinkingRule) -> LinkingVerdict { LinkingVerdict(rule, .refuse) }
 
     /// The refusal for clients, whose remedies mention a ticket only if one is offered.
@@ -35,11 +34,9 @@ package enum LinkingOutcome: Sendable, Equatable {
     case otherSignInRequired(of: UUID, subject: String)
     /// The evidence is valid and leads to an account in its grace period.
     ///
-    /// A restore token is offered only if a sign-in with the same evidence would reach the account, and never for a
-    /// phone number that has been idle for too long.
+    /// A restore token is offered only if a sign-in would reach the account, and never for an idle phone number.
     case deleted(uid: UUID, purgeAfter: Date, offersRestore: Bool)
-    case disabled
-    case refuse
+    case disabled, refuse
 }
 
 /// How evidence matches an existing account.

@@ -24,8 +24,7 @@ package struct MergeSide: Sendable, Equatable {
 
 /// The changes that a merge makes; the absorbed account keeps its values too, so that an undo loses nothing.
 package struct MergePlan: Sendable, Equatable {
-    package let survivor: UUID
-    package let absorbed: UUID
+    package let survivor, absorbed: UUID
     /// The absorbed account's identities, which move to the survivor.
     package let identities: [Identity]
     package let addresses: [Address]
@@ -39,8 +38,7 @@ package struct MergePlan: Sendable, Equatable {
     package let endedSessions: Int
     /// Identities that are new to the principal's account.
     ///
-    /// A later password reset through one of that account's own addresses quarantines these identities, regardless of
-    /// which account survives.
+    /// A later password reset through one of that account's addresses quarantines them, whichever account survives.
     package private(set) var newlyLinked: [UUID]
     /// Whether the survivor is a guest that the merge makes permanent.
     let upgradesSurvivor: Bool

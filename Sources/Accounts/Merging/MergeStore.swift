@@ -2,11 +2,8 @@ package import Foundation
 
 /// A merge that was carried out.
 package struct Merge: Sendable, Equatable {
-    package let id: UUID
-    package let survivor: UUID
-    package let absorbed: UUID
-    package let mergedAt: Date
-    package let undoUntil: Date
+    package let id, survivor, absorbed: UUID
+    package let mergedAt, undoUntil: Date
     package let undoneAt: Date?
     /// The ids of the identities that moved.
     package let identities: [UUID]
@@ -36,8 +33,7 @@ package protocol MergeStore: Sendable {
 package protocol MergeTicketStore: Sendable {
     /// Returns the proof of the other account that a ticket contains.
     ///
-    /// The ticket must be bound to the session, or to one that the session resumes. If concurrent callers consume the
-    /// ticket, only one gets the proof.
+    /// The ticket must be bound to the session, or to one that it resumes. If callers race, only one gets the proof.
     func mergeTicket(
         _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
     ) async throws -> Proof?

@@ -6,9 +6,7 @@ package struct DeliveredMessage: Sendable, Codable, Equatable {
 
     package let id: UUID
     package let kind: Kind
-    package let application: String
-    package let from: String
-    package let to: String
+    package let application, from, to: String
     package let subject: String?
     package let text: String
     package let html: String?

@@ -6,18 +6,12 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case confirmRegistration
     /// Notifies an address's owner of a registration with the address, since the response does not reveal the owner.
     case registrationOfTakenAddress
-    case resetPassword
-    case passwordChanged
+    case resetPassword, passwordChanged
     /// Notifies the owner of a completed password reset; lists recently linked identities, with a link to review them.
     case passwordReset
     /// A one-time code; a mail may also contain a link that signs in.
     case signInCode
-    case accountDeleted
-    case accountRestored
-    case identityRemoved
-    case identityLinked
-    case accountsMerged
-    case mergeUndone
+    case accountDeleted, accountRestored, identityRemoved, identityLinked, accountsMerged, mergeUndone
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.
@@ -36,8 +30,7 @@ package struct Message: Sendable, Codable, Equatable {
     package let channel: MessageChannel
     /// The normalised address or number, never the text that a person typed; empty for a message that is not sent.
     package private(set) var to: String
-    package let code: String?
-    package let link: String?
+    package let code, link: String?
     /// When the code or the link expires, or the deletion becomes final.
     package let until: Date?
     /// The display name of the provider that the message is about.

@@ -26,7 +26,6 @@ package struct TakenMessage: QueueEntry {
 /// The queue of messages, as its workers use it.
 package protocol OutboxQueue: LeasedQueue<TakenMessage> {
     /// Counts a text message once for all its attempts; `range` is the recipient's, for `TextBudget.perRange`.
-    /// - Returns: whether the message is within the budget. A refused message may be counted in its range, but is never
-    ///   counted in the total.
+    /// - Returns: whether the message is within the budget; a refused one never counts in the total.
     func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool
 }

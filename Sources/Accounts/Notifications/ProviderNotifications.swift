@@ -24,8 +24,7 @@ package struct ProviderNotifications: Sendable {
                     configured.name, event.providerUid, application: application.id)
             else { return }
             let identities = try await store.identities(of: known.uid, application: application.id)
-            // An identity that was created after the event, or signed in after its consent was revoked, has new
-            // consent.
+            // An identity that was created after the event, or signed in after a revocation, has new consent.
             guard let identity = identities.first(where: { $0.id == known.id }), !isAfter(event, identity.createdAt),
                 event.change != .consentRevoked || !isAfter(event, identity.lastUsedAt)
             else { return }
@@ -61,8 +60,7 @@ package struct ProviderNotifications: Sendable {
         case .forwarding(let address, let isOn):
             try await store.setForwarding(isOn, of: address, uid: uid, application: application.id)
         case .consentRevoked where !application.providers.canSignIn(withAnyOf: others):
-            // If no other identity can sign in, the identity remains, so that the owner can sign in by consenting
-            // again.
+            // If no other identity can sign in, this one remains, so that the owner can consent again.
             try await store.dropTokens(of: identity.id, application: application.id)
             try await store.endSessions(
                 .openedBy(identity.id), of: uid, because: .consentRevoked, application: application.id)

@@ -32,8 +32,7 @@ package protocol PasswordHashing: Sendable {
     /// Hashes the password of a registration with the parameters that `match` uses for this requester.
     ///
     /// Without a sibling these are the parameters that `match` chooses if there are no hashes, so that neither call
-    /// reveals whether the address has an account. The first sign-in hashes the password again with the configured
-    /// parameters.
+    /// reveals whether the address has an account. The first sign-in hashes again with the configured parameters.
     func hashRegistration(_ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester)
         async throws -> PasswordHash
 

@@ -90,8 +90,7 @@ package struct PasswordReplacement: Sendable {
         try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }
 
-    /// Mails the identities that were linked since the password was set, with a review link, to the proved address
-    /// only.
+    /// Mails the identities that were linked since the password was set, with a review link, to the proved address.
     private func notify(
         _ identity: KnownIdentity, of subject: PasswordSubject, by session: NewSession, since setBefore: Date?,
         store: any Store

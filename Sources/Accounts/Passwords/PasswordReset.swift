@@ -40,8 +40,7 @@ package struct PasswordReset: Sendable {
     /// A weak password or a full hashing queue does not consume the token; any later refusal does. An identity that
     /// does not exist yet joins or creates an account by the linking rules. All other access ends: sessions, pending
     /// operations and other passwords; recently linked identities are quarantined.
-    /// - Throws: `AccountsError.accountDeleted` if the account is in its grace period, with a token that restores it
-    ///   with the new password.
+    /// - Throws: `AccountsError.accountDeleted` with a token that restores the account with the new password.
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {

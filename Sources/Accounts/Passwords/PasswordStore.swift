@@ -95,27 +95,23 @@ package protocol PasswordAttemptStore: Sendable {
 
 package protocol RegistrationStore: Sendable {
     /// Stores a registration, which replaces an earlier one of the subject.
-    /// - Throws: `StoreConflict` if the address has gained or lost an owner since `isDecoy` was determined, unless the
-    ///   registration joins an account.
+    /// - Throws: `StoreConflict` if the owner has changed since `isDecoy` was determined, unless it joins an account.
     func register(_ registration: NewRegistration, application: Application.ID) async throws
 
     /// Returns the registration that the proof confirms; `nil` if it was replaced or is a decoy.
     func registration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
-
     /// Removes and returns the registration that the proof confirms; `nil` if it was replaced.
     func takeRegistration(of proof: Proof, application: Application.ID) async throws -> PendingRegistration?
 }
 
 package protocol PasswordStore: Sendable {
-    /// Returns the account's identities with an address: first the preferred one, then those with a password, then
-    /// others.
+    /// Returns the account's identities with an address: the preferred one, then those with a password, then others.
     func passwordIdentities(
         of uid: UUID, provider: String, preferring providerUid: String?, application: Application.ID
     ) async throws -> [PasswordIdentity]
 
     /// Sets a password and withdraws an admin's request to change it.
-    /// - Throws: `StoreConflict` if the stored hash differs from `expected`; if `expected` is `nil`, any hash is
-    ///   replaced.
+    /// - Throws: `StoreConflict` if the stored hash differs from `expected`; `nil` replaces any hash.
     func setPassword(
         _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
     ) async throws

@@ -5,12 +5,10 @@ package import ProviderKit
 package protocol PasswordResetStore: Sendable {
     /// When the identity's password was set; `nil` if it has none.
     func passwordChangedAt(of identity: UUID, application: Application.ID) async throws -> Date?
-
     /// Ends the unfinished changes, registrations, redirect flows, codes and tickets of a locked account's sessions.
     func endPending(of uid: UUID, application: Application.ID) async throws
 
-    /// Quarantines identities linked within `time` until another sign-in confirms them, but none that proves the
-    /// subject.
+    /// Quarantines identities linked within `time` until another sign-in confirms them, except the subject's own.
     func quarantine(
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
         application: Application.ID) async throws

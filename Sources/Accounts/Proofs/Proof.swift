@@ -18,11 +18,9 @@ package enum ProofKind: String, Sendable, CaseIterable {
 
 /// The facts that a one-time secret proves.
 package struct Proof: Sendable {
-    package let provider: String
-    package let providerUid: String
+    package let provider, providerUid: String
     package let address: EmailAddress?
-    package let uid: UUID?
-    package let registration: UUID?
+    package let uid, registration: UUID?
     package let methods: [String]
     /// The password that the account gets when the secret is presented.
     package let password: PasswordHash?
@@ -113,14 +111,11 @@ package struct NewProof: Sendable {
 }
 
 package protocol ProofStore: Sendable {
-    /// Earlier proofs of the same kind and subject remain valid until one is consumed. Proofs of a registration become
-    /// invalid when it is replaced.
+    /// Earlier proofs of the same kind and subject remain valid until one is consumed or its registration replaced.
     func issue(_ proof: NewProof, application: Application.ID) async throws
 
     func peek(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
-
     /// Consumes the secret and the others of its kind and subject; if several callers race, only one gets the proof.
     func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof?
-
     func discard(_ kind: ProofKind, provider: String, providerUid: String, application: Application.ID) async throws
 }

@@ -2,16 +2,9 @@ package import ProviderKit
 
 /// The proof members of a request, before the provider determines which of them are used.
 package struct SubmittedProof: Sendable {
-    package var email: String?
-    package var password: String?
-    package var challengeID: String?
-    package var code: String?
-    package var state: String?
-    package var redirectURI: String?
-    package var codeVerifier: String?
-    package var idToken: String?
-    package var nonce: String?
-    package var accessToken: String?
+    package var email, password, challengeID, code: String?
+    package var state, redirectURI, codeVerifier: String?
+    package var idToken, nonce, accessToken: String?
     /// Decodes the credential type of a direct provider from the request.
     private let credential: any CredentialDecoding
     /// The origin of the request, which direct providers may check.
@@ -73,8 +66,7 @@ enum VerifiedProof: Sendable {
 
 /// An address and a password, as a person typed them; neither is empty.
 package struct TypedPassword: Sendable {
-    package let email: String
-    package let password: String
+    package let email, password: String
 
     /// - Throws: `AccountsError.missingEmailOrPassword` if one is absent or empty.
     package init(email: String?, password: String?) throws(AccountsError) {

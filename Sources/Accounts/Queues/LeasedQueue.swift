@@ -4,7 +4,6 @@ package import Foundation
 package protocol QueueEntry: Sendable {
     /// The entries that share concurrent places, such as those of a webhook; a stalled lane does not delay others.
     associatedtype Lane: Hashable & Sendable
-
     var lane: Lane { get }
     var createdAt: Date { get }
     /// The number of earlier delivery attempts.
@@ -14,7 +13,6 @@ package protocol QueueEntry: Sendable {
 /// A queue in the database; a leased entry is due again when the lease ends, in case the worker has crashed.
 package protocol LeasedQueue<Entry>: Sendable {
     associatedtype Entry: QueueEntry
-
     /// Takes due entries, in each lane at most as many as it has places, and hides them from other workers for `lease`.
     func take(_ places: [Entry.Lane: Int], lease: Duration) async throws -> [Entry]
     /// Marks an entry as delivered and deletes the secrets in it.

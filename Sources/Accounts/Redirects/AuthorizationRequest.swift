@@ -2,10 +2,7 @@ internal import ProviderKit
 
 /// An app's request to begin a redirect flow (RFC 6749, 4.1.1; RFC 7636, 4.3).
 package struct AuthorizationRequest: Sendable {
-    package var redirectURI: String?
-    package var codeChallenge: String?
-    package var codeChallengeMethod: String?
-    package var state: String?
+    package var redirectURI, codeChallenge, codeChallengeMethod, state: String?
     /// Whether the response is the redirect itself, so that its cookie can bind the flow to the browser.
     package var isBrowserDriven: Bool
 

@@ -61,8 +61,7 @@ package struct CodeRedemption: Sendable {
     }
 
     /// Consumes the code and returns the flow with its evidence.
-    /// - Throws: `AccountsError.invalidToken`, `.invalidState`; the transaction must then commit, so that the code
-    ///   remains consumed.
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`; the transaction must commit the consumed code.
     func accept(
         _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AcceptingStore
     ) async throws -> RedeemedFlow {

@@ -95,8 +95,7 @@ package protocol RedirectFlowStore: Sendable {
 package protocol FlowCodeStore: Sendable {
     /// Consumes the code and locks its flow for the rest of the transaction.
     ///
-    /// A code that was used less than `tolerance` ago is refused, and its session remains. A code for another use is
-    /// refused and remains valid.
+    /// A code that was used less than `tolerance` ago is refused, and so is one for another use, which remains valid.
     func redeem(
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation

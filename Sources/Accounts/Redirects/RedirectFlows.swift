@@ -17,8 +17,7 @@ package struct RedirectFlows: Sendable {
     /// Begins a flow at the provider of that name.
     ///
     /// Without a principal the flow signs in, with a principal it re-authenticates, and with `linking` it links. For
-    /// re-authentication the provider must authenticate the person again. Only the principal's session may complete a
-    /// flow that links.
+    /// re-authentication the provider must authenticate the person again. A flow that links is bound to the session.
     /// - Throws: `AccountsError`; `ProviderError.unavailable` if the provider's endpoints cannot be discovered.
     package func begin(
         _ request: AuthorizationRequest, with name: String, by principal: Principal? = nil, linking: Bool = false,
@@ -44,8 +43,7 @@ package struct RedirectFlows: Sendable {
 
     /// Completes the provider's callback.
     ///
-    /// `callback` reads the parameters of the callback, and is called after the provider was checked; `cookie` returns
-    /// a cookie's value by name.
+    /// `callback` reads the parameters, after the provider was checked; `cookie` returns a cookie's value by name.
     /// - Returns: the app's redirect URI with a code or an error in its query.
     /// - Throws: `AccountsError.unsupportedProvider` for a provider without redirect flows;
     ///   `AccountsError.invalidState` for an unknown flow, since its redirect URI is unknown too.
@@ -92,8 +90,7 @@ package struct RedirectFlows: Sendable {
 }
 
 package struct AuthorizationRedirect: Sendable {
-    package let url: String
-    package let state: String
+    package let url, state: String
     package let cookie: FlowCookie?
 }
 
@@ -118,8 +115,7 @@ extension RedirectCallback {
 
 /// The cookie that binds a flow to its browser, with a name of its own, so that several flows can run concurrently.
 package struct FlowCookie: Sendable {
-    package let name: String
-    package let value: String
+    package let name, value: String
     /// The path of the provider's callback in the public URL, including a prefix that a proxy may remove.
     package let path: String
 

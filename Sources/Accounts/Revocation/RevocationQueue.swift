@@ -7,8 +7,7 @@ package struct TakenRevocation: QueueEntry {
 
     package let id: UUID
     package let application: Application.ID
-    package let applicationName: String
-    package let provider: String
+    package let applicationName, provider: String
     package let tokens: ProviderTokens
     package let createdAt: Date
     package let attempts: Int

@@ -7,6 +7,5 @@ package protocol TimeSource: Sendable {
 
 package struct SystemTime: TimeSource {
     package init() {}
-
     package func now() -> Date { Date() }
 }

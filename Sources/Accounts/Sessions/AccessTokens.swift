@@ -3,20 +3,15 @@ package import ProviderKit
 
 /// The claims of an access token (RFC 7519, and RFC 9068 where it applies).
 package struct AccessTokenClaims: Sendable, Equatable {
-    package var issuer: String
-    package var audience: String
-    package var uid: UUID
-    package var sessionID: UUID
-    package var tokenID: UUID
+    package var issuer, audience: String
+    package var uid, sessionID, tokenID: UUID
     /// The time of issue in whole seconds since the epoch, the unit of all times here.
     package var issuedAt: Int
-    package var expiresAt: Int
-    package var authenticatedAt: Int
+    package var expiresAt, authenticatedAt: Int
     package var methods: [String]
     /// How often the session had been renewed when the token was signed.
     package var generation: Int32
-    package var provider: String
-    package var providerUid: String
+    package var provider, providerUid: String
     package var email: String?
     package var emailVerified: Bool?
     package var phone: String?

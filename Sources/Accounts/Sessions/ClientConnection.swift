@@ -14,7 +14,6 @@ package final class ClientConnection: Sendable, Equatable {
     private let state = Mutex(State())
 
     package init() {}
-
     package var isClosed: Bool { state.withLock(\.isClosed) }
 
     package func close() {

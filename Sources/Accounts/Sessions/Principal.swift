@@ -2,11 +2,9 @@ package import Foundation
 
 package struct Principal: Sendable {
     package let application: Application
-    package let uid: UUID
-    package let sessionID: UUID
+    package let uid, sessionID: UUID
     package let authenticatedAt: Int
-    package let provider: String
-    package let providerUid: String
+    package let provider, providerUid: String
     /// The account to which a former guest was upgraded or switched, whose token permits only repeating that call.
     package var successor: UUID?
 }
@@ -15,8 +13,7 @@ package struct Principal: Sendable {
 package protocol Revocations: Sendable {
     /// Whether the token's session has ended, or has been renewed since the token was issued.
     ///
-    /// The result comes from memory while this replica receives revocations, otherwise from the session's row. `time`
-    /// is the current time.
+    /// The result comes from memory while this replica receives revocations, otherwise from the session's row.
     /// - Throws: `AccountsError.unavailable` if the row cannot be read.
     func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool
 }

@@ -60,16 +60,14 @@ package struct NewSession: Sendable {
 
 /// A live session, with the data for its access tokens.
 package struct SessionGrant: Sendable {
-    package var sessionID: UUID
-    package var uid: UUID
+    package var sessionID, uid: UUID
     package var authenticatedAt: Date
     /// When the session expires; none of its tokens is valid longer.
     package var expiresAt: Date
     /// How often the session was renewed; each renewal invalidates its older tokens.
     package var generation: Int32
     package var methods: [String]
-    package var provider: String
-    package var providerUid: String
+    package var provider, providerUid: String
     /// The account's first verified e-mail address; `phone` is its first verified number.
     package var email: String?
     package var phone: String?
@@ -109,10 +107,8 @@ package struct OpenedSession: Sendable {
 
 package struct ListedSession: Sendable, Equatable {
     package var id: UUID
-    package var device: String?
-    package var address: String?
-    package var createdAt: Date
-    package var lastSeenAt: Date
+    package var device, address: String?
+    package var createdAt, lastSeenAt: Date
 
     package init(id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date) {
         (self.id, self.device, self.address) = (id, device, address)

@@ -8,8 +8,7 @@ struct SessionContinuation: Sendable {
     let store: any Store
     let tokens: SessionTokens
 
-    /// Opens a session of a locked account, which continues `previous`, by the matching identity or one that can sign
-    /// in.
+    /// Opens a session of a locked account that continues `previous`, by the matching identity or a usable one.
     func open(
         _ uid: UUID, continuing previous: UUID?, methods: [String], authenticatedAt: Date? = nil, from client: Client,
         in application: Application, by matches: (Identity) -> Bool

@@ -11,8 +11,7 @@ package enum RefreshOutcome: Sendable {
 ///
 /// A token's successor is derived from the token, so the existence of the successor's row records that the token was
 /// presented, and when. Rotation is therefore a single insert, and concurrent presentations get the same successor. A
-/// client that lost the response can present the token again within the recovery time, until the successor itself is
-/// presented.
+/// client that lost the response can present the token again for a time, until the successor itself is presented.
 package struct SessionRefresh: Sendable {
     let store: any RefreshStore
     let tokens: SessionTokens
@@ -36,9 +35,7 @@ package struct SessionRefresh: Sendable {
 
 /// The hashes of a presented token and of its two successors.
 package struct Rotation: Sendable {
-    package let presented: [UInt8]
-    package let successor: [UInt8]
-    package let afterSuccessor: [UInt8]
+    package let presented, successor, afterSuccessor: [UInt8]
     package let reuseInterval: Duration
     /// How long the token can be presented again if its successor has not been presented yet.
     package let recovery: Duration

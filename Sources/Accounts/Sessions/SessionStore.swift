@@ -8,15 +8,13 @@ package protocol RefreshStore: Sendable {
 package protocol SessionStore: Sendable {
     /// The account's live sessions, the newest first.
     func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession]
-
     /// Ends the session of a refresh token if the session belongs to this account.
     func endSession(ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID)
         async throws
 }
 
 package protocol SessionEndStore: Sendable {
-    /// Ends live sessions of the account and notifies every replica.
-    /// - Returns: how many sessions ended.
+    /// Ends live sessions of the account, notifies every replica, and returns how many sessions ended.
     @discardableResult
     func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
@@ -27,7 +25,6 @@ package protocol SessionEndStore: Sendable {
 package protocol GuestSuccessorStore: Sendable {
     /// The account to which the guest was upgraded or switched less than a minute ago.
     func successor(ofGuest session: UUID, application: Application.ID) async throws -> UUID?
-
     /// Records the account to which the guest of an ended session was switched.
     func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws
 }

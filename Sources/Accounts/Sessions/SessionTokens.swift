@@ -3,10 +3,8 @@ package import ProviderKit
 
 /// The tokens of a session: a signed access token and an opaque refresh token.
 package struct TokenPair: Sendable {
-    package let accessToken: String
-    package let refreshToken: String
-    package let issuedAt: Int
-    package let expiresAt: Int
+    package let accessToken, refreshToken: String
+    package let issuedAt, expiresAt: Int
     /// The claims of the provider's profile that the access token contains.
     package let exposed: [String: JSONValue]
 

@@ -4,8 +4,7 @@ import CArgon2
 enum Argon2 {
     /// Computes the tag; all lanes (Argon2's units of parallelism) run on the calling thread.
     ///
-    /// libargon2 wipes the memory before it returns it (`FLAG_clear_internal_memory`, on by default), so no run reads
-    /// the blocks of another run.
+    /// libargon2 wipes the memory before it returns it (`FLAG_clear_internal_memory`), so runs read no other's blocks.
     /// - Throws: `PasswordsError.outOfMemory` or `.hashingFailed`.
     static func tag(of secret: PasswordSecret, under setup: PHCString.Setup) throws -> [UInt8] {
         var salt = setup.salt

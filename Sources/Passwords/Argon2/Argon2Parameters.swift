@@ -1,8 +1,6 @@
-/// The cost parameters of an Argon2id run, limited so that neither a typing error nor a modified row exhausts the
-/// machine.
+/// The cost of an Argon2id run, limited so that neither a typing error nor a modified row exhausts the machine.
 package struct Argon2Parameters: Sendable, Hashable {
-    package let memoryKiB: UInt32
-    package let iterations: UInt32
+    package let memoryKiB, iterations: UInt32
     /// The number of lanes, which one thread computes in sequence because `HashingPool` has a thread for each core.
     package let parallelism: UInt32
 

@@ -17,8 +17,7 @@ final class MemoryRegions: Sendable {
     }
 
     private struct State {
-        /// The unused regions, ordered by last use; `take` uses the last one first, so that surplus regions stay unused
-        /// and expire.
+        /// The unused regions by last use; `take` uses the last one first, so that surplus regions expire.
         var idle: [Region] = []
         var inUse = 0
         var mostInUse = 0
@@ -30,7 +29,6 @@ final class MemoryRegions: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
-
     var idleCount: Int { state.withLock(\.idle.count) }
 
     /// Takes a region, whose contents are undefined.
@@ -78,8 +76,7 @@ final class MemoryRegions: Sendable {
         return overflow || size <= 0 ? nil : padded & ~(hugePage - 1)
     }
 
-    /// Maps one huge page more than needed and unmaps the excess at both ends, because only aligned memory gets huge
-    /// pages.
+    /// Maps one huge page more than needed and unmaps both ends, because only aligned memory gets huge pages.
     private static func map(_ size: Int) -> UInt? {
         let (length, overflow) = size.addingReportingOverflow(hugePage)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS

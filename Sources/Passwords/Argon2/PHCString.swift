@@ -24,8 +24,7 @@ struct PHCString: Sendable, Hashable {
 
     init(setup: Setup, tag: [UInt8]) { (self.setup, self.tag) = (setup, tag) }
 
-    /// Parses a hash in exactly the form that `encoded` returns, without leading zeros, padding or reordered
-    /// parameters.
+    /// Parses a hash in exactly the form that `encoded` returns, without zeros, padding or reordered parameters.
     /// - Throws: `PasswordsError.unreadableHash`, also for parameters beyond the limits of `Argon2Parameters`.
     init(_ hash: PasswordHash) throws {
         guard hash.phc.utf8.count <= Self.maximumLength, let parsed = Self(parsing: hash.phc),

@@ -16,9 +16,7 @@ import Accounts
 /// An attacker with many blocks cannot be distinguished from a crowd: among `n` such blocks, an honest client gets one
 /// of `n + 1` turns, if there is a place.
 struct HashingPlaces {
-    var threads: Int
-    var running: Int
-    var waiting: Int
+    var threads, running, waiting: Int
     var averageDuration: Duration
     let limits: HashingPool.Limits
 

@@ -140,9 +140,7 @@ package final class HashingPool: Sendable {
             if ended { continuation.resume() }
         }
     }
-}
 
-extension HashingPool {
     private func enqueue(_ job: HashingQueue.Job, isClosed: Bool) {
         let refusal: (any Error)? = state.withLock { state in
             if let refusal = refuse(job.requester, &state) { return refusal }

@@ -2,8 +2,7 @@ import Glibc
 
 /// The priority of hashing threads within the server; `SessionPriority` sets that of the server itself.
 enum HashingPriority {
-    /// The niceness, for a tenth of the time of an ordinary thread; with a higher one, busy processes could block
-    /// sign-ins.
+    /// The niceness, for a tenth of an ordinary thread's time; a higher one lets busy processes block sign-ins.
     private static let niceness: Int32 = 10
 
     /// Lowers the priority of the calling thread only, because Linux has a priority for each thread (setpriority(2)).

@@ -73,7 +73,6 @@ struct HashingQueue {
     private var members: [Group: Int] = [:]
 
     var count: Int { jobs.count }
-
     func count(_ group: Group) -> Int { members[group] ?? 0 }
 
     mutating func append(_ job: Job) {

@@ -15,6 +15,4 @@ package struct HashingStatistics: Sendable, Equatable {
 
     package var done: Int { durations.count }
     package var rejected: Int { refusals.values.reduce(0, +) }
-
-    init(workers: Int, averageDuration: Duration) { (self.workers, self.averageDuration) = (workers, averageDuration) }
 }

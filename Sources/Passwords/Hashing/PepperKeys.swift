@@ -48,6 +48,5 @@ package struct PepperKeys: Sendable {
     }
 
     private init() { (current, secrets) = (nil, [:]) }
-
     func secret(of id: ID) -> SymmetricKey? { secrets[id] }
 }

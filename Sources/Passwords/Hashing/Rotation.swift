@@ -1,13 +1,11 @@
 /// A queue of unique elements: a doubly linked list in a dictionary, so that every operation takes constant time.
 struct Rotation<Element: Hashable> {
     private struct Links {
-        var previous: Element?
-        var next: Element?
+        var previous, next: Element?
     }
 
     private var links: [Element: Links] = [:]
-    private var first: Element?
-    private var last: Element?
+    private var first, last: Element?
 
     var isEmpty: Bool { links.isEmpty }
     var count: Int { links.count }

@@ -2,8 +2,7 @@ package import Accounts
 import Dispatch
 import Foundation
 
-/// Checks the length and the guessability (zxcvbn) of new passwords, without rules about kinds of characters (NIST SP
-/// 800-63B).
+/// Checks length and guessability (zxcvbn) of new passwords, but not kinds of characters (NIST SP 800-63B).
 package struct StrengthPolicy: PasswordPolicy {
     /// The threshold of zxcvbn's score 2 ("somewhat guessable"): a million guesses.
     private static let minimumGuesses = 1e6

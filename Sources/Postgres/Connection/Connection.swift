@@ -3,8 +3,7 @@ import CLibPQ
 /// A connection slot, with everything that was sent and is not answered yet; only the reactor's thread uses it.
 final class Connection {
     enum Role {
-        case pipelined
-        case leased
+        case pipelined, leased
         case listening(Listener)
         case retired
     }
@@ -69,11 +68,9 @@ final class Connection {
     var isDeaf = false
 
     init(slot: Int, role: Role) { (self.slot, self.role) = (slot, role) }
-
     var isPipelined: Bool { if case .pipelined = role { true } else { false } }
     var isLeased: Bool { if case .leased = role { true } else { false } }
     var listener: Listener? { if case .listening(let listener) = role { listener } else { nil } }
-
     var runsScript: Bool { if case .script = inFlight.first { true } else { false } }
 
     /// All pending requests, sent or not.

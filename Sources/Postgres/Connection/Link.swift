@@ -24,7 +24,6 @@ final class Link: @unchecked Sendable {
         private let raw: OpaquePointer
 
         init(_ raw: OpaquePointer) { self.raw = raw }
-
         deinit { PQfreeCancel(raw) }
 
         /// Sends the cancellation request and blocks until the server has processed it or the request has failed.

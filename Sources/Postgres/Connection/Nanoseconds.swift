@@ -13,9 +13,7 @@ extension Nanoseconds {
 
     /// A time that is never reached, small enough that adding a duration to it can't overflow.
     static var never: Self { .max / 4 }
-
     static func milliseconds(_ count: Int64) -> Self { count * 1_000_000 }
-
     static func seconds(_ count: Int64) -> Self { count * 1_000_000_000 }
 
     init(_ duration: Duration) {

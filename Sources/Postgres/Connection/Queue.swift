@@ -4,11 +4,9 @@ struct Queue<Element> {
     private var head = 0
 
     init() {}
-
     var count: Int { elements.count - head }
     var isEmpty: Bool { count == 0 }
     var first: Element? { isEmpty ? nil : elements[head] }
-
     mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func prepend(_ others: [Element]) {

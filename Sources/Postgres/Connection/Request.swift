@@ -1,8 +1,7 @@
 final class Request: @unchecked Sendable {
     enum Work {
         case statement(Statement, Arguments)
-        case commit
-        case rollback
+        case commit, rollback
         /// Several statements in the simple protocol, without a deadline.
         case script(String)
     }

@@ -4,8 +4,7 @@ extension Database {
     package struct Configuration: Sendable {
         /// A libpq URI or a string of `keyword=value` pairs.
         ///
-        /// libpq handles hosts (several are tried in turn), TLS and connection time-outs. Unless the string says
-        /// otherwise, only a server that accepts writes is used.
+        /// libpq tries its hosts in turn, with TLS and time-outs, by default for one that accepts writes.
         package var url: String
         /// The number of connections that single statements share.
         ///

@@ -55,11 +55,8 @@ package final class Database: Executor {
     }
 
     package var isReachable: Bool { statistics.isReachable }
-
     package var statistics: Statistics { inbox.statistics }
-}
 
-extension Database {
     package struct Statistics: Sendable, Equatable {
         /// The number of requests that were accepted and are not sent yet.
         package var waiting = 0

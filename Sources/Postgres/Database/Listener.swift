@@ -34,7 +34,6 @@ package final class Listener: Sendable {
 
     /// Records that a heartbeat sent at `time` arrived, and therefore every notification before it.
     func confirm(sentAt time: Nanoseconds) { confirmed.store(time, ordering: .releasing) }
-
     func lose() { confirmed.store(-Self.freshness, ordering: .releasing) }
 }
 

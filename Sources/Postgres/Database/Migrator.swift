@@ -4,20 +4,16 @@ import Logging
 /// One forward step of the schema, in plain SQL.
 package struct Migration: Sendable, Equatable {
     package let version: Int
-    package let name: String
-    package let sql: String
+    package let name, sql: String
 
     package init(version: Int, name: String, sql: String) { (self.version, self.name, self.sql) = (version, name, sql) }
-
     package var checksum: [UInt8] { Array(SHA256.hash(data: Array(sql.utf8))) }
-
     var label: String { "\(version)_\(name)" }
 }
 
 /// Applies the missing migrations, each in a transaction of its own.
 ///
-/// Several servers may start at the same time: an advisory lock admits one at a time, and each checks again which
-/// migrations are missing once it holds the lock.
+/// An advisory lock admits one of several servers at a time, which then checks again which migrations are missing.
 package struct Migrator: Sendable {
     struct Applied: Equatable {
         let version: Int
@@ -43,8 +39,7 @@ package struct Migrator: Sendable {
 
     /// Whether every migration of this program is applied.
     ///
-    /// A database with further migrations is current too, because the previous version of the program still serves
-    /// while servers are replaced one by one.
+    /// A database with further migrations is current too, since servers are replaced one by one.
     package func isCurrent() async throws -> Bool {
         guard var ledger = try await database.first(.ledgerExists), try ledger.next() else { return false }
         let checksums = try await Applied.read(from: database).reduce(into: [:]) { $0[$1.version] = $1.checksum }

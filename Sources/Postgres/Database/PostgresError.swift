@@ -42,14 +42,8 @@ package struct ServerError: Error, Sendable, Equatable {
     static let uniqueViolation = "23505"
     static let foreignKeyViolation = "23503"
 
-    package var sqlState: String
-    package var message: String
-    package var detail: String?
-    package var hint: String?
-    package var schema: String?
-    package var table: String?
-    package var column: String?
-    package var constraint: String?
+    package var sqlState, message: String
+    package var detail, hint, schema, table, column, constraint: String?
     /// The server's C function that raised the error, which alone distinguishes some errors if messages are translated.
     package var routine: String?
 }

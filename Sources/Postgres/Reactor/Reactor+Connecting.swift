@@ -9,7 +9,6 @@ extension Reactor {
         var since: Nanoseconds?
 
         mutating func note(isUp: Bool, at now: Nanoseconds) { since = isUp ? nil : since ?? now }
-
         func exceedsPatience(at now: Nanoseconds) -> Bool { since.map { now - $0 >= Self.patience } ?? false }
     }
 

@@ -1,6 +1,5 @@
 extension Reactor {
-    /// The maximum number of requests in flight on one connection; further requests stay in the queue, where deadlines
-    /// and cancellation still prevent them from being sent.
+    /// The requests in flight on one connection; deadlines and cancellation still apply to further ones in the queue.
     private static let inFlightLimit = 256
     /// The maximum number of reads in a batch.
     ///
@@ -49,8 +48,7 @@ extension Reactor {
             .min { $0.requestsInFlight < $1.requestsInFlight }
     }
 
-    /// Returns false if the connection failed before anything was sent that can take effect: the server undoes a
-    /// statement without a sync.
+    /// Returns false if the connection failed before anything was sent that can take effect, which needs a sync.
     private func transmit(_ request: Request, on connection: Connection) -> Bool {
         let joinsBatch = request.isRead && !request.isAlone
         if connection.hasOpenBatch, !joinsBatch || connection.batchSize >= Self.batchLimit, !connection.sync() {

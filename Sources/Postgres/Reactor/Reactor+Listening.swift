@@ -115,8 +115,7 @@ extension Reactor {
 
     /// Checks all other connections after the server of the listening connection has stopped answering.
     ///
-    /// Idle connections reconnect at once, before a caller needs them. Those with requests in flight get as much time
-    /// to answer as the probe had.
+    /// Idle connections reconnect at once, before a caller needs them; the others get as much time as the probe had.
     private func suspectAll() {
         for connection in connections where connection.link != nil && !connection.runsScript {
             if connection.inFlight.isEmpty {

@@ -12,7 +12,6 @@ package struct Bind: Sendable {
     }
 
     init(type: UInt32, fault: String) { self.init(type: type, value: nil, fault: fault) }
-
     package static func uuid(_ value: UUID?) -> Self { Self(type: TypeOID.uuid, value: value?.bytes) }
 
     /// A `text`, which must not contain U+0000.
@@ -35,7 +34,6 @@ package struct Bind: Sendable {
     }
 
     package static func int4(_ value: Int32?) -> Self { Self(type: TypeOID.int4, value: value?.bigEndianBytes) }
-
     package static func bool(_ value: Bool?) -> Self { Self(type: TypeOID.bool, value: value.map { [$0 ? 1 : 0] }) }
 
     package static func double(_ value: Double?) -> Self {

@@ -58,7 +58,6 @@ final class Answer: @unchecked Sendable {
     let raw: OpaquePointer
 
     init(owning raw: OpaquePointer) { self.raw = raw }
-
     deinit { PQclear(raw) }
 
     func bytes(row: Int32, column: Int32) -> UnsafeRawBufferPointer {

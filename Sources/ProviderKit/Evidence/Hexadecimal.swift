@@ -1,6 +1,5 @@
 extension UnsafeRawBufferPointer {
-    /// Lower-case hexadecimal digits, two for each byte, written with one allocation, because hashing audit events
-    /// needs many.
+    /// Lower-case hexadecimal digits, two for each byte, in one allocation, since audit events need many.
     package var hex: String {
         String(unsafeUninitializedCapacity: 2 * count) { digits in
             for (index, byte) in enumerated() {

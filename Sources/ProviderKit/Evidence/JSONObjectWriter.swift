@@ -31,11 +31,9 @@ package struct JSONObjectWriter {
         bytes.append(contentsOf: name)
         value.write(to: &self)
     }
-}
 
-// MARK: - Values
+    // MARK: - Values
 
-extension JSONObjectWriter {
     /// Writes an object as the value of a member or an array.
     package mutating func writeObject(_ members: (inout JSONObjectWriter) -> Void) {
         bytes.append(UInt8(ascii: "{"))

@@ -131,11 +131,9 @@ package struct JSONText {
         while let digit = next, ("0"..."9").contains(digit) { position += 1 }
         guard position > start else { throw .malformed }
     }
-}
 
-// MARK: - Texts
+    // MARK: - Texts
 
-extension JSONText {
     private mutating func string() throws(Fault) {
         try require("\"")
         // Compares bytes directly, because most bytes of a request are read here and the helpers below are slower.
@@ -182,11 +180,9 @@ extension JSONText {
         }
         return unit
     }
-}
 
-// MARK: - Single bytes
+    // MARK: - Single bytes
 
-extension JSONText {
     /// The next byte as a Unicode scalar; a byte beyond ASCII, which only texts may contain, becomes a Latin-1
     /// character.
     private var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }

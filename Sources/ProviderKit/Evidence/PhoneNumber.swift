@@ -11,8 +11,7 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     public let region: String?
     /// Whether the number is mobile, or in a range that mobile and fixed lines share.
     ///
-    /// The server sends no text messages to other numbers, because owners of premium-rate numbers earn money with each
-    /// message.
+    /// Other numbers get no text messages, because owners of premium-rate numbers earn money with each.
     public let takesTexts: Bool
     private let countryCodeLength: Int
 

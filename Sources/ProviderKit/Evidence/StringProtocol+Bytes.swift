@@ -13,8 +13,7 @@ extension StringProtocol {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
     }
 
-    /// Whether the text can be used as a dictionary key in little time: at most 128 bytes, and at most 32 combining
-    /// marks in a row.
+    /// Whether the text is a cheap dictionary key: at most 128 bytes, and at most 32 combining marks in a row.
     package var isFitName: Bool {
         guard utf8.count <= JSONText.longestName else { return false }
         var marks = 0

@@ -49,12 +49,10 @@ public struct AddressClaim: Sendable, Equatable, Codable {
     public let address: Address
     /// Whether the provider states that the person controls the address.
     public let isVerified: Bool
-    /// Whether the provider is an authority for the address: it owns the address's domain, or a code was sent to the
-    /// address.
+    /// Whether the provider is an authority for the address: it owns the domain, or sent a code to the address.
     public let isAuthoritative: Bool
 
-    /// Creates a claim about an e-mail address as the provider wrote it; `nil` if the text is not exactly one plain
-    /// address.
+    /// Creates a claim about an address as the provider wrote it; `nil` if the text is not one plain address.
     ///
     /// If normalisation converts other characters to ASCII, as in `victim@\u{ff45}xample.com`, the claim is not
     /// verified, because the provider may have verified a different person's address.

@@ -32,9 +32,7 @@ public struct JSONSchema: Sendable, Equatable {
         self.kinds = Set(kinds)
         (self.format, self.pattern, self.length, self.description) = (format, pattern, length, description)
     }
-}
 
-extension JSONSchema {
     /// Any text.
     public static let string = JSONSchema(.string)
     package static let any = JSONSchema()

@@ -76,8 +76,7 @@ public struct RequestField<Value: RequestValue>: Sendable {
 }
 
 extension RequestField where Value: RequestPayload {
-    /// Adds the fields of another payload to the same object; the OpenAPI document declares those in `required` as
-    /// required.
+    /// Adds the fields of another payload to the same object; those in `required` are required too.
     package init(flattening payload: Value.Type, required: [String] = []) {
         members = payload.fields.members.map { member in
             var member = member

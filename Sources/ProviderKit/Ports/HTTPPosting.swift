@@ -11,8 +11,7 @@ package protocol HTTPPosting: Sendable {
 package enum Obstacle: String, Error, Sendable {
     /// The host name does not resolve.
     case name
-    case connection
-    case timeout
+    case connection, timeout
     /// TLS is required and missing, or the certificate is not valid.
     case tls
     case disconnected

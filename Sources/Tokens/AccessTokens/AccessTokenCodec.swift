@@ -5,8 +5,7 @@ import Foundation
 package struct AccessTokenCodec: AccessTokens {
     /// Far above the length of any real token; longer tokens are neither signed nor parsed.
     private static let lengthLimit = 8192
-    /// The tolerance, in seconds, for the clock of another replica that signs a token being ahead of this replica's
-    /// clock.
+    /// The tolerance, in seconds, for the clock of another replica being ahead of this one's.
     private static let leeway = 60
 
     private let keys: KeyRing

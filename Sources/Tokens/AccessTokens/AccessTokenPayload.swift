@@ -2,8 +2,7 @@ import Accounts
 import Foundation
 import ProviderKit
 
-/// The claims of an access token, with their names in the token (RFC 7519 section 4.1, OpenID Connect Core section
-/// 5.1).
+/// The claims of an access token, with their names in the token (RFC 7519 section 4.1, OpenID Connect Core 5.1).
 struct AccessTokenPayload: Decodable {
     let iss, aud, sub, jti, sid, uid, provider, providerUid: String
     let iat, exp, authTime: Int

@@ -4,8 +4,7 @@ struct CompactJWS {
     let header: ArraySlice<UInt8>
     /// The encoded header and payload with the dot between them (RFC 7515 section 5.2).
     let signingInput: ArraySlice<UInt8>
-    let payload: [UInt8]
-    let signature: [UInt8]
+    let payload, signature: [UInt8]
 
     /// Splits a text; `nil` unless it has exactly three parts, and payload and signature are canonical base64url.
     init?(_ text: String) {

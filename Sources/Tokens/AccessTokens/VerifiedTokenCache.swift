@@ -2,8 +2,7 @@ import Accounts
 import Crypto
 import Synchronization
 
-/// A cache of tokens whose signature was verified, by their SHA-256; callers check the times and the key of each entry
-/// again.
+/// A cache of verified tokens by their SHA-256; callers check the times and the key of each entry again.
 ///
 /// Two generations of entries limit the size: when the young generation is full, it replaces the old one. When an entry
 /// of the old generation is used, it moves to the young one.
@@ -35,7 +34,6 @@ final class VerifiedTokenCache: Sendable {
 
     /// - Parameter capacity: the number of entries in one generation; 0 disables the cache.
     init(capacity: Int) { self.capacity = capacity }
-
     var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     subscript(key: Key) -> Entry? {

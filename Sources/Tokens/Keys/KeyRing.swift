@@ -4,13 +4,11 @@ import Synchronization
 
 /// The signing keys of all applications, cached in memory.
 ///
-/// Readers get an immutable `KeySet`, which each load replaces as a whole. Unknown `kid`s cause at most one load a
-/// second, whose result all callers share.
+/// Readers get an immutable `KeySet`; unknown `kid`s cause at most one load a second, which all callers share.
 package final class KeyRing: Sendable {
     /// The minimum time between loads for unknown `kid`s.
     static let coolDown: TimeInterval = 1
-    /// How long a retired key stays published beyond its tokens, for a replica that signs with it until its next
-    /// `reloadAll`.
+    /// How long a retired key stays published beyond its tokens: replicas may sign with it until `reloadAll`.
     static let overlapMargin: Duration = .seconds(600)
 
     private struct Ring {
@@ -30,13 +28,10 @@ package final class KeyRing: Sendable {
     package init(store: any SigningKeyStore, sealing: any Sealing, time: any TimeSource) {
         (self.store, self.sealing, self.time) = (store, sealing, time)
     }
-}
 
-// MARK: - Changing keys
+    // MARK: - Changing keys
 
-extension KeyRing {
-    /// Loads the application's keys, and generates a signing key if there is none or its algorithm or length differs
-    /// from the policy.
+    /// Loads the keys, and generates a signing key if there is none or it differs from the policy.
     ///
     /// Call it before the application is served, and after its configuration changed.
     package func prepare(_ application: Application) async throws {
@@ -94,16 +89,13 @@ extension KeyRing {
         let table = purpose == .accessTokens ? "signing_keys" : "erasure_keys"
         return SealingPlace(application: application, table: table, column: "sealed_private_key", row: kid)
     }
-}
 
-// MARK: - Loading keys
+    // MARK: - Loading keys
 
-extension KeyRing {
     /// Loads the keys again; call it after another replica changed them.
     package func reload(_ application: Application.ID) async throws { _ = try await load(application) }
 
-    /// Loads the keys of all applications, each minute, so that a replica that missed a notification drops a retired
-    /// key.
+    /// Loads the keys of all applications, each minute, in case this replica missed a notification.
     package func reloadAll() async throws {
         var failure: (any Error)?
         for application in rings.withLock({ Array($0.keys) }) {
@@ -112,8 +104,7 @@ extension KeyRing {
         if let failure { throw failure }
     }
 
-    /// Returns the result of the latest load if that began within the last `coolDown` seconds; otherwise starts a new
-    /// load.
+    /// Returns the latest load if it began within the last `coolDown` seconds; otherwise starts a new one.
     private func load(_ application: Application.ID, unlessWithin coolDown: TimeInterval = 0) async throws -> KeySet {
         let now = time.now()
         let task = rings.withLock { rings in
@@ -183,8 +174,7 @@ extension KeyRing: PublishedKeys {
 
     /// The key that signed a token with this header.
     ///
-    /// An unknown `kid` may belong to a new key of another replica, so the keys are loaded again, at most once a
-    /// second.
+    /// An unknown `kid` may be a new key of another replica, so the keys are loaded again, at most once a second.
     /// - Throws: `AccountsError.invalidToken` if the header belongs to no key.
     func key(withHeader header: ArraySlice<UInt8>, of application: Application.ID) async throws -> SigningKey {
         let keys = try await keys(of: application)

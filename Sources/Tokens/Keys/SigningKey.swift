@@ -43,11 +43,9 @@ package struct SigningKey: Sendable {
         }
         header = Array(AccessTokenHeader.encode(algorithm, kid: publicKey.thumbprint).utf8)
     }
-}
 
-// MARK: - Making and keeping
+    // MARK: - Making and keeping
 
-extension SigningKey {
     /// Generates a key; `bits` is 2048, 3072 or 4096 for RS256; other algorithms ignore it.
     ///
     /// Generating an RSA key takes up to seconds, so keys are generated one at a time on their own queue.
@@ -101,13 +99,10 @@ extension SigningKey {
         case .ed25519(let key, _): Array(key.rawRepresentation)
         }
     }
-}
 
-// MARK: - Signatures
+    // MARK: - Signatures
 
-extension SigningKey {
-    /// Signs a message; the signature has the form that JWS requires (RFC 7518 sections 3.3 and 3.4, RFC 8037 section
-    /// 3.1).
+    /// Signs a message in the form that JWS requires (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1).
     package func sign(_ message: [UInt8]) throws -> [UInt8] {
         switch pair {
         case .rsa(let key, _):

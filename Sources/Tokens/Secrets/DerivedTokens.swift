@@ -5,8 +5,7 @@ import Crypto
 package struct DerivedTokens: OpaqueTokens {
     private static let length = 32
 
-    private let succession: SymmetricKey
-    private let pseudonyms: SymmetricKey
+    private let succession, pseudonyms: SymmetricKey
     private let random: @Sendable (Int) -> [UInt8]
 
     /// `random` returns the requested number of unpredictable bytes.

@@ -1,8 +1,7 @@
 import Crypto
 import Foundation
 
-/// The master keys from the configuration, which encrypt only the root key; `docs/operations.md` tells how to change
-/// them.
+/// The master keys from the configuration, which encrypt only the root key; `docs/operations.md` explains a change.
 package struct MasterKeys: Sendable {
     private static let length = 32
 

@@ -20,17 +20,12 @@ package struct RootKey: Sendable {
     }
 
     private static func draw() -> [UInt8] { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
-
     func key(for purpose: Purpose) -> SymmetricKey { key.derived(for: purpose.rawValue) }
-
     func seal(for purpose: Purpose) -> KeyedSeal { KeyedSeal(secret: key, label: purpose.rawValue) }
 
     /// The purposes of derived keys; raw values must never change, because existing data depends on them.
     enum Purpose: String {
         case refreshSuccession = "refresh succession"
-        case pseudonyms
-        case audit
-        case sealing
-        case marks
+        case pseudonyms, audit, sealing, marks
     }
 }

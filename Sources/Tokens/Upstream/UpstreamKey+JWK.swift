@@ -4,8 +4,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension UpstreamKey {
-    /// Reads a public key from its JWK (RFC 7517, RFC 7518, 6); `nil` if it is symmetric, too weak, or not for
-    /// signatures.
+    /// Reads a public key from its JWK (RFC 7517, RFC 7518, 6); `nil` for a symmetric, weak or encryption key.
     init?(jwk: JSONValue) {
         guard let members = jwk.object, members["use"] == nil || members["use"] == .string("sig"),
             members["key_ops"] == nil || members["key_ops"]?.array?.contains(.string("verify")) == true,

@@ -4,15 +4,13 @@ internal import Synchronization
 
 /// Fetches the keys that other issuers publish, and caches them.
 ///
-/// A task of this object does all fetches, at most one at a time for each URL, so that cancelling a request does not
-/// affect other requests that wait for the same fetch.
+/// A task of this object does all fetches, one at a time for each URL, which cancelled requests do not affect.
 final class UpstreamKeyCache: Sendable {
     private typealias Waiter = CheckedContinuation<Answer, Never>
 
     private enum Answer {
         case keys(UpstreamKeySet)
-        case refused
-        case unavailable
+        case refused, unavailable
     }
 
     private struct Entry {
@@ -38,8 +36,7 @@ final class UpstreamKeyCache: Sendable {
         self.coolDown = coolDown / .seconds(1)
         let (urls, orders) = AsyncStream.makeStream(of: String.self)
         self.orders = orders
-        // The task must not belong to the request or reload that creates this object. It ends when this object is
-        // released.
+        // The task must not belong to the request or reload that creates this object, and ends with the object.
         Task.detached { [weak self] in
             await withDiscardingTaskGroup { group in
                 for await url in urls {

@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// Verifies tokens of other issuers with their keys and a provider's rules.
 ///
-/// The signature is checked last, so that a malformed or expired token, or one for another audience, never causes a
-/// fetch of keys.
+/// The signature is checked last, so that a malformed, expired or foreign token never causes a fetch of keys.
 package final class UpstreamTokenVerifier: TokenVerifying {
     /// The largest number of cached key sets; a full cache is emptied, which also drops the sets of replaced settings.
     private static let capacity = 64
