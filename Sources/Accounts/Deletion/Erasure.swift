@@ -141,11 +141,8 @@ package struct Erasure: Sendable {
         let deliveries = try await store.acknowledgements(
             ofLast: .accountDeleted, about: erasure.uid, application: erasure.application)
         let isForgotten = deliveries.contains { delivery in
-            if case .givenUp(let at) = delivery.status {
-                time.now().timeIntervalSince(at) > Self.reminder
-            } else {
-                false
-            }
+            guard case .givenUp(let at) = delivery.status else { return false }
+            return time.now().timeIntervalSince(at) > Self.reminder
         }
         guard isForgotten, let event = deliveries.first?.event else { return }
         try await store.retryUnacknowledged(of: event, application: erasure.application)

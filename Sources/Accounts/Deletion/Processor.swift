@@ -21,9 +21,7 @@ package struct Processor: Sendable, Equatable {
         (self.attempts, self.isUnderWay) = (attempts, isUnderWay)
     }
 
-    package var isAcknowledged: Bool {
-        if case .acknowledged = status { true } else { false }
-    }
+    package var isAcknowledged: Bool { if case .acknowledged = status { true } else { false } }
 
     /// The final status, with times reduced to the day.
     var concluded: Processor {

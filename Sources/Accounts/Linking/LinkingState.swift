@@ -14,9 +14,7 @@ package enum AccountStatus: Sendable, Equatable {
     /// Live or disabled, and no deletion was requested.
     package var isUndeleted: Bool { self == .live || self == .disabled(isDeleted: false) }
 
-    package var isDisabled: Bool {
-        if case .disabled = self { true } else { false }
-    }
+    package var isDisabled: Bool { if case .disabled = self { true } else { false } }
 }
 
 /// A stored identity and the account that it opens.

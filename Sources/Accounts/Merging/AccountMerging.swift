@@ -81,8 +81,7 @@ package struct AccountMerging: Sendable {
         let application = principal.application.id
         guard let proof, let other = proof.uid, other != principal.uid else { throw AccountsError.invalidToken }
         let statuses = try await store.lockAccounts([principal.uid, other], application: application)
-        guard statuses[other] == .live else { throw AccountsError.invalidToken }
-        guard try await store.lock(principal) else { throw AccountsError.invalidToken }
+        guard statuses[other] == .live, try await store.lock(principal) else { throw AccountsError.invalidToken }
         let theirs = try await store.mergeSide(other, application: application)
         // If the other account no longer has the proved identity, the ticket does not prove the account.
         guard theirs.has(proof) else { throw AccountsError.invalidToken }

@@ -130,9 +130,7 @@ final class Connection {
 
     /// Forgets a prepared statement, which is prepared again under a new name, since the server can't have that from
     /// before.
-    func forget(_ key: UInt64) {
-        if prepared.removeValue(forKey: key) != nil { renames += 1 }
-    }
+    func forget(_ key: UInt64) { if prepared.removeValue(forKey: key) != nil { renames += 1 } }
 
     /// Derives the name from the statement, so that behind a pooler another session's statement of that name is the
     /// same one.

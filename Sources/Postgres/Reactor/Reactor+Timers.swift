@@ -7,8 +7,7 @@ extension Reactor {
         let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextListeningTimer) }
         guard timers < .never else { return -1 }
         // rounded up, because the loop would otherwise spin during the last fraction of a millisecond
-        let milliseconds = max(0, timers - .now + 999_999) / 1_000_000
-        return Int32(clamping: milliseconds)
+        return Int32(clamping: max(0, timers - .now + 999_999) / 1_000_000)
     }
 
     func runTimers() {

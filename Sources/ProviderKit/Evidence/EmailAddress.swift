@@ -34,8 +34,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         let scalars = composed.unicodeScalars.map { $0.isASCII ? $0.lowercased : $0 }
         let local = String(String.UnicodeScalarView(scalars))
         guard (1...64).contains(local.utf8.count), scalars.allSatisfy(isPlain) else { return nil }
-        let atoms = local.split(separator: ".", omittingEmptySubsequences: false)
-        return atoms.allSatisfy { !$0.isEmpty } ? local : nil
+        return local.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty } ? local : nil
     }
 
     /// Accepts `atext` of RFC 5322, the dot, and visible characters beyond ASCII (RFC 6531).

@@ -39,8 +39,7 @@ package struct DerivedTokens: OpaqueTokens {
     }
 
     package func pseudonym(of value: String, purpose: String) -> [UInt8] {
-        let framed = Framing.encode([purpose, value])
-        return Array(HMAC<SHA256>.authenticationCode(for: framed, using: pseudonyms))
+        Array(HMAC<SHA256>.authenticationCode(for: Framing.encode([purpose, value]), using: pseudonyms))
     }
 
     private static func token(_ bytes: [UInt8]) -> OpaqueToken {

@@ -20,7 +20,6 @@ package struct UpstreamTokenSigner: TokenSigning {
         let encoder = JSONEncoder.stable
         let header = Base64URL.encode(try encoder.encode(Header(kid: keyID)))
         let input = "\(header).\(Base64URL.encode(try encoder.encode(claims)))"
-        let signature = try signingKey.signature(for: Data(input.utf8))
-        return "\(input).\(Base64URL.encode(signature.rawRepresentation))"
+        return "\(input).\(Base64URL.encode(try signingKey.signature(for: Data(input.utf8)).rawRepresentation))"
     }
 }
