@@ -1,7 +1,9 @@
 internal import ProviderKit
 
 /// A tenant, which shares no accounts, identities, sessions or settings with others.
-package struct Application: Sendable {
+///
+/// This type is a class, because every request copies its reference several times.
+package final class Application: Sendable {
     /// The number of an application in this database, which is the first column of every primary key.
     package struct ID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
         package let rawValue: Int32
