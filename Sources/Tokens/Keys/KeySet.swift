@@ -1,5 +1,5 @@
-/// An immutable snapshot of the keys of one application.
-struct KeySet: Sendable {
+/// An immutable snapshot of the keys of one application; a class, because each request reads it.
+final class KeySet: Sendable {
     /// The key that signs access tokens; `nil` only before the application's first start.
     let signing: SigningKey?
     /// The key that signs certificates of erasure; `nil` until the first certificate.
