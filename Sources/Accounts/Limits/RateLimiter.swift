@@ -67,7 +67,8 @@ package final class RateLimiter: RateLimiting {
             RateKey(application: application.id, limit: limit, rate: rate, subject: opaque.limitKey(of: name))
         }
         let wider = Rate(rate.count * Self.blockFactor, per: rate.window)
-        return (key(subject.name, rate), subject.block.map { key($0, wider) })
+        let names = subject.names()
+        return (key(names.subject, rate), names.block.map { key($0, wider) })
     }
 }
 

@@ -9,22 +9,23 @@ package protocol RateLimiting: Sendable {
 }
 
 /// The client or address whose calls a limit counts.
-package struct RateSubject: Sendable, Equatable {
-    package let name: String
-    /// The wider network that contains the subject; `nil` if the subject is not a client or is itself that network.
-    package let block: String?
+package struct RateSubject: Sendable {
+    /// Returns the names of the subject and of the wider network that contains it, if the subject is a client.
+    ///
+    /// The names are computed only if a limit applies, because that takes longer than some of the limited calls.
+    let names: @Sendable () -> (subject: String, block: String?)
 
     /// Creates the subject for a normalised e-mail address or phone number.
     package init(target: String) {
-        name = target
-        block = nil
+        names = { (target, nil) }
     }
 
     /// Creates the subject for a client's IPv4 address or IPv6 /64, and its /24 or /48 block, for all routes or one.
     package init(_ client: Client, route: String? = nil) {
-        let prefix = route.map { "\($0) " } ?? ""
-        name = prefix + client.network
-        block = client.block == client.network ? nil : prefix + client.block
+        names = {
+            let (prefix, network, block) = (route.map { "\($0) " } ?? "", client.network, client.block)
+            return (prefix + network, block == network ? nil : prefix + block)
+        }
     }
 }
 

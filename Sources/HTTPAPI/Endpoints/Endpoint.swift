@@ -8,6 +8,8 @@ internal import Hummingbird
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
     let path: String
+    /// The method and path, by which the limit `general` is counted.
+    let route: String
     let summary: String
     /// Whether HEAD is served too; `false` for a GET that changes something (RFC 9110, 9.2.1).
     let answersHEAD: Bool
@@ -30,6 +32,7 @@ struct Endpoint: Sendable {
     ) {
         self.method = method
         self.path = path
+        route = "\(method.rawValue) \(path)"
         self.summary = summary
         self.answersHEAD = answersHEAD && method == .get
         guards = operation.guards

@@ -55,11 +55,11 @@ struct EndpointResponder: HTTPResponder {
 
     /// - Throws: `AccountsError.rateLimited`.
     private func spend(_ limit: ClientLimit, by client: Client, in application: Accounts.Application) async throws {
-        let ofRoute = RateSubject(client, route: "\(endpoint.method.rawValue) \(endpoint.path)")
+        func ofRoute() -> RateSubject { RateSubject(client, route: endpoint.route) }
         switch limit {
         case .named(let limit): try await services.limits.spend(limit, of: RateSubject(client), in: application)
-        case .general: try await services.limits.spend(.general, of: ofRoute, in: application)
-        case .local: try services.limits.spendHere(.general, of: ofRoute, in: application)
+        case .general: try await services.limits.spend(.general, of: ofRoute(), in: application)
+        case .local: try services.limits.spendHere(.general, of: ofRoute(), in: application)
         case .none: break
         }
     }
