@@ -38,6 +38,16 @@ struct Endpoint: Sendable {
         guards = operation.guards
         self.takes = takes.taken
         self.returns = returns.responses
+        // One closure for all requests, so that `prepare` does not copy the operation and its shapes for each.
+        let run: @Sendable (Result<Input, any Error>?, OperationContext) async throws -> Response = { known, context in
+            do {
+                let input = try known?.get() ?? takes.read(context.request)
+                return try returns.write(try await operation.run(context, input), context)
+            } catch {
+                guard let page = returns.errorPage else { throw error }
+                return page(error, context)
+            }
+        }
         prepare = { request, providers in
             var known: Result<Input, any Error>?
             func input() -> Input? {
@@ -46,14 +56,8 @@ struct Endpoint: Sendable {
                 return try? read.get()
             }
             let limit = operation.limits.limit(for: input, providers: providers)
-            return PreparedOperation(limit: limit, hashesPassword: operation.hashesPassword(input)) { [known] context in
-                do {
-                    let input = try known?.get() ?? takes.read(request)
-                    return try returns.write(try await operation.run(context, input), context)
-                } catch {
-                    guard let page = returns.errorPage else { throw error }
-                    return page(error, context)
-                }
+            return PreparedOperation(limit: limit, hashesPassword: operation.hashesPassword(input)) { [known] in
+                try await run(known, $0)
             }
         }
     }
