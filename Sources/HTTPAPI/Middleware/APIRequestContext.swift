@@ -50,10 +50,19 @@ extension APIRequestContext {
 }
 
 /// The application and client of a request.
-struct RequestScope: Sendable {
+///
+/// This type is a class, because every request copies its context several times.
+final class RequestScope: Sendable {
     let application: ServedApplication
     let client: Client
     /// `/apps/{application}`, or empty.
     let pathPrefix: String
     let site: Site
+
+    init(_ lookup: ApplicationLookup, client: Client, site: Site) {
+        application = lookup.application
+        pathPrefix = lookup.pathPrefix
+        self.client = client
+        self.site = site
+    }
 }

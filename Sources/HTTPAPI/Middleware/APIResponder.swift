@@ -51,9 +51,7 @@ package struct APIResponder: HTTPResponder {
         try Self.requireHTTPS(forwarding, request: request, site: site)
         try Self.requirePath(request)
         let lookup = try ApplicationLookup(of: request, in: site)
-        let scope = RequestScope(
-            application: lookup.application, client: Self.client(of: request, address: forwarding.address),
-            pathPrefix: lookup.pathPrefix, site: site)
+        let scope = RequestScope(lookup, client: Self.client(of: request, address: forwarding.address), site: site)
         context.scope = scope
         if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, scope: scope) }
         let method = RouteTable.routed(request.method)
