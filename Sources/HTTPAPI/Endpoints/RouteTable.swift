@@ -16,8 +16,8 @@ struct RouteTable {
 
     func router() -> RouterResponder<APIRequestContext> {
         let router = Router(context: APIRequestContext.self)
-        router.add(middleware: MissingPaths())
-        for (path, group) in Dictionary(grouping: endpoints, by: \.path) {
+        // The router compares siblings in the order in which they are added; `/auth/me` is among the shortest.
+        for (path, group) in Dictionary(grouping: endpoints, by: \.path).sorted(by: { $0.key.count < $1.key.count }) {
             let route = RouterPath(path)
             var served = Set(group.map(\.method))
             for endpoint in group {
@@ -35,6 +35,8 @@ struct RouteTable {
                 }
             }
         }
+        // Middleware applies to what is added after it: here, to unknown paths only.
+        router.add(middleware: MissingPaths())
         return router.buildResponder()
     }
 }
