@@ -46,7 +46,8 @@ package struct ResponseFields<Payload: Sendable>: Sendable {
     }
 
     package func write(_ payload: Payload, to json: inout JSONObjectWriter) {
-        for field in fields { field.write(payload, &json) }
+        // By index, because a loop over the fields would also retain their schemas.
+        for index in fields.indices { fields[index].write(payload, &json) }
         guard let members = furtherMembers?(payload) else { return }
         for (name, value) in members where !hasField(name) { json.add(name, value) }
     }
