@@ -38,9 +38,8 @@ extension Connection {
     private func prepare(_ request: Request, _ statement: Statement, _ arguments: Arguments, on link: Link) -> String? {
         guard !hasOpenBatch || sync() else { return nil }
         let name = newName(for: request.key)
-        let sql = UnsafeRawPointer(statement.text.utf8Start).assumingMemoryBound(to: CChar.self)
         let count = Int32(truncatingIfNeeded: arguments.types.count)
-        guard PQsendPrepare(link.raw, name, sql, count, arguments.types) == 1 else { return nil }
+        guard PQsendPrepare(link.raw, name, statement.text, count, arguments.types) == 1 else { return nil }
         expect(.prepare(request))
         prepared[request.key] = name
         return sync() ? name : nil

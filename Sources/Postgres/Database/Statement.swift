@@ -11,14 +11,16 @@ package struct Statement: Sendable, Hashable {
     }
 
     package let access: Access
-    package let text: StaticString
+    package let text: String
     /// The FNV-1a hash of the text, which identifies the statement and from which its name on the server is derived.
     let fingerprint: UInt64
 
-    package init(_ access: Access, _ sql: StaticString) {
+    /// Creates a statement from one or more parts, which are joined by line breaks; a part may be shared by several
+    /// statements.
+    package init(_ access: Access, _ parts: StaticString...) {
         self.access = access
-        text = sql
-        fingerprint = sql.withUTF8Buffer { Fingerprint.empty.adding($0).value }
+        text = parts.map(\.description).joined(separator: "\n")
+        fingerprint = Fingerprint.empty.adding(text.utf8).value
     }
 
     package static func == (left: Self, right: Self) -> Bool {

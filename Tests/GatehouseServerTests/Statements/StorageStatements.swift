@@ -12,19 +12,36 @@ struct StorageStatement: Sendable, CustomStringConvertible {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Storage")
             .standardizedFileURL
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        return try files.filter { $0.hasSuffix(".swift") }.sorted().map { folder.appending(path: $0) }.flatMap { file in
-            try statements(of: String(contentsOf: file, encoding: .utf8), in: file.lastPathComponent)
+            .filter { $0.hasSuffix(".swift") }.sorted().map { folder.appending(path: $0) }
+        let sources = try files.map { try String(contentsOf: $0, encoding: .utf8) }
+        var parts: [String: String] = [:]
+        for source in sources {
+            for match in source.matches(of: /static let (\w+): StaticString =\s*"""\n([\s\S]*?)\n\s*"""/) {
+                parts[String(match.output.1)] = String(match.output.2)
+            }
+        }
+        return try zip(files, sources).flatMap { file, source in
+            try statements(of: source, in: file.lastPathComponent, parts: parts)
         }
     }
 
-    private static func statements(of source: String, in file: String) throws -> [Self] {
-        let literals = source.matches(
-            of: /Statement\(\s*\.(?:read|write),\s*(?:"""\n([\s\S]*?)\n\s*"""|"([^"\n]*)")/)
+    /// Finds the statements of a source; `parts` has the texts that several statements share, by constant.
+    private static func statements(of source: String, in file: String, parts: [String: String]) throws -> [Self] {
+        let calls = source.matches(
+            of: /Statement\(\s*\.(?:read|write),((?:\s*(?:"""\n[\s\S]*?\n\s*"""|"[^"\n]*"|[\w.]+),?)+)\)/)
         // Fails if a statement is written in a form that the search does not recognise.
-        try #require(literals.count == source.matches(of: /[^A-Za-z]Statement\(/).count, "\(file)")
-        return literals.map { match in
-            let sql = match.output.1 ?? match.output.2 ?? ""
-            return Self(file: file, sql: sql.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+        try #require(calls.count == source.matches(of: /[^A-Za-z]Statement\(/).count, "\(file)")
+        return try calls.map { call in
+            let arguments = call.output.1.matches(of: /"""\n([\s\S]*?)\n\s*"""|"([^"\n]*)"|([\w.]+)/)
+            let sql = try arguments.map { argument in
+                guard let name = argument.output.3?.split(separator: ".").last else {
+                    return String(argument.output.1 ?? argument.output.2 ?? "")
+                }
+                return try #require(parts[String(name)], "\(name) in \(file)")
+            }
+            return Self(
+                file: file, sql: sql.joined(separator: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            )
         }
     }
 }
