@@ -105,3 +105,17 @@ extension ReplicaChannel.Event {
         }
     }
 }
+
+extension SQLStore {
+    private static let notify = Statement(
+        .write, "SELECT pg_notify('gatehouse', payload) FROM unnest($1::text[]) AS payload")
+
+    /// Notifies all replicas after a statement that can't do so itself, because it only updates or deletes rows.
+    ///
+    /// Citus sends all of such a statement to the node that stores the rows, and replicas don't listen there. A
+    /// statement that also inserts rows notifies on the node that replicas are connected to.
+    func notify(_ payloads: [String]) async throws {
+        guard !payloads.isEmpty else { return }
+        _ = try await run(Self.notify, [.texts(payloads)])
+    }
+}

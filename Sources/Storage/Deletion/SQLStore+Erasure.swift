@@ -11,9 +11,9 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         WITH leader AS MATERIALIZED (
             SELECT pg_try_advisory_xact_lock(hashtextextended('gatehouse erasure', 0)) AS is_free
         ), due AS MATERIALIZED (
-            SELECT application_id, receipt
+            SELECT receipt
               FROM erasures
-             WHERE (SELECT is_free FROM leader) AND application_id = ANY ($1)
+             WHERE (SELECT is_free FROM leader) AND application_id = $1
                AND restored_at IS NULL AND erased_at IS NULL AND coalesce(look_again_at, purge_after) <= now()
              ORDER BY coalesce(look_again_at, purge_after)
              LIMIT $2
@@ -21,15 +21,19 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         )
         UPDATE erasures e SET look_again_at = now() + $3::interval
           FROM due
-         WHERE e.application_id = due.application_id AND e.receipt = due.receipt
+         WHERE e.application_id = $1 AND e.receipt = due.receipt
         RETURNING e.application_id, e.receipt, e.uid, e.requested_at
         """)
 
     package func takeErasures(
         of applications: [Application.ID], atMost count: Int, lease: Duration
     ) async throws -> [DueErasure] {
-        try await run(Self.takeErasures, [.ints(applications.map { Int($0.rawValue) }), .int(count), .interval(lease)])
-            .map { try $0.dueErasure() }
+        var taken: [DueErasure] = []
+        for application in applications where taken.count < count {
+            let binds: [Bind] = [.application(application), .int(count - taken.count), .interval(lease)]
+            taken += try await run(Self.takeErasures, binds).map { try $0.dueErasure() }
+        }
+        return taken
     }
 
     private static let selectScheduled = Statement(
@@ -98,7 +102,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
             SELECT $1, id, provider, $3, sealed FROM dropped
             RETURNING id
         )
-        SELECT (SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM handed LIMIT 1) AS any_handed)
+        SELECT (SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT 1 FROM handed LIMIT 1) AS any_handed)
           FROM due
         """)
 
@@ -122,17 +126,15 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
     private static let retryRevocations = Statement(
         .write,
         """
-        WITH due AS (
-            UPDATE token_revocations
-               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END
-             WHERE application_id = $1 AND uid = $2 AND revoked_at IS NULL AND failed_at IS NULL
-            RETURNING 1
-        )
-        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM due LIMIT 1) AS any_due
+        UPDATE token_revocations
+           SET due_at = CASE WHEN leased_until > clock.now THEN due_at ELSE clock.now END
+          FROM (SELECT now() AS now) AS clock
+         WHERE application_id = $1 AND uid = $2 AND revoked_at IS NULL AND failed_at IS NULL
         """)
 
     package func retryRevocations(of uid: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.retryRevocations, [.application(application), .uuid(uid)])
+        let retried = try await run(Self.retryRevocations, [.application(application), .uuid(uid)]).affected
+        if retried > 0 { try await notify(["outbox"]) }
     }
 
     /// Marks the erasure as complete and truncates the times of its rows to whole days.
@@ -151,12 +153,12 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         .write,
         """
         WITH delivery AS MATERIALIZED (
-            SELECT FROM webhook_deliveries
+            SELECT event_id FROM webhook_deliveries
              WHERE application_id = $1 AND uid = $3
              ORDER BY event_id, webhook
                FOR UPDATE
         ), revocation AS MATERIALIZED (
-            SELECT FROM token_revocations
+            SELECT id FROM token_revocations
              WHERE application_id = $1 AND uid = $3 AND (SELECT count(*) FROM delivery) >= 0
              ORDER BY id
                FOR UPDATE

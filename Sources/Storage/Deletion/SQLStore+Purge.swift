@@ -6,18 +6,22 @@ internal import Postgres
 ///
 /// A family is an account with all accounts that were merged into it, directly or indirectly.
 extension SQLStore: ErasureStore {
-    /// Locks the accounts of a family in the order of their uids, like every statement that locks several accounts.
-    private static let lockFamily = Statement(
-        .write,
-        """
+    /// The uids of the family of the account `$2`, as the common table expression `family`.
+    static let family: StaticString = """
         WITH RECURSIVE family AS (
             SELECT $2::uuid AS uid
             UNION
             SELECT a.uid FROM family f JOIN accounts a ON a.application_id = $1 AND a.absorbed_by = f.uid
         )
+        """
+
+    /// Locks the accounts of a family in the order of their uids, like every statement that locks several accounts.
+    private static let lockFamily = Statement(
+        .write, family,
+        """
         SELECT a.uid FROM accounts a
          WHERE a.application_id = $1 AND a.uid IN (SELECT uid FROM family)
-           AND EXISTS (SELECT FROM accounts WHERE application_id = $1 AND uid = $2)
+           AND EXISTS (SELECT 1 FROM accounts WHERE application_id = $1 AND uid = $2)
          ORDER BY a.uid
            FOR UPDATE OF a
         """)
@@ -39,7 +43,7 @@ extension SQLStore: ErasureStore {
         UNION
         SELECT r.provider, r.provider_uid FROM registrations r
          WHERE r.application_id = $1 AND r.uid = ANY ($2)
-           AND NOT EXISTS (SELECT FROM addresses d
+           AND NOT EXISTS (SELECT 1 FROM addresses d
                             WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = r.address
                               AND d.uid <> ALL ($2))
         """)
@@ -55,13 +59,13 @@ extension SQLStore: ErasureStore {
         SELECT shown.address
           FROM identities i CROSS JOIN LATERAL (VALUES ('email', i.email), ('phone', i.phone)) AS shown (kind, address)
          WHERE i.application_id = $1 AND i.uid = ANY ($2) AND shown.address IS NOT NULL
-           AND NOT EXISTS (SELECT FROM addresses d
+           AND NOT EXISTS (SELECT 1 FROM addresses d
                             WHERE d.application_id = $1 AND d.kind = shown.kind AND d.address = shown.address
                               AND d.uid <> ALL ($2))
         UNION
         SELECT r.address FROM registrations r
          WHERE r.application_id = $1 AND r.uid = ANY ($2)
-           AND NOT EXISTS (SELECT FROM addresses d
+           AND NOT EXISTS (SELECT 1 FROM addresses d
                             WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = r.address
                               AND d.uid <> ALL ($2))
         """)
@@ -156,6 +160,9 @@ extension SQLStore: ErasureStore {
         """)
 
     /// Deleting the account's row, which holds its audit key, deletes the rest by cascade.
+    ///
+    /// The rows are counted in an earlier part of the statement: Citus runs the parts one after the other, so that the
+    /// last part finds no rows.
     private static let eraseAccount = Statement(
         .write,
         """
@@ -173,14 +180,17 @@ extension SQLStore: ErasureStore {
         ), handed AS (
             INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
             SELECT $1, id, provider, $2, sealed FROM token
+        ), counted AS MATERIALIZED (
+            SELECT (SELECT count(*) FROM identity) AS identities, (SELECT count(*) FROM session) AS sessions,
+                   (SELECT count(*) FROM identity i
+                      JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id) AS passwords,
+                   (SELECT count(*) FROM addresses WHERE application_id = $1 AND uid = ANY ($3)) AS addresses,
+                   (SELECT count(*) FROM session s
+                      JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id) AS refresh_tokens
         ), gone AS (
             DELETE FROM accounts WHERE application_id = $1 AND uid = $2
         )
-        SELECT (SELECT count(*) FROM identity), (SELECT count(*) FROM session),
-               (SELECT count(*) FROM identity i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id),
-               (SELECT count(*) FROM addresses WHERE application_id = $1 AND uid = ANY ($3)),
-               (SELECT count(*) FROM session s
-                  JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id)
+        SELECT identities, sessions, passwords, addresses, refresh_tokens FROM counted
         """)
 
     package func erase(

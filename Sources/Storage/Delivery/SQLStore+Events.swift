@@ -15,7 +15,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
                    unnest($5::text[], $7::text[]) AS hook (url, name)
             RETURNING 1
         )
-        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM written LIMIT 1) AS any_written
+        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT 1 FROM written LIMIT 1) AS any_written
         """)
 
     package func announce(_ events: [AccountEvent], application: Application.ID) async throws {
@@ -79,22 +79,21 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         .write,
         """
         WITH delivery AS MATERIALIZED (
-            SELECT FROM webhook_deliveries
+            SELECT event_id FROM webhook_deliveries
              WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
              ORDER BY webhook
                FOR UPDATE
-        ), due AS (
-            UPDATE webhook_deliveries
-               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
-             WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
-               AND (SELECT count(*) FROM delivery) > 0
-            RETURNING 1
         )
-        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT FROM due LIMIT 1) AS any_due
+        UPDATE webhook_deliveries
+           SET due_at = CASE WHEN leased_until > clock.now THEN due_at ELSE clock.now END, failed_at = NULL
+          FROM (SELECT now() AS now) AS clock
+         WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+           AND (SELECT count(*) FROM delivery) > 0
         """)
 
     package func retryUnacknowledged(of event: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.retry, [.application(application), .uuid(event)])
+        let retried = try await run(Self.retry, [.application(application), .uuid(event)]).affected
+        if retried > 0 { try await notify(["outbox"]) }
     }
 
     /// Retries deliveries of `account.deleted` and `account.erased`, including those that were given up.
@@ -104,13 +103,14 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         .write,
         """
         WITH delivery AS MATERIALIZED (
-            SELECT FROM webhook_deliveries
+            SELECT event_id FROM webhook_deliveries
              WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
              ORDER BY event_id, webhook
                FOR UPDATE
         ), due AS (
             UPDATE webhook_deliveries
-               SET due_at = CASE WHEN leased_until > now() THEN due_at ELSE now() END, failed_at = NULL
+               SET due_at = CASE WHEN leased_until > clock.now THEN due_at ELSE clock.now END, failed_at = NULL
+              FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
                AND (SELECT count(*) FROM delivery) > 0
             RETURNING uid
@@ -125,7 +125,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
     private static let selectHasDue = Statement(
         .read,
         """
-        SELECT FROM webhook_deliveries
+        SELECT 1 FROM webhook_deliveries
          WHERE application_id = $1 AND uid = ANY ($2) AND acknowledged_at IS NULL AND failed_at IS NULL
            AND (due_at <= now() OR leased_until > now())
          LIMIT 1

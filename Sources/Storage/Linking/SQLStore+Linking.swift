@@ -10,12 +10,12 @@ extension SQLStore: LinkingStateStore {
         SELECT i.id, NULL::text, NULL::text, a.uid, a.disabled_at IS NOT NULL, a.purge_after, false,
                i.quarantined_at IS NOT NULL
           FROM identities i
-          JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
+          JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
         UNION ALL
         SELECT NULL::uuid, d.kind, d.address, a.uid, a.disabled_at IS NOT NULL, a.purge_after,
                d.kind = 'phone' AND d.verified_at < now() - $6::interval AND NOT EXISTS (
-                   SELECT FROM identities p
+                   SELECT 1 FROM identities p
                     WHERE p.application_id = $1 AND p.uid = d.uid AND p.phone = d.address AND p.phone_verified
                       AND greatest(p.last_used_at, p.created_at) >= now() - $6::interval),
                coalesce((
@@ -26,7 +26,7 @@ extension SQLStore: LinkingStateStore {
           FROM unnest($4::text[], $5::text[]) AS claimed (kind, address)
           JOIN addresses d
             ON d.application_id = $1 AND d.kind = claimed.kind AND d.address = claimed.address
-          JOIN accounts a ON a.application_id = d.application_id AND a.uid = d.uid
+          JOIN accounts a ON a.application_id = $1 AND a.uid = d.uid
         """)
 
     package func linkingState(

@@ -15,6 +15,8 @@ extension SQLStore: MergeUndoStore {
             UPDATE merges SET undone_at = now()
              WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND (undo_until > now() OR $3)
             RETURNING survivor, absorbed, merged_at, identities, parked, address_kinds, addresses, filled
+        ), guest AS MATERIALIZED (
+            SELECT parked[1] AS id FROM undone WHERE cardinality(parked) > 0
         ), leaving AS MATERIALIZED (
             SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, u.absorbed
               FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
@@ -25,12 +27,12 @@ extension SQLStore: MergeUndoStore {
                AND NOT i.id = ANY (u.identities)
         ), shown AS MATERIALIZED (
             SELECT d.kind, d.address,
-                   EXISTS (SELECT FROM unnest(u.address_kinds, u.addresses) AS recorded (kind, address)
+                   EXISTS (SELECT 1 FROM unnest(u.address_kinds, u.addresses) AS recorded (kind, address)
                             WHERE recorded.kind = d.kind AND recorded.address = d.address) AS came_along,
-                   EXISTS (SELECT FROM leaving i
+                   EXISTS (SELECT 1 FROM leaving i
                             WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
                                OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified) AS leaves,
-                   EXISTS (SELECT FROM staying i
+                   EXISTS (SELECT 1 FROM staying i
                             WHERE d.kind = 'email' AND i.email = d.address AND i.email_verified
                                OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified) AS stays
               FROM undone u JOIN addresses d ON d.application_id = $1 AND d.uid = u.survivor
@@ -46,13 +48,13 @@ extension SQLStore: MergeUndoStore {
             UPDATE identities i SET uid = u.survivor
               FROM undone u
              WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
-               AND NOT EXISTS (SELECT FROM staying)
+               AND NOT EXISTS (SELECT 1 FROM staying)
             RETURNING i.id
         ), repointed AS (
-            UPDATE sessions s SET identity_id = u.parked[1]
-              FROM undone u
-             WHERE s.application_id = $1 AND s.uid = u.survivor AND cardinality(u.parked) > 0
-               AND NOT EXISTS (SELECT FROM staying)
+            UPDATE sessions s SET identity_id = guest.id
+              FROM undone u, guest
+             WHERE s.application_id = $1 AND s.uid = u.survivor
+               AND NOT EXISTS (SELECT 1 FROM staying)
                AND s.identity_id = ANY (u.identities) AND s.created_at <= u.merged_at AND s.ended_at IS NULL
         ), survivor AS (
             UPDATE accounts a
@@ -89,11 +91,11 @@ extension SQLStore: MergeUndoStore {
         WITH shown AS (
             SELECT i.id,
                    i.email_verified AND EXISTS (
-                       SELECT FROM addresses d
+                       SELECT 1 FROM addresses d
                         WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = i.email AND d.uid = i.uid
                    ) AS email_verified,
                    i.phone_verified AND EXISTS (
-                       SELECT FROM addresses d
+                       SELECT 1 FROM addresses d
                         WHERE d.application_id = $1 AND d.kind = 'phone' AND d.address = i.phone AND d.uid = i.uid
                    ) AS phone_verified
               FROM identities i
@@ -118,13 +120,18 @@ extension SQLStore: MergeUndoStore {
         """
         UPDATE sessions SET ended_at = NULL, end_reason = NULL, successor_uid = NULL
          WHERE application_id = $1 AND uid = $2 AND end_reason = 'merged' AND ended_at = $3 AND expires_at > now()
-        RETURNING id, pg_notify('gatehouse', 'revived:' || $1::text || ':' || id::text),
-               CASE WHEN generation > 0 THEN
-                   pg_notify('gatehouse', 'renewed:' || $1::text || ':' || id::text || ':' || generation::text) END
+        RETURNING id, generation
         """)
 
     package func reviveSessions(of merge: Merge, application: Application.ID) async throws {
         let binds: [Bind] = [.application(application), .uuid(merge.absorbed), .timestamp(merge.mergedAt)]
-        _ = try await run(Self.revive, binds)
+        var payloads: [String] = []
+        for var row in try await run(Self.revive, binds) {
+            let session = "\(application.rawValue):\(try row.next(UUID.self).text)"
+            let generation: Int32 = try row.next()
+            payloads.append("revived:\(session)")
+            if generation > 0 { payloads.append("renewed:\(session):\(generation)") }
+        }
+        try await notify(payloads)
     }
 }

@@ -39,7 +39,9 @@ extension SQLStore: AliasStore, MergeStore {
         .write,
         """
         WITH moved AS (
-            UPDATE identities SET uid = $3, joined_at = CASE WHEN id = ANY ($10) THEN now() ELSE joined_at END
+            UPDATE identities
+               SET uid = $3, joined_at = CASE WHEN id = ANY ($10) THEN clock.now ELSE joined_at END
+              FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND uid = $4 AND id = ANY ($5)
             RETURNING id
         ), joined AS (
@@ -47,7 +49,7 @@ extension SQLStore: AliasStore, MergeStore {
         ), parked AS (
             UPDATE identities SET uid = $4 WHERE application_id = $1 AND uid = $3 AND id = ANY ($6) RETURNING id
         ), repointed AS (
-            UPDATE sessions s SET identity_id = ($5::uuid[])[1]
+            UPDATE sessions s SET identity_id = $11
               FROM parked
              WHERE s.application_id = $1 AND s.uid = $3 AND s.identity_id = parked.id AND s.ended_at IS NULL
         ), owned AS (
@@ -90,22 +92,17 @@ extension SQLStore: AliasStore, MergeStore {
                 .application(application), .uuid(id), .uuid(plan.survivor), .uuid(plan.absorbed),
                 .uuids(plan.identities.map(\.id)), .uuids(plan.guests.map(\.id)), .text(plan.displayName),
                 .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow), .uuids(plan.newlyLinked),
+                .uuid(plan.identities.first?.id),
             ])
         return try row.nextMerge()
     }
 
     private static let selectMerges = Statement(
-        .read,
+        .read, family,
         """
-        WITH RECURSIVE lineage AS (
-            SELECT $2::uuid AS uid
-            UNION
-            SELECT a.uid FROM lineage l
-              JOIN accounts a ON a.application_id = $1 AND a.absorbed_by = l.uid
-        )
         SELECT m.id, m.survivor, m.absorbed, m.merged_at, m.undo_until, m.undone_at, m.identities, m.parked
-          FROM lineage l
-          JOIN merges m ON m.application_id = $1 AND m.survivor = l.uid
+          FROM family f
+          JOIN merges m ON m.application_id = $1 AND m.survivor = f.uid
          ORDER BY m.merged_at DESC, m.id
         """)
 
