@@ -16,76 +16,76 @@ extension PersonalDataSection {
         """)
 
     static let aliases = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT uid::text, to_jsonb(r)::text
           FROM (SELECT uid, display_name, metadata, locale, rfc3339(created_at) AS created_at,
                        rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
                        rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
                   FROM accounts
-                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2))) AND uid <> $2) r
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND uid <> $2) r
          WHERE uid::text > $3 ORDER BY uid::text LIMIT $4
         """)
 
     static let identities = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT id::text, to_jsonb(r)::text
           FROM (SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
                        profile, rfc3339(created_at) AS created_at, rfc3339(last_used_at) AS last_used_at,
                        rfc3339(joined_at) AS joined_at, rfc3339(quarantined_at) AS quarantined_at
                   FROM identities
-                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE id::text > $3 ORDER BY id::text LIMIT $4
         """)
 
     static let addresses = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT kind || ' ' || address AS key, kind, address, is_silent, rfc3339(verified_at) AS verified_at
                   FROM addresses
-                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
     static let passwords = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT identity_id::text, to_jsonb(r)::text
           FROM (SELECT p.identity_id, p.must_change, rfc3339(p.changed_at) AS changed_at
                   FROM identities i
-                  JOIN passwords p ON p.application_id = i.application_id AND p.identity_id = i.id
-                 WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                  JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+                 WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE identity_id::text > $3 ORDER BY identity_id::text LIMIT $4
         """)
 
     static let providerTokens = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT identity_id::text, to_jsonb(r)::text
           FROM (SELECT t.identity_id, i.provider, rfc3339(t.updated_at) AS updated_at
                   FROM identities i
-                  JOIN provider_tokens t ON t.application_id = i.application_id AND t.identity_id = i.id
-                 WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                  JOIN provider_tokens t ON t.application_id = $1 AND t.identity_id = i.id
+                 WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE identity_id::text > $3 ORDER BY identity_id::text LIMIT $4
         """)
 
     static let tokenRevocations = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT identity_id::text || ' ' || extract(epoch FROM created_at)::text AS key, identity_id, provider,
                        rfc3339(created_at) AS created_at, attempts, failure, rfc3339(revoked_at) AS revoked_at,
                        rfc3339(failed_at) AS failed_at
                   FROM token_revocations
-                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
     /// Ordered by id, and therefore by time.
     static let sessions = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT id::text, to_jsonb(r)::text
           FROM (SELECT id, identity_id, methods, device, address, resumes, continues,
@@ -97,13 +97,13 @@ extension PersonalDataSection {
                                  WHERE t.application_id = $1 AND t.session_id = s.id)) AS last_seen_at,
                        rfc3339(expires_at) AS expires_at, rfc3339(ended_at) AS ended_at, end_reason, successor_uid
                   FROM (SELECT * FROM sessions
-                         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2))) AND id::text > $3
+                         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND id::text > $3
                          ORDER BY id::text LIMIT $4) s) r
          ORDER BY id::text
         """)
 
     static let pendingRegistrations = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT id::text, to_jsonb(r)::text
           FROM (SELECT id, provider, provider_uid, address, display_name, on_conflict,
@@ -111,7 +111,7 @@ extension PersonalDataSection {
                   FROM registrations
                  WHERE application_id = $1 AND (provider, provider_uid) IN (
                        SELECT provider, provider_uid FROM registrations
-                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))
                        UNION
                        SELECT provider, provider_uid FROM registrations
                         WHERE application_id = $1 AND address = ANY (ARRAY(
@@ -121,7 +121,7 @@ extension PersonalDataSection {
 
     /// Each part of the union uses an index; a single condition would read all proofs of the application.
     static let pendingProofs = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(convert_to(kind, 'UTF8') || hash), 'hex') AS key, kind, provider, provider_uid,
@@ -130,7 +130,7 @@ extension PersonalDataSection {
                   FROM proofs
                  WHERE application_id = $1 AND (kind, hash) IN (
                        SELECT kind, hash FROM proofs
-                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))
                        UNION
                        SELECT kind, hash FROM proofs
                         WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(
@@ -149,7 +149,7 @@ extension PersonalDataSection {
     /// Selects the flows that a session of the account started, those that opened such a session, and those whose
     /// evidence has one of the account's subjects or addresses.
     static let redirectFlows = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(state_hash), 'hex') AS key, provider, redirect_uri, linking_session, session_id,
@@ -160,18 +160,18 @@ extension PersonalDataSection {
                  WHERE application_id = $1 AND state_hash IN (
                        SELECT f.state_hash FROM sessions s
                          JOIN redirect_flows f ON f.application_id = $1 AND f.session_id = s.id
-                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uid FROM family))
                        UNION
                        SELECT f.state_hash FROM sessions s
                          JOIN redirect_flows f ON f.application_id = $1 AND f.linking_session = s.id
-                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+                        WHERE s.application_id = $1 AND s.uid = ANY (ARRAY(SELECT uid FROM family))
                        UNION
                        SELECT state_hash FROM redirect_flows WHERE application_id = $1 AND marks && $5)) r
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
     static let merges = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT id::text, to_jsonb(r)::text
           FROM (SELECT id, survivor, absorbed, identities, parked,
@@ -181,31 +181,31 @@ extension PersonalDataSection {
                        rfc3339(undo_until) AS undo_until, rfc3339(undone_at) AS undone_at
                   FROM merges
                  WHERE application_id = $1
-                   AND (survivor = ANY (ARRAY(SELECT uids_of($1, $2)))
-                        OR absorbed = ANY (ARRAY(SELECT uids_of($1, $2))))) r
+                   AND (survivor = ANY (ARRAY(SELECT uid FROM family))
+                        OR absorbed = ANY (ARRAY(SELECT uid FROM family)))) r
          WHERE id::text > $3 ORDER BY id::text LIMIT $4
         """)
 
     static let erasures = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT receipt::text, to_jsonb(r)::text
           FROM (SELECT receipt, rfc3339(requested_at) AS requested_at, rfc3339(purge_after) AS purge_after,
                        rfc3339(began_at) AS began_at, rfc3339(restored_at) AS restored_at, rfc3339(erased_at) AS erased_at
                   FROM erasures
-                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE receipt::text > $3 ORDER BY receipt::text LIMIT $4
         """)
 
     static let webhookDeliveries = Statement(
-        .read,
+        .read, SQLStore.family,
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT event_id::text || ' ' || webhook AS key, event_id, name, kind, details, attempts, failure,
                        rfc3339(created_at) AS created_at, rfc3339(acknowledged_at) AS acknowledged_at,
                        rfc3339(failed_at) AS failed_at
                   FROM webhook_deliveries
-                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))) r
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE key > $3 ORDER BY key LIMIT $4
         """)
 }

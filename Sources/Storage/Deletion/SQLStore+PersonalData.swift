@@ -21,10 +21,10 @@ extension SQLStore: PersonalDataStore {
     }
 
     private static let selectPseudonyms = Statement(
-        .read,
+        .read, family,
         """
         SELECT sha256(audit_key || uuid_send(uid)) FROM accounts
-         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))
+         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))
          ORDER BY uid <> $2, uid
         """)
 

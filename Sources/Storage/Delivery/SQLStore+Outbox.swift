@@ -8,9 +8,8 @@ extension SQLStore: MessageOutbox {
         """
         WITH written AS (
             INSERT INTO outbox (application_id, id, topic, channel, sealed, recipient, uid)
-            VALUES ($1, $2, $3, $4, $5, $6,
-                    coalesce($7, (SELECT uid FROM addresses
-                                   WHERE application_id = $1 AND address = $9 AND kind = $8)))
+            SELECT $1, $2, $3, $4, $5, $6,
+                   coalesce($7, (SELECT uid FROM addresses WHERE application_id = $1 AND address = $9 AND kind = $8))
             RETURNING id
         )
         SELECT pg_notify('gatehouse', 'outbox') FROM written
@@ -36,20 +35,20 @@ extension SQLStore: MessageOutbox {
 extension SQLStore {
     /// Includes messages to the account's addresses from before it owned them.
     static let personalMessages = Statement(
-        .read,
+        .read, family,
         """
         SELECT id::text, to_jsonb(r)::text
           FROM (SELECT id, topic, channel, attempts, failure, rfc3339(created_at) AS created_at,
                        rfc3339(sent_at) AS sent_at, rfc3339(failed_at) AS failed_at
                   FROM outbox
                  WHERE application_id = $1
-                   AND (uid = ANY (ARRAY(SELECT uids_of($1, $2))) OR recipient = ANY ($5))) r
+                   AND (uid = ANY (ARRAY(SELECT uid FROM family)) OR recipient = ANY ($5))) r
          WHERE id::text > $3 ORDER BY id::text LIMIT $4
         """)
 
     private static let selectAddresses = Statement(
-        .read,
-        "SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uids_of($1, $2)))")
+        .read, family,
+        "SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))")
 
     /// The marks (keyed hashes) of the addresses of the account and of accounts merged into it.
     func marks(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {

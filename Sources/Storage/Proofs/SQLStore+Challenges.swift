@@ -21,14 +21,18 @@ extension SQLStore: ChallengeStore {
                     sha256(uuid_send($2) || $11::bytea), $12)
             ON CONFLICT (application_id, provider, provider_uid,
                          coalesce(session_id, '00000000-0000-0000-0000-000000000000')) WHERE kind = 'code'
-            DO UPDATE SET (challenge_id, hash, code_hash, network, attempts, created_at, expires_at) = (
-                   SELECT c.challenge_id, c.hash, c.code_hash, c.network, c.attempts, c.created_at, c.expires_at
-                     FROM (VALUES (false, p.challenge_id, p.hash, p.code_hash, p.network, p.attempts, p.created_at,
-                                   p.expires_at),
-                                  (true, excluded.challenge_id, excluded.hash, excluded.code_hash, excluded.network, 0,
-                                   now(), excluded.expires_at))
-                          AS c (is_new, challenge_id, hash, code_hash, network, attempts, created_at, expires_at)
-                    WHERE c.is_new = (p.created_at <= now() - $10::interval))
+            DO UPDATE SET
+                challenge_id = CASE WHEN excluded.created_at - p.created_at >= $10 THEN excluded.challenge_id
+                                    ELSE p.challenge_id END,
+                hash = CASE WHEN excluded.created_at - p.created_at >= $10 THEN excluded.hash ELSE p.hash END,
+                code_hash = CASE WHEN excluded.created_at - p.created_at >= $10 THEN excluded.code_hash
+                                 ELSE p.code_hash END,
+                network = CASE WHEN excluded.created_at - p.created_at >= $10 THEN excluded.network ELSE p.network END,
+                attempts = CASE WHEN excluded.created_at - p.created_at >= $10 THEN 0 ELSE p.attempts END,
+                created_at = CASE WHEN excluded.created_at - p.created_at >= $10 THEN excluded.created_at
+                                  ELSE p.created_at END,
+                expires_at = CASE WHEN excluded.created_at - p.created_at >= $10 THEN excluded.expires_at
+                                  ELSE p.expires_at END
             RETURNING challenge_id, network, created_at, expires_at
         ), aliased AS (
             INSERT INTO code_aliases (application_id, challenge_id, code_id, network, expires_at)
@@ -76,9 +80,9 @@ extension SQLStore: ChallengeStore {
             VALUES ($1, 'address-change', $2, $3, $4, $5, $6, $7, $8, '{}', now() + $9::interval)
             ON CONFLICT (application_id, identity_id) WHERE kind = 'address-change'
             DO UPDATE SET challenge_id = excluded.challenge_id, provider_uid = excluded.provider_uid,
-                          address = excluded.address, hash = excluded.hash, attempts = 0, created_at = now(),
-                          expires_at = excluded.expires_at
-             WHERE proofs.created_at <= now() - $10::interval OR proofs.address <> excluded.address
+                          address = excluded.address, hash = excluded.hash, attempts = 0,
+                          created_at = excluded.created_at, expires_at = excluded.expires_at
+             WHERE excluded.created_at - proofs.created_at >= $10 OR proofs.address <> excluded.address
             RETURNING challenge_id
         )
         SELECT challenge_id, true, 0::float8 FROM issued
@@ -86,7 +90,7 @@ extension SQLStore: ChallengeStore {
         SELECT challenge_id, false, greatest(extract(epoch FROM now() - created_at), 0)::float8
           FROM proofs
          WHERE application_id = $1 AND kind = 'address-change' AND identity_id = $8
-           AND NOT EXISTS (SELECT FROM issued)
+           AND NOT EXISTS (SELECT 1 FROM issued)
         """)
 
     private func issue(
@@ -110,6 +114,16 @@ extension SQLStore: ChallengeStore {
         _ = try await run(Self.endAddressChange, [.application(application), .uuid(identity)])
     }
 
+    /// Adds a guess to those of the address in the last 24 hours, if there were none or a condition that follows holds.
+    private static let countGuess: StaticString = """
+            ON CONFLICT (application_id, subject)
+            DO UPDATE SET wrong = excluded.wrong
+                                  + CASE WHEN excluded.since - g.since < interval '24 hours' THEN g.wrong ELSE 0 END,
+                          since = CASE WHEN excluded.since - g.since < interval '24 hours' THEN g.since
+                                       ELSE excluded.since END
+             WHERE excluded.since - g.since >= interval '24 hours'
+        """
+
     /// Counts an attempt and compares the code; a wrong code counts against the address too.
     ///
     /// An alias has its own limit of attempts. An attempt through an alias is refused once a fifth of the address's
@@ -117,37 +131,45 @@ extension SQLStore: ChallengeStore {
     /// The row of the code is updated, and therefore locked, for an alias too: of two concurrent attempts with the
     /// right code, only one succeeds.
     private static let attempt = Statement(
-        .write,
+        .write, earlierSessions,
         """
-        WITH tried AS (
-            UPDATE proofs p SET attempts = p.attempts + CASE WHEN p.challenge_id = $2 THEN 1 ELSE 0 END
+        , tried AS (
+            UPDATE proofs p SET attempts = p.attempts + CASE WHEN p.challenge_id = $5 THEN 1 ELSE 0 END
              WHERE p.application_id = $1 AND p.kind = $6
                AND p.challenge_id = coalesce(
-                   (SELECT a.code_id FROM code_aliases a WHERE a.application_id = $1 AND a.challenge_id = $2), $2)
-               AND p.provider = $3 AND p.identity_id IS NOT DISTINCT FROM $7 AND may_finish($1, $5, p.session_id)
-               AND (p.attempts < 5 OR p.challenge_id <> $2) AND p.expires_at > now()
-            RETURNING p.challenge_id = $2 AS is_own, p.provider_uid, p.address_kind, p.address,
+                   (SELECT a.code_id FROM code_aliases a WHERE a.application_id = $1 AND a.challenge_id = $5), $5)
+               AND p.provider = $3 AND p.identity_id IS NOT DISTINCT FROM $7
+               AND (p.session_id IS NULL OR p.session_id = $2 OR p.session_id IN (SELECT id FROM earlier))
+               AND (p.attempts < 5 OR p.challenge_id <> $5) AND p.expires_at > now()
+            RETURNING p.challenge_id = $5 AS is_own, p.provider_uid, p.address_kind, p.address,
                       coalesce(p.hash = $4 OR p.code_hash = sha256(uuid_send(p.challenge_id) || $8::bytea), false)
                       AS is_right
         ), aliased AS (
             UPDATE code_aliases a SET attempts = a.attempts + 1 FROM tried
-             WHERE a.application_id = $1 AND a.challenge_id = $2 AND a.attempts < 5 AND NOT tried.is_own
+             WHERE a.application_id = $1 AND a.challenge_id = $5 AND a.attempts < 5 AND NOT tried.is_own
             RETURNING 1
         ), judged AS (
-            SELECT * FROM tried WHERE is_own OR EXISTS (SELECT FROM aliased)
-        ), counted AS (
-            INSERT INTO code_guesses (application_id, subject, wrong)
+            SELECT * FROM tried WHERE is_own OR EXISTS (SELECT 1 FROM aliased)
+        ), own AS (
+            INSERT INTO code_guesses AS g (application_id, subject, wrong)
             SELECT $1, sha256(convert_to(address_kind || ':' || address, 'UTF8')), CASE WHEN is_right THEN 0 ELSE 1 END
               FROM judged
-            ON CONFLICT (application_id, subject)
-            DO UPDATE SET wrong = excluded.wrong
-                                  + CASE WHEN code_guesses.since > now() - interval '24 hours'
-                                         THEN code_guesses.wrong ELSE 0 END,
-                          since = CASE WHEN code_guesses.since > now() - interval '24 hours'
-                                       THEN code_guesses.since ELSE now() END
-             WHERE code_guesses.since <= now() - interval '24 hours'
-                OR code_guesses.wrong < CASE WHEN EXISTS (SELECT FROM tried WHERE is_own) THEN 500 ELSE 100 END
+             WHERE is_own
+        """, countGuess,
+        """
+                OR g.wrong < 500
             RETURNING subject
+        ), others AS (
+            INSERT INTO code_guesses AS g (application_id, subject, wrong)
+            SELECT $1, sha256(convert_to(address_kind || ':' || address, 'UTF8')), CASE WHEN is_right THEN 0 ELSE 1 END
+              FROM judged
+             WHERE NOT is_own
+        """, countGuess,
+        """
+                OR g.wrong < 100
+            RETURNING subject
+        ), counted AS (
+            SELECT subject FROM own UNION ALL SELECT subject FROM others
         ), refused AS (
             SELECT (SELECT sha256(a.audit_key || uuid_send(a.uid)) FROM accounts a
                      WHERE a.application_id = $1 AND a.uid = coalesce(
@@ -156,8 +178,8 @@ extension SQLStore: ChallengeStore {
                              WHERE d.application_id = $1 AND d.kind = judged.address_kind
                                AND d.address = judged.address))) AS account,
                    CASE WHEN judged.is_right THEN 'codeLimit' ELSE 'code' END AS reason
-              FROM (SELECT) AS always LEFT JOIN judged ON true
-             WHERE judged.is_right IS NOT TRUE OR NOT EXISTS (SELECT FROM counted)
+              FROM (SELECT 1) AS always LEFT JOIN judged ON true
+             WHERE judged.is_right IS NOT TRUE OR NOT EXISTS (SELECT 1 FROM counted)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'sign-in.refused', account, jsonb_build_object('provider', $3::text, 'reason', reason)
@@ -169,15 +191,15 @@ extension SQLStore: ChallengeStore {
         )
         SELECT provider_uid, address_kind, address
           FROM judged
-         WHERE is_right AND EXISTS (SELECT FROM counted)
+         WHERE is_right AND EXISTS (SELECT 1 FROM counted)
         """)
 
     package func attempt(_ answer: ChallengeResponse, application: Application.ID) async throws -> ChallengeTarget? {
         let rows = try await run(
             Self.attempt,
             [
-                .application(application), .uuid(answer.id), .text(answer.provider), .bytes(answer.hash),
-                .uuid(answer.session), .text(answer.purpose.kind), .uuid(answer.purpose.identity),
+                .application(application), .uuid(answer.session), .text(answer.provider), .bytes(answer.hash),
+                .uuid(answer.id), .text(answer.purpose.kind), .uuid(answer.purpose.identity),
                 .bytes(answer.code), .bytes(answer.source.network), .text(answer.source.route),
             ])
         guard var row = rows.first else { return nil }
@@ -190,7 +212,7 @@ extension SQLStore: ChallengeStore {
         .write,
         """
         WITH held AS MATERIALIZED (
-            SELECT FROM proofs
+            SELECT hash FROM proofs
              WHERE application_id = $1 AND kind = 'code' AND provider = $2 AND provider_uid = $3
                FOR UPDATE NOWAIT
         )

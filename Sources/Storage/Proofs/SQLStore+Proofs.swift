@@ -47,11 +47,11 @@ extension SQLStore: ProofStore {
             SELECT provider, provider_uid FROM proofs
              WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
         ), held AS MATERIALIZED (
-            SELECT p.hash FROM presented o
-              JOIN proofs p ON p.application_id = $1 AND p.kind = $2
-                           AND p.provider = o.provider AND p.provider_uid = o.provider_uid
-             ORDER BY p.hash
-               FOR UPDATE OF p
+            SELECT hash FROM proofs
+             WHERE application_id = $1 AND kind = $2
+               AND provider = (SELECT provider FROM presented) AND provider_uid = (SELECT provider_uid FROM presented)
+             ORDER BY hash
+               FOR UPDATE
         ), used AS (
             DELETE FROM proofs p USING held
              WHERE p.application_id = $1 AND p.kind = $2 AND p.hash = held.hash
@@ -65,29 +65,49 @@ extension SQLStore: ProofStore {
     }
 }
 
+extension SQLStore {
+    /// The sessions that the session `$2` replaces or authenticated again from, directly or indirectly, as the common
+    /// table expression `earlier`.
+    ///
+    /// The session may finish what they started. The recursion is nested, because Citus refuses `WITH RECURSIVE` at the
+    /// top of a statement that inserts rows.
+    static let earlierSessions: StaticString = """
+        WITH earlier AS (
+            WITH RECURSIVE same AS (
+                SELECT $2::uuid AS id
+                UNION
+                SELECT s.continues FROM same JOIN sessions s ON s.application_id = $1 AND s.id = same.id
+                 WHERE s.continues IS NOT NULL
+            )
+            SELECT unnest(ARRAY[continues, resumes]) AS id FROM sessions
+             WHERE application_id = $1 AND id = ANY (ARRAY(SELECT id FROM same))
+        )
+        """
+}
+
 extension SQLStore: MergeTicketStore {
     private static let peekTicket = Statement(
-        .read,
+        .read, earlierSessions,
         """
         SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
           FROM proofs
-         WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
-           AND may_finish($1, $3, session_id)
+         WHERE application_id = $1 AND kind = 'merge' AND hash = $3 AND expires_at > now()
+           AND (session_id IS NULL OR session_id = $2 OR session_id IN (SELECT id FROM earlier))
         """)
 
     private static let useTicket = Statement(
-        .write,
+        .write, earlierSessions,
         """
         DELETE FROM proofs
-         WHERE application_id = $1 AND kind = 'merge' AND hash = $2 AND expires_at > now()
-           AND may_finish($1, $3, session_id)
+         WHERE application_id = $1 AND kind = 'merge' AND hash = $3 AND expires_at > now()
+           AND (session_id IS NULL OR session_id = $2 OR session_id IN (SELECT id FROM earlier))
         RETURNING provider, provider_uid, address, uid, registration_id, methods, password_hash
         """)
 
     package func mergeTicket(
         _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
     ) async throws -> Proof? {
-        let binds: [Bind] = [.application(application), .bytes(hash), .uuid(session)]
+        let binds: [Bind] = [.application(application), .uuid(session), .bytes(hash)]
         return try await run(usingUp ? Self.useTicket : Self.peekTicket, binds).first?.proof()
     }
 }
@@ -97,7 +117,7 @@ extension SQLStore {
         .write,
         """
         WITH held AS MATERIALIZED (
-            SELECT FROM proofs
+            SELECT hash FROM proofs
              WHERE application_id = $1 AND kind = $2 AND provider = $3 AND provider_uid = $4
                FOR UPDATE NOWAIT
         )

@@ -67,14 +67,15 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
     }
 
     private static let redeem = Statement(
-        .write,
+        .write, earlierSessions,
         """
-        WITH flow AS MATERIALIZED (
+        , flow AS MATERIALIZED (
             SELECT state_hash, provider, redirect_uri, app_state, code_challenge, sealed_evidence, redeemed_at,
                    session_id, expires_at > now() AS is_live
               FROM redirect_flows
-             WHERE application_id = $1 AND code_hash = $2
-               AND (linking_session IS NOT NULL OR NOT $5) AND may_finish($1, $4, linking_session)
+             WHERE application_id = $1 AND code_hash = $4
+               AND (linking_session IS NOT NULL OR NOT $5)
+               AND (linking_session IS NULL OR linking_session = $2 OR linking_session IN (SELECT id FROM earlier))
                AND (is_fresh OR NOT $6)
                FOR UPDATE
         ), redeemed AS (
@@ -84,7 +85,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
                AND flow.redeemed_at IS NULL AND flow.is_live
             RETURNING r.state_hash
         )
-        SELECT EXISTS (SELECT FROM redeemed), coalesce(flow.redeemed_at < now() - $3::interval, false),
+        SELECT EXISTS (SELECT 1 FROM redeemed), coalesce(flow.redeemed_at < now() - $3::interval, false),
                s.id, s.uid, flow.redirect_uri, flow.app_state, flow.code_challenge, flow.provider,
                flow.sealed_evidence, flow.state_hash
           FROM flow LEFT JOIN sessions s ON s.application_id = $1 AND s.id = flow.session_id
@@ -96,7 +97,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         let mustLink = if case .link = use { true } else { false }
         let mustBeFresh = if case .reauthentication = use { true } else { false }
         let binds: [Bind] = [
-            .application(application), .bytes(code), .interval(tolerance), .uuid(use.session), .bool(mustLink),
+            .application(application), .uuid(use.session), .interval(tolerance), .bytes(code), .bool(mustLink),
             .bool(mustBeFresh),
         ]
         guard var row = try await run(Self.redeem, binds).first else { return .refused }
