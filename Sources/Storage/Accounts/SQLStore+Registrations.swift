@@ -12,12 +12,12 @@ extension SQLStore: RegistrationStore {
                 on_conflict)
         SELECT $1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval, $10, $11
          WHERE $10::uuid IS NOT NULL
-            OR $8 = (EXISTS (SELECT FROM identities
+            OR $8 = (EXISTS (SELECT 1 FROM identities
                               WHERE application_id = $1 AND provider = $2 AND provider_uid = $3)
-                  OR EXISTS (SELECT FROM addresses WHERE application_id = $1 AND kind = 'email' AND address = $5))
+                  OR EXISTS (SELECT 1 FROM addresses WHERE application_id = $1 AND kind = 'email' AND address = $5))
         ON CONFLICT (application_id, provider, provider_uid) DO UPDATE
            SET id = excluded.id, address = excluded.address, hash = excluded.hash,
-               display_name = excluded.display_name, is_decoy = excluded.is_decoy, created_at = now(),
+               display_name = excluded.display_name, is_decoy = excluded.is_decoy, created_at = excluded.created_at,
                expires_at = excluded.expires_at, uid = excluded.uid, on_conflict = excluded.on_conflict
         """)
 

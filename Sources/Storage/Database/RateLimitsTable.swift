@@ -12,7 +12,10 @@ package struct RateLimitsTable: RateCounter {
         self.database = database
     }
 
-    /// Reads the clock after locking each row; the key's row is locked before the block's.
+    /// The key's row is locked before the block's.
+    ///
+    /// The inserted time is one interval after the call, so a call is refused if the row's time is later than that by
+    /// more than the window without two intervals. A call that waits for the row is judged by when it was made.
     private static let take = Statement(
         .write,
         """
@@ -20,21 +23,23 @@ package struct RateLimitsTable: RateCounter {
             INSERT INTO rate_limits AS l (application_id, name, subject, full_at)
             VALUES ($1, $2, $3, clock_timestamp() + $4::interval)
             ON CONFLICT (application_id, name, subject) DO UPDATE
-               SET (full_at, is_refused) = (
-                   SELECT CASE WHEN next <= t + $5::interval THEN next ELSE least(l.full_at, t + $5::interval) END,
-                          next > t + $5::interval
-                     FROM (SELECT t, greatest(l.full_at, t) + $4::interval AS next
-                             FROM (SELECT clock_timestamp() AS t) AS clock) AS moved)
+               SET full_at = CASE WHEN l.full_at - excluded.full_at > $5::interval - $4::interval * 2
+                       THEN least(l.full_at, (excluded.full_at AT TIME ZONE 'UTC' + ($5::interval - $4::interval))
+                                             AT TIME ZONE 'UTC')
+                       ELSE greatest((l.full_at AT TIME ZONE 'UTC' + $4::interval) AT TIME ZONE 'UTC', excluded.full_at)
+                       END,
+                   is_refused = l.full_at - excluded.full_at > $5::interval - $4::interval * 2
             RETURNING is_refused, full_at
         ), block AS (
             INSERT INTO rate_limits AS l (application_id, name, subject, full_at)
             SELECT $1, $6, $7, clock_timestamp() + $8::interval FROM own WHERE NOT is_refused AND $7::bytea IS NOT NULL
             ON CONFLICT (application_id, name, subject) DO UPDATE
-               SET (full_at, is_refused) = (
-                   SELECT CASE WHEN next <= t + $9::interval THEN next ELSE least(l.full_at, t + $9::interval) END,
-                          next > t + $9::interval
-                     FROM (SELECT t, greatest(l.full_at, t) + $8::interval AS next
-                             FROM (SELECT clock_timestamp() AS t) AS clock) AS moved)
+               SET full_at = CASE WHEN l.full_at - excluded.full_at > $9::interval - $8::interval * 2
+                       THEN least(l.full_at, (excluded.full_at AT TIME ZONE 'UTC' + ($9::interval - $8::interval))
+                                             AT TIME ZONE 'UTC')
+                       ELSE greatest((l.full_at AT TIME ZONE 'UTC' + $8::interval) AT TIME ZONE 'UTC', excluded.full_at)
+                       END,
+                   is_refused = l.full_at - excluded.full_at > $9::interval - $8::interval * 2
             RETURNING is_refused, full_at
         )
         SELECT is_block, (extract(epoch FROM one_at - clock_timestamp()) * 1000000)::bigint

@@ -9,12 +9,12 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         """
         SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, p.hash, coalesce(p.must_change, false), r.hash,
                i.id IS NOT NULL OR EXISTS (
-                   SELECT FROM addresses d WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4),
+                   SELECT 1 FROM addresses d WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4),
                coalesce(a.locale, (
                    SELECT o.locale FROM addresses d JOIN accounts o ON o.application_id = $1 AND o.uid = d.uid
                     WHERE d.application_id = $1 AND d.kind = 'email' AND d.address = $4)),
                extract(epoch FROM f.locked_until - now())::float8, i.quarantined_at IS NOT NULL
-          FROM (SELECT) AS always
+          FROM (SELECT 1) AS always
           LEFT JOIN identities i ON i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
           LEFT JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
           LEFT JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
@@ -54,10 +54,12 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         WITH failed AS (
             INSERT INTO password_failures AS f (application_id, subject, failures) VALUES ($1, $2, 1)
             ON CONFLICT (application_id, subject) DO UPDATE
-               SET failures = least(f.failures + 1, 1000), failed_at = now(),
+               SET failures = least(f.failures + 1, 1000), failed_at = excluded.failed_at,
                    locked_until = CASE WHEN f.failures + 1 >= 10
-                       THEN now() + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second' END
-             WHERE f.locked_until IS NULL OR f.locked_until <= now()
+                       THEN (excluded.failed_at AT TIME ZONE 'UTC'
+                             + least(60 * 2 ^ least(f.failures + 1 - 10, 4), 900) * interval '1 second')
+                            AT TIME ZONE 'UTC' END
+             WHERE f.locked_until IS NULL OR f.locked_until <= excluded.failed_at
             RETURNING locked_until
         ), refused AS (
             SELECT locked_until,
@@ -77,7 +79,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
               FROM refused WHERE account IS NULL
             ON CONFLICT (application_id, minute, network, route, refusal) DO UPDATE SET count = r.count + 1
         )
-        SELECT FROM failed
+        SELECT 1 FROM failed
         """)
 
     package func recordFailure(
@@ -103,9 +105,9 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         """
         SELECT i.id, i.provider_uid, i.email, p.hash, r.hash
           FROM identities i
-          LEFT JOIN passwords p ON p.application_id = i.application_id AND p.identity_id = i.id
+          LEFT JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
           LEFT JOIN registrations r
-                 ON r.application_id = i.application_id AND r.provider = i.provider
+                 ON r.application_id = $1 AND r.provider = i.provider
                 AND r.provider_uid = i.provider_uid AND r.is_decoy AND r.expires_at > now()
          WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3 AND i.email IS NOT NULL
          ORDER BY i.provider_uid IS DISTINCT FROM $4, p.hash IS NULL, i.created_at
@@ -139,7 +141,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
             RETURNING identity_id
         ), inserted AS (
             INSERT INTO passwords (application_id, identity_id, hash)
-            SELECT $1, $2, $3 WHERE $4::text IS NULL AND NOT EXISTS (SELECT FROM replaced)
+            SELECT $1, $2, $3 WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
             RETURNING identity_id
         ), written AS (
             SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted
@@ -167,7 +169,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         UPDATE passwords SET hash = $4
          WHERE application_id = $1 AND identity_id = $2 AND hash = $3
            AND NOT EXISTS (
-               SELECT FROM identities i
+               SELECT 1 FROM identities i
                  JOIN registrations r ON r.application_id = $1 AND r.provider = i.provider
                       AND r.provider_uid = i.provider_uid AND r.expires_at > now()
                 WHERE i.application_id = $1 AND i.id = $2)
@@ -193,9 +195,9 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
             INSERT INTO audit_events (application_id, event, account)
             SELECT $1, 'password.change-required', sha256(audit_key || uuid_send(uid))
               FROM accounts
-             WHERE application_id = $1 AND uid = $2 AND EXISTS (SELECT FROM changed)
+             WHERE application_id = $1 AND uid = $2 AND EXISTS (SELECT 1 FROM changed)
         )
-        SELECT FROM changed
+        SELECT 1 FROM changed
         """)
 
     package func requirePasswordChange(uid: UUID, application: Application.ID) async throws -> Bool {
