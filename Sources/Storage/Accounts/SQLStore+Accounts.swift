@@ -36,7 +36,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         SELECT kind, address FROM addresses d
          WHERE application_id = $1 AND uid = $2 AND NOT is_silent
            AND (kind = 'email' OR NOT EXISTS (
-                   SELECT FROM addresses e
+                   SELECT 1 FROM addresses e
                     WHERE e.application_id = $1 AND e.uid = $2 AND e.kind = 'email' AND NOT e.is_silent))
          ORDER BY verified_at
         """)
@@ -73,7 +73,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
 }
 
 extension Row {
-    /// The columns of `users`, from `uid` to `updated_at`.
+    /// The columns of a user, from `uid` to `updated_at`.
     func user() throws -> User {
         var row = self
         return try row.nextUser()

@@ -6,12 +6,14 @@ extension SQLStore: AdministrationStore {
     private static let selectDossier = Statement(
         .read,
         """
-        SELECT uid, email, phone, display_name, is_anonymous, providers, metadata::text, created_at, updated_at,
-               is_disabled, purge_after,
+        SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
+               a.updated_at, a.disabled_at IS NOT NULL, a.purge_after,
                (SELECT count(*) FROM sessions s
                  WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now())
-          FROM users
-         WHERE application_id = $1 AND uid = $2
+          FROM
+        """, JoinedUsers.users,
+        """
+         WHERE a.application_id = $1 AND a.uid = $2
         """)
 
     package func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier? {
@@ -29,12 +31,13 @@ extension SQLStore: AdministrationStore {
         .write,
         """
         WITH changed AS (
-            UPDATE accounts SET disabled_at = CASE WHEN $3 THEN coalesce(disabled_at, now()) END
+            UPDATE accounts SET disabled_at = CASE WHEN $3 THEN coalesce(disabled_at, clock.now) END
+              FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND uid = $2
-            RETURNING application_id, uid, audit_key
+            RETURNING uid, audit_key
         )
         INSERT INTO audit_events (application_id, event, account)
-        SELECT application_id, CASE WHEN $3 THEN 'account.disabled' ELSE 'account.enabled' END,
+        SELECT $1, CASE WHEN $3 THEN 'account.disabled' ELSE 'account.enabled' END,
                sha256(audit_key || uuid_send(uid))
           FROM changed
         """)

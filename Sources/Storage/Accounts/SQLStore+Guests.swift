@@ -93,8 +93,8 @@ extension SQLStore: GuestUpgradeStore {
             DELETE FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = $3 AND address = $4
         ), concerned AS MATERIALIZED (
             SELECT i.id, i.provider, i.provider_uid = $4 AS is_number,
-                   EXISTS (SELECT FROM sessions s JOIN refresh_tokens t
-                               ON t.application_id = s.application_id AND t.session_id = s.id AND t.expires_at > now()
+                   EXISTS (SELECT 1 FROM sessions s JOIN refresh_tokens t
+                               ON t.application_id = $1 AND t.session_id = s.id AND t.expires_at > now()
                             WHERE s.application_id = $1 AND s.uid = $2 AND s.identity_id = i.id
                               AND s.ended_at IS NULL AND s.expires_at > now()) AS is_in_use
               FROM identities i
@@ -117,9 +117,9 @@ extension SQLStore: GuestUpgradeStore {
               FROM concerned c JOIN accounts a ON a.application_id = $1 AND a.uid = $2
              WHERE c.is_number
         )
-        SELECT EXISTS (SELECT FROM identities i
+        SELECT EXISTS (SELECT 1 FROM identities i
                         WHERE i.application_id = $1 AND i.uid = $2
-                          AND NOT EXISTS (SELECT FROM gone WHERE gone.id = i.id))
+                          AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.id = i.id))
         """)
 
     package func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool {
@@ -135,8 +135,9 @@ extension SQLStore: GuestUpgradeStore {
         """
         WITH shown AS (
             UPDATE identities
-               SET last_used_at = CASE WHEN phone = $4 AND phone_verified THEN now() ELSE last_used_at END,
+               SET last_used_at = CASE WHEN phone = $4 AND phone_verified THEN clock.now ELSE last_used_at END,
                    quarantined_at = NULL
+              FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND uid = $2
                AND (provider = $3 AND provider_uid = $4 OR email = $4 AND email_verified
                     OR phone = $4 AND phone_verified)

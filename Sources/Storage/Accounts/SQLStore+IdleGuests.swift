@@ -64,13 +64,13 @@ extension SQLStore: IdleGuestStore {
     private static let selectIsIdleGuest = Statement(
         .read,
         """
-        SELECT FROM accounts a
+        SELECT 1 FROM accounts a
          WHERE a.application_id = $1 AND a.uid = $3
-           AND EXISTS (SELECT FROM identities WHERE application_id = $1 AND uid = $3)
-           AND NOT EXISTS (SELECT FROM identities
+           AND EXISTS (SELECT 1 FROM identities WHERE application_id = $1 AND uid = $3)
+           AND NOT EXISTS (SELECT 1 FROM identities
                             WHERE application_id = $1 AND uid = $3
                               AND (NOT is_guest OR coalesce(last_used_at, created_at) > now() - $2::interval))
-           AND NOT EXISTS (SELECT FROM sessions s
+           AND NOT EXISTS (SELECT 1 FROM sessions s
                              JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
                             WHERE s.application_id = $1 AND s.uid = $3 AND s.ended_at IS NULL
                               AND t.created_at > now() - $2::interval)

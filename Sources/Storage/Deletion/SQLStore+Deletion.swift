@@ -43,7 +43,7 @@ extension SQLStore: DeletionStore {
         WITH account AS (
             UPDATE accounts a SET deleted_at = NULL, purge_after = NULL, updated_at = now()
              WHERE application_id = $1 AND uid = $2 AND purge_after > now()
-               AND NOT EXISTS (SELECT FROM erasures e
+               AND NOT EXISTS (SELECT 1 FROM erasures e
                                 WHERE e.application_id = $1 AND e.uid = a.uid AND e.began_at IS NOT NULL
                                   AND e.restored_at IS NULL AND e.erased_at IS NULL)
             RETURNING uid, audit_key
@@ -53,7 +53,7 @@ extension SQLStore: DeletionStore {
              WHERE e.application_id = $1 AND e.uid = account.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
             RETURNING e.session_id
         ), token AS MATERIALIZED (
-            SELECT FROM proofs WHERE application_id = $1 AND uid = $2 AND kind = 'restore' FOR UPDATE NOWAIT
+            SELECT hash FROM proofs WHERE application_id = $1 AND uid = $2 AND kind = 'restore' FOR UPDATE NOWAIT
         ), dropped AS (
             DELETE FROM proofs p USING account
              WHERE p.application_id = $1 AND p.uid = account.uid AND p.kind = 'restore'

@@ -30,7 +30,7 @@ extension SQLStore: AddressChangeStore {
              WHERE d.application_id = $1 AND d.uid = old.uid AND d.kind = $5 AND d.address <> $6
                AND (d.kind = 'email' AND d.address = old.email AND old.email_verified
                     OR d.kind = 'phone' AND d.address = old.phone AND old.phone_verified)
-               AND NOT EXISTS (SELECT FROM identities i
+               AND NOT EXISTS (SELECT 1 FROM identities i
                                 WHERE i.application_id = $1 AND i.uid = old.uid AND i.id <> old.id
                                   AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
                                        OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))
@@ -64,7 +64,7 @@ extension SQLStore: AddressClaimStore {
         .write,
         """
         WITH held AS MATERIALIZED (
-            SELECT FROM registrations
+            SELECT id FROM registrations
              WHERE application_id = $1 AND address = ANY ($2) AND is_decoy = $3
                FOR UPDATE NOWAIT
         )
@@ -80,14 +80,14 @@ extension SQLStore: AddressClaimStore {
         .write,
         """
         WITH held AS MATERIALIZED (
-            SELECT FROM proofs
+            SELECT hash FROM proofs
              WHERE application_id = $1 AND kind = 'address-change' AND address = ANY ($2)
                FOR UPDATE NOWAIT
         )
         DELETE FROM proofs p
          WHERE p.application_id = $1 AND p.kind = 'address-change' AND p.address = ANY ($2)
            AND (SELECT count(*) FROM held) > 0
-           AND NOT EXISTS (SELECT FROM identities i
+           AND NOT EXISTS (SELECT 1 FROM identities i
                             WHERE i.application_id = $1 AND i.id = p.identity_id AND i.uid = $3)
         """)
 

@@ -9,7 +9,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """
         SELECT i.id, i.uid, a.disabled_at IS NOT NULL, a.purge_after, i.quarantined_at IS NOT NULL
           FROM identities i
-          JOIN accounts a ON a.application_id = i.application_id AND a.uid = i.uid
+          JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.provider_uid = $3
         """)
 
@@ -57,7 +57,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
             ON CONFLICT DO NOTHING
             RETURNING 1
         )
-        SELECT is_mine, EXISTS (SELECT FROM spent) FROM turn
+        SELECT is_mine, EXISTS (SELECT 1 FROM spent) FROM turn
         """)
 
     package func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool {
@@ -72,7 +72,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         .write,
         """
         INSERT INTO provider_tokens (application_id, identity_id, sealed) VALUES ($1, $2, $3)
-        ON CONFLICT (application_id, identity_id) DO UPDATE SET sealed = excluded.sealed, updated_at = now()
+        ON CONFLICT (application_id, identity_id) DO UPDATE SET sealed = excluded.sealed, updated_at = excluded.updated_at
         """)
 
     package func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws {
@@ -96,11 +96,13 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """
         WITH dropped AS (
             DELETE FROM provider_tokens WHERE application_id = $1 AND identity_id = $2 RETURNING sealed
+        ), handed AS (
+            INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
+            SELECT $1, i.id, i.provider, i.uid, dropped.sealed
+              FROM dropped JOIN identities i ON i.application_id = $1 AND i.id = $2
+            RETURNING id
         )
-        INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
-        SELECT $1, i.id, i.provider, i.uid, dropped.sealed
-          FROM dropped JOIN identities i ON i.application_id = $1 AND i.id = $2
-        RETURNING pg_notify('gatehouse', 'outbox')
+        SELECT pg_notify('gatehouse', 'outbox') FROM handed
         """)
 
     package func revokeTokens(of identity: UUID, application: Application.ID) async throws {
@@ -132,7 +134,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
              WHERE d.application_id = $1 AND d.uid = r.uid
                AND (d.kind = 'email' AND d.address = r.email AND r.email_verified
                     OR d.kind = 'phone' AND d.address = r.phone AND r.phone_verified)
-               AND NOT EXISTS (SELECT FROM identities i
+               AND NOT EXISTS (SELECT 1 FROM identities i
                                 WHERE i.application_id = $1 AND i.uid = r.uid AND i.id <> $2
                                   AND (d.kind = 'email' AND i.email = d.address AND i.email_verified
                                        OR d.kind = 'phone' AND i.phone = d.address AND i.phone_verified))

@@ -42,9 +42,9 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
               JOIN proofs p ON p.application_id = $1 AND p.kind = 'registration' AND p.provider = o.provider
                            AND p.provider_uid = o.provider_uid
         ), held AS MATERIALIZED (
-            SELECT p.kind, p.hash FROM pending
-              JOIN proofs p ON p.application_id = $1 AND p.kind = pending.kind AND p.hash = pending.hash
-               FOR UPDATE OF p NOWAIT
+            SELECT p.kind, p.hash FROM proofs p
+             WHERE p.application_id = $1 AND (p.kind, p.hash) IN (SELECT kind, hash FROM pending)
+               FOR UPDATE NOWAIT
         )
         DELETE FROM proofs p USING held WHERE p.application_id = $1 AND p.kind = held.kind AND p.hash = held.hash
         """)

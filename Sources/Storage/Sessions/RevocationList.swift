@@ -170,7 +170,7 @@ package final class RevocationList: Revocations {
     private static let selectSession = Statement(
         .read,
         """
-        SELECT FROM sessions
+        SELECT 1 FROM sessions
          WHERE application_id = $1 AND id = $2 AND generation <= $3 AND ended_at IS NULL AND expires_at > now()
         """)
 

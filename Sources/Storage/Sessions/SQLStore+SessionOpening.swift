@@ -23,19 +23,20 @@ extension SQLStore: SessionOpeningStore {
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
         ), password AS MATERIALIZED (
-            SELECT p.identity_id FROM passwords p, account
-             WHERE p.application_id = $1 AND p.identity_id = $3 AND p.hash = $11
-               AND NOT EXISTS (SELECT FROM password_failures f
+            SELECT p.identity_id FROM passwords p
+             WHERE p.application_id = $1 AND p.identity_id = $3 AND p.hash = $11 AND EXISTS (SELECT 1 FROM account)
+               AND NOT EXISTS (SELECT 1 FROM password_failures f
                                 WHERE f.application_id = $1 AND f.subject = $12 AND f.locked_until > now())
-               FOR SHARE OF p
+               FOR SHARE
         ), identity AS (
             UPDATE identities i
-               SET last_used_at = CASE WHEN $18 THEN now() ELSE last_used_at END, display_name = coalesce(i.display_name, $13),
+               SET last_used_at = CASE WHEN $18 THEN clock.now ELSE i.last_used_at END,
+                   display_name = coalesce(i.display_name, $13),
                    profile = CASE WHEN $14::jsonb = '{}' THEN i.profile ELSE $14::jsonb END
-              FROM account
+              FROM account, (SELECT now() AS now) AS clock
              WHERE i.application_id = $1 AND i.id = $3 AND i.uid = account.uid
                AND (i.quarantined_at IS NOT NULL) = $21
-               AND ($11::text IS NULL OR EXISTS (SELECT FROM password))
+               AND ($11::text IS NULL OR EXISTS (SELECT 1 FROM password))
             RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
         ), session AS (
             INSERT INTO sessions
@@ -49,16 +50,17 @@ extension SQLStore: SessionOpeningStore {
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
         ), reader AS MATERIALIZED (
-            SELECT a.uid FROM account, session, accounts a
-             WHERE $15::text IS NOT NULL AND account.locale IS DISTINCT FROM $15
-               AND a.application_id = $1 AND a.uid = account.uid
-               FOR NO KEY UPDATE OF a SKIP LOCKED
+            SELECT uid FROM accounts
+             WHERE application_id = $1 AND uid = $2 AND $15::text IS NOT NULL AND locale IS DISTINCT FROM $15
+               AND EXISTS (SELECT 1 FROM session)
+               FOR NO KEY UPDATE SKIP LOCKED
         ), noted AS (
-            UPDATE accounts a SET locale = $15 FROM reader WHERE a.application_id = $1 AND a.uid = reader.uid
+            UPDATE accounts SET locale = $15
+             WHERE application_id = $1 AND uid = $2 AND EXISTS (SELECT 1 FROM reader)
         ), registration AS MATERIALIZED (
-            SELECT FROM registrations
+            SELECT id FROM registrations
              WHERE application_id = $1 AND address = ANY ($19::text[]) AND NOT is_decoy
-               AND EXISTS (SELECT FROM session)
+               AND EXISTS (SELECT 1 FROM session)
                FOR UPDATE NOWAIT
         ), discarded AS (
             DELETE FROM registrations
@@ -66,7 +68,7 @@ extension SQLStore: SessionOpeningStore {
                AND (SELECT count(*) FROM registration) > 0
         ), cleared AS (
             DELETE FROM password_failures
-             WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT FROM session)
+             WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT 1 FROM session)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
@@ -74,11 +76,13 @@ extension SQLStore: SessionOpeningStore {
                    jsonb_build_object('provider', identity.provider)
               FROM account, identity, session
         )
-        SELECT u.uid, u.email, u.phone, u.display_name, u.is_anonymous, u.providers, u.metadata::text, u.created_at,
-               u.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
+        SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
+               a.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
                identity.profile::text, session.authenticated_at, session.expires_at
-          FROM session, identity, account
-          JOIN users u ON u.application_id = $1 AND u.uid = account.uid
+          FROM session, identity,
+        """, JoinedUsers.users,
+        """
+         WHERE a.application_id = $1 AND a.uid = $2
         """)
 
     package func openSession(

@@ -15,20 +15,20 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         WITH presented AS MATERIALIZED (
             SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation
               FROM refresh_tokens t
-              JOIN sessions s ON s.application_id = t.application_id AND s.id = t.session_id
+              JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
              WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
                AND s.ended_at IS NULL AND s.expires_at > now() AND coalesce(t.generation, s.generation) = s.generation
         ), successor AS MATERIALIZED (
             SELECT s.created_at < now() - $5::interval
                    AND (s.created_at < now() - $7::interval
-                        OR EXISTS (SELECT FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)) AS is_reuse
+                        OR EXISTS (SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)) AS is_reuse
               FROM refresh_tokens s
              WHERE s.application_id = $1 AND s.hash = $3
         ), rotated AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
             SELECT $1, $3, session_id, generation, least(now() + $6::interval, expires_at)
               FROM presented
-             WHERE NOT EXISTS (SELECT FROM successor)
+             WHERE NOT EXISTS (SELECT 1 FROM successor)
             ON CONFLICT DO NOTHING
         ), ended AS (
             UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
@@ -79,7 +79,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
          CROSS JOIN LATERAL (
                SELECT created_at AS last_seen_at, expires_at AS refreshable_until
                  FROM refresh_tokens
-                WHERE application_id = s.application_id AND session_id = s.id
+                WHERE application_id = $1 AND session_id = s.id
                 ORDER BY created_at DESC
                 LIMIT 1) t
          WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL
@@ -123,7 +123,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
                AND identity_id = coalesce($6, identity_id) AND (SELECT count(*) FROM account) >= 0
             RETURNING id
         ), ticket AS MATERIALIZED (
-            SELECT FROM proofs
+            SELECT hash FROM proofs
              WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
                AND $4::uuid IS NULL AND $6::uuid IS NULL
                FOR UPDATE NOWAIT
