@@ -26,6 +26,15 @@ package struct ApplicationsTable: Sendable {
             return try row.next()
         }
     }
+
+    private static let select = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
+
+    /// All applications that ever had a number, including those that are no longer configured.
+    package func all() async throws -> [(id: Application.ID, name: String)] {
+        try await translatingErrors {
+            try await database.execute(Self.select).decoded { row in (try row.next(), try row.next()) }
+        }
+    }
 }
 
 extension Application.ID: PostgresDecodable {}

@@ -170,12 +170,8 @@ package struct AuditTable: AuditChainStore {
 
     // MARK: - Reading it
 
-    private static let selectApplications = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
-
     package func auditedApplications() async throws -> [(id: Application.ID, name: String)] {
-        try await run(Self.selectApplications, []).decoded { row in
-            (try row.next(), try row.next())
-        }
+        try await ApplicationsTable(database: database).all()
     }
 
     private static let selectEvents = Statement(

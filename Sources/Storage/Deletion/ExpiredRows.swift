@@ -23,153 +23,175 @@ package struct ExpiredRows: Sendable {
         Statement(
             .write,
             """
-            DELETE FROM redirect_flows WHERE ctid = ANY (ARRAY(
+            DELETE FROM redirect_flows WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM redirect_flows
-                 WHERE expires_at < now() AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+                 WHERE application_id = $1 AND expires_at < now()
+                   AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM used_proofs WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM used_proofs WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM used_proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM used_proofs WHERE application_id = $1 AND expires_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM proofs WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM proofs WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM proofs WHERE application_id = $1 AND expires_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM code_aliases WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM code_aliases WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM code_aliases WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM code_aliases WHERE application_id = $1 AND expires_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM registrations WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM registrations WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM registrations WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM registrations WHERE application_id = $1 AND expires_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM outbox WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM outbox WHERE sent_at < now() - interval '7 days' LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM outbox WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM outbox WHERE application_id = $1 AND sent_at < now() - interval '7 days'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM outbox WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM outbox WHERE failed_at < now() - interval '30 days' LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM outbox WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM outbox WHERE application_id = $1 AND failed_at < now() - interval '30 days'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM token_revocations WHERE ctid = ANY (ARRAY(
+            DELETE FROM token_revocations WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT r.ctid FROM token_revocations r
-                 WHERE (r.revoked_at IS NOT NULL OR r.failed_at IS NOT NULL) AND NOT r.is_of_erasure
+                 WHERE r.application_id = $1 AND (r.revoked_at IS NOT NULL OR r.failed_at IS NOT NULL)
+                   AND NOT r.is_of_erasure
                    AND r.created_at < now() - interval '30 days'
-                   AND NOT EXISTS (SELECT FROM erasures e
-                                    WHERE e.application_id = r.application_id AND e.uid = r.uid
+                   AND NOT EXISTS (SELECT 1 FROM erasures e
+                                    WHERE e.application_id = $1 AND e.uid = r.uid
                                       AND e.restored_at IS NULL AND e.erased_at IS NULL)
-                 LIMIT $1 FOR UPDATE OF r SKIP LOCKED))
+                 LIMIT $2 FOR UPDATE OF r SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            UPDATE merges SET address_kinds = '{}', addresses = '{}', filled = '{}' WHERE ctid = ANY (ARRAY(
+            UPDATE merges SET address_kinds = '{}', addresses = '{}', filled = '{}'
+             WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM merges
-                 WHERE least(undo_until, undone_at) < now() - interval '1 hour'
+                 WHERE application_id = $1 AND least(undo_until, undone_at) < now() - interval '1 hour'
                    AND (address_kinds <> '{}' OR filled <> '{}')
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM code_guesses WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM code_guesses WHERE since < now() - interval '24 hours'
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM code_guesses WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM code_guesses WHERE application_id = $1 AND since < now() - interval '24 hours'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
+            DELETE FROM webhook_deliveries WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM webhook_deliveries
-                 WHERE (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+                 WHERE application_id = $1 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
                    AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM password_failures WHERE ctid = ANY (ARRAY(
+            DELETE FROM password_failures WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM password_failures
-                 WHERE failed_at < now() - interval '24 hours' AND (locked_until IS NULL OR locked_until < now())
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+                 WHERE application_id = $1 AND failed_at < now() - interval '24 hours'
+                   AND (locked_until IS NULL OR locked_until < now())
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM sessions WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions WHERE expires_at < now() - interval '1 day'
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM sessions WHERE application_id = $1 AND expires_at < now() - interval '1 day'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM sessions WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions WHERE ended_at < now() - interval '30 days'
-                 LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM sessions WHERE application_id = $1 AND ended_at < now() - interval '30 days'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM refresh_tokens WHERE ctid = ANY (ARRAY(
+            DELETE FROM refresh_tokens WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT t.ctid FROM refresh_tokens t
-                 WHERE t.expires_at < now()
-                   AND NOT EXISTS (SELECT FROM refresh_tokens o
-                                    WHERE o.application_id = t.application_id AND o.session_id = t.session_id
+                 WHERE t.application_id = $1 AND t.expires_at < now()
+                   AND NOT EXISTS (SELECT 1 FROM refresh_tokens o
+                                    WHERE o.application_id = $1 AND o.session_id = t.session_id
                                       AND o.created_at <= t.created_at AND o.expires_at >= now())
-                 LIMIT $1 FOR UPDATE OF t SKIP LOCKED))
+                 LIMIT $2 FOR UPDATE OF t SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM ended_sessions WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM ended_sessions WHERE forget_after < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM ended_sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM ended_sessions WHERE application_id = $1 AND forget_after < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
             .write,
             """
-            DELETE FROM rate_limits WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM rate_limits WHERE full_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED))
+            DELETE FROM rate_limits WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM rate_limits WHERE application_id = $1 AND full_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
     ]
 
     /// Removes everything that has expired, even if one of the statements fails.
+    ///
+    /// Includes the rows of applications that are no longer configured.
     ///
     /// - Returns: the number of removed rows.
     /// - Throws: the first error, once all statements have run.
     package func remove() async throws -> Int {
         var removed = 0
         var failure: (any Error)?
-        for statement in Self.statements {
-            do {
-                var count = Self.batch
-                while count == Self.batch, !Task.isCancelled {
-                    // In a transaction, because sign-ins on a shared connection would wait behind it.
-                    count = try await database.transaction { transaction in
-                        try await transaction.execute(statement, .int(Self.batch)).affected
-                    }
-                    removed += count
+        for application in try await ApplicationsTable(database: database).all() {
+            for statement in Self.statements {
+                do {
+                    removed += try await remove(statement, of: application.id)
+                } catch {
+                    failure = failure ?? error
                 }
-            } catch {
-                failure = failure ?? error
             }
         }
         if let failure { throw failure }
+        return removed
+    }
+
+    private func remove(_ statement: Statement, of application: Application.ID) async throws -> Int {
+        var removed = 0
+        var count = Self.batch
+        while count == Self.batch, !Task.isCancelled {
+            // In a transaction, because sign-ins on a shared connection would wait behind it.
+            count = try await database.transaction { transaction in
+                try await transaction.execute(statement, .application(application), .int(Self.batch)).affected
+            }
+            removed += count
+        }
         return removed
     }
 }

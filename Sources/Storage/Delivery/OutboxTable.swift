@@ -7,11 +7,13 @@ package import Postgres
 /// In the SQL, a lane is a channel with the number of messages to take from it.
 package struct OutboxTable: OutboxQueue {
     private let database: Database
+    private let turns: ApplicationTurns
     private let sealing: any Sealing
     package let arrivals: AsyncStream<Void>
 
     package init(database: Database, sealing: any Sealing, arrivals: AsyncStream<Void>) {
         self.database = database
+        turns = ApplicationTurns(database: database)
         self.sealing = sealing
         self.arrivals = arrivals
     }
@@ -20,35 +22,42 @@ package struct OutboxTable: OutboxQueue {
         .write,
         """
         WITH due AS MATERIALIZED (
-            SELECT d.application_id, d.id
-              FROM unnest($1::text[], $2::bigint[]) AS lane (channel, places)
+            SELECT d.id
+              FROM unnest($2::text[], $3::bigint[]) AS lane (channel, places)
              CROSS JOIN LATERAL (
-                   SELECT application_id, id FROM outbox
-                    WHERE sent_at IS NULL AND failed_at IS NULL AND channel = lane.channel AND due_at <= now()
+                   SELECT id FROM outbox
+                    WHERE application_id = $1 AND sent_at IS NULL AND failed_at IS NULL AND channel = lane.channel
+                      AND due_at <= now()
                     ORDER BY due_at
                     LIMIT lane.places
                       FOR UPDATE SKIP LOCKED) d
         ), taken AS (
-            UPDATE outbox o SET due_at = now() + $3::interval, attempts = attempts + 1
+            UPDATE outbox o SET due_at = now() + $4::interval, attempts = attempts + 1
               FROM due
-             WHERE o.application_id = due.application_id AND o.id = due.id
-            RETURNING o.application_id, o.id, o.sealed, o.attempts - 1 AS attempts
+             WHERE o.application_id = $1 AND o.id = due.id
+            RETURNING o.id, o.sealed, o.attempts - 1 AS attempts
         )
-        SELECT t.application_id, a.name, t.id, t.sealed, t.attempts
-          FROM taken t JOIN applications a ON a.id = t.application_id
-         ORDER BY t.id
+        SELECT id, sealed, attempts FROM taken ORDER BY id
         """)
 
     package func take(_ places: [MessageChannel: Int], lease: Duration) async throws -> [TakenMessage] {
+        try await turns.take(places) { try await take($2, of: $0, named: $1, lease: lease) }
+    }
+
+    private func take(
+        _ places: [MessageChannel: Int], of application: Application.ID, named name: String, lease: Duration
+    ) async throws -> [TakenMessage] {
         let lanes = Array(places)
         let rows = try await translatingErrors {
             try await database.execute(
-                Self.take, [.texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)), .interval(lease)])
+                Self.take,
+                [
+                    .application(application), .texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)),
+                    .interval(lease),
+                ])
         }
         var messages: [TakenMessage] = []
         for var row in rows {
-            let application: Application.ID = try row.next()
-            let name: String = try row.next()
             let id: UUID = try row.next()
             guard
                 let message: Message = sealing.decoded(try row.next(), at: .outbox(application: application, id: id))
@@ -80,8 +89,9 @@ package struct OutboxTable: OutboxQueue {
         .write,
         """
         UPDATE outbox
-           SET due_at = now() + coalesce($3, interval '0'), failure = $4,
-               failed_at = CASE WHEN $3::interval IS NULL THEN now() END
+           SET due_at = clock.now + coalesce($3, interval '0'), failure = $4,
+               failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END
+          FROM (SELECT now() AS now) AS clock
          WHERE application_id = $1 AND id = $2
         """)
 
@@ -125,9 +135,9 @@ package struct OutboxTable: OutboxQueue {
             RETURNING 1
         ), marked AS (
             UPDATE outbox SET counted_at = now()
-             WHERE application_id = $1 AND id = $2 AND EXISTS (SELECT FROM everything)
+             WHERE application_id = $1 AND id = $2 AND EXISTS (SELECT 1 FROM everything)
         )
-        SELECT NOT EXISTS (SELECT FROM message) OR EXISTS (SELECT FROM everything)
+        SELECT NOT EXISTS (SELECT 1 FROM message) OR EXISTS (SELECT 1 FROM everything)
         """)
 
     package func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool {

@@ -6,12 +6,14 @@ internal import ProviderKit
 /// Takes tokens to revoke at the services that issued them, and records the outcome.
 package struct TokenRevocationsTable: RevocationQueue {
     private let database: Database
+    private let turns: ApplicationTurns
     private let sealing: any Sealing
     private let scope: DeliveryScope
     package let arrivals: AsyncStream<Void>
 
     package init(database: Database, sealing: any Sealing, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
         self.database = database
+        turns = ApplicationTurns(database: database)
         self.sealing = sealing
         self.scope = scope
         self.arrivals = arrivals
@@ -21,33 +23,36 @@ package struct TokenRevocationsTable: RevocationQueue {
         .write,
         """
         WITH due AS MATERIALIZED (
-            SELECT application_id, id FROM token_revocations
-             WHERE revoked_at IS NULL AND failed_at IS NULL AND due_at <= now()
-               AND ($3::uuid[] IS NULL OR uid = ANY ($3))
+            SELECT id FROM token_revocations
+             WHERE application_id = $1 AND revoked_at IS NULL AND failed_at IS NULL AND due_at <= now()
+               AND ($4::uuid[] IS NULL OR uid = ANY ($4))
              ORDER BY due_at
-             LIMIT $1
+             LIMIT $2
                FOR UPDATE SKIP LOCKED
         ), taken AS (
             UPDATE token_revocations r
-               SET due_at = now() + $2::interval, leased_until = now() + $2::interval, attempts = attempts + 1
+               SET due_at = now() + $3::interval, leased_until = now() + $3::interval, attempts = attempts + 1
               FROM due
-             WHERE r.application_id = due.application_id AND r.id = due.id
-            RETURNING r.*
+             WHERE r.application_id = $1 AND r.id = due.id
+            RETURNING r.id, r.provider, r.identity_id, r.sealed, r.created_at, r.attempts - 1 AS attempts
         )
-        SELECT t.id, t.application_id, a.name, t.provider, t.identity_id, t.sealed, t.created_at, t.attempts - 1
-          FROM taken t JOIN applications a ON a.id = t.application_id
-         ORDER BY t.created_at, t.id
+        SELECT id, provider, identity_id, sealed, created_at, attempts FROM taken ORDER BY created_at, id
         """)
 
     package func take(_ places: [TakenRevocation.Lane: Int], lease: Duration) async throws -> [TakenRevocation] {
+        try await turns.take(places) { try await take($2[.all] ?? 0, of: $0, named: $1, lease: lease) }
+    }
+
+    private func take(
+        _ count: Int, of application: Application.ID, named name: String, lease: Duration
+    ) async throws -> [TakenRevocation] {
         let rows = try await translatingErrors {
-            try await database.execute(Self.take, [.int(places[.all] ?? 0), .interval(lease), scope.bind])
+            try await database.execute(
+                Self.take, [.application(application), .int(count), .interval(lease), scope.bind])
         }
         var taken: [TakenRevocation] = []
         for var row in rows {
             let id: UUID = try row.next()
-            let application: Application.ID = try row.next()
-            let name: String = try row.next()
             let provider: String = try row.next()
             let identity: UUID = try row.next()
             let place = SealingPlace.tokens(application: application, identity: identity)
@@ -88,9 +93,10 @@ package struct TokenRevocationsTable: RevocationQueue {
         .write,
         """
         UPDATE token_revocations
-           SET due_at = now() + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
-               failed_at = CASE WHEN $3::interval IS NULL THEN now() END,
+           SET due_at = clock.now + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
+               failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END,
                sealed = CASE WHEN $3::interval IS NOT NULL THEN sealed END
+          FROM (SELECT now() AS now) AS clock
          WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
         """)
 

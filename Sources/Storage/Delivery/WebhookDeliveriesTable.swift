@@ -6,11 +6,13 @@ internal import ProviderKit
 /// Takes events to deliver to webhooks, and records the outcome.
 package struct WebhookDeliveriesTable: EventQueue {
     private let database: Database
+    private let turns: ApplicationTurns
     private let scope: DeliveryScope
     package let arrivals: AsyncStream<Void>
 
     package init(database: Database, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
         self.database = database
+        turns = ApplicationTurns(database: database)
         self.scope = scope
         self.arrivals = arrivals
     }
@@ -19,39 +21,45 @@ package struct WebhookDeliveriesTable: EventQueue {
         .write,
         """
         WITH due AS MATERIALIZED (
-            SELECT d.application_id, d.event_id, d.webhook
-              FROM unnest($1::text[], $2::bigint[]) AS hook (url, places)
+            SELECT d.event_id, d.webhook
+              FROM unnest($2::text[], $3::bigint[]) AS hook (url, places)
              CROSS JOIN LATERAL (
-                   SELECT application_id, event_id, webhook FROM webhook_deliveries
-                    WHERE webhook = hook.url AND acknowledged_at IS NULL AND failed_at IS NULL AND due_at <= now()
-                      AND ($4::uuid[] IS NULL OR uid = ANY ($4))
+                   SELECT event_id, webhook FROM webhook_deliveries
+                    WHERE application_id = $1 AND webhook = hook.url AND acknowledged_at IS NULL AND failed_at IS NULL
+                      AND due_at <= now() AND ($5::uuid[] IS NULL OR uid = ANY ($5))
                     ORDER BY due_at
                     LIMIT hook.places
                       FOR UPDATE SKIP LOCKED) d
         ), taken AS (
             UPDATE webhook_deliveries w
-               SET due_at = now() + $3::interval, leased_until = now() + $3::interval, attempts = attempts + 1
+               SET due_at = now() + $4::interval, leased_until = now() + $4::interval, attempts = attempts + 1
               FROM due
-             WHERE w.application_id = due.application_id AND w.event_id = due.event_id AND w.webhook = due.webhook
-            RETURNING w.*
+             WHERE w.application_id = $1 AND w.event_id = due.event_id AND w.webhook = due.webhook
+            RETURNING w.event_id, w.webhook, w.kind, w.uid, w.details, w.created_at, w.attempts - 1 AS attempts
         )
-        SELECT t.event_id, t.webhook, t.application_id, a.name, t.kind, t.uid, t.details::text, t.created_at,
-               t.attempts - 1
-          FROM taken t JOIN applications a ON a.id = t.application_id
-         ORDER BY t.event_id
+        SELECT event_id, webhook, kind, uid, details::text, created_at, attempts FROM taken ORDER BY event_id
         """)
 
     package func take(_ places: [String: Int], lease: Duration) async throws -> [TakenDelivery] {
+        try await turns.take(places) { try await take($2, of: $0, named: $1, lease: lease) }
+    }
+
+    private func take(
+        _ places: [String: Int], of application: Application.ID, named name: String, lease: Duration
+    ) async throws -> [TakenDelivery] {
         let webhooks = Array(places)
         let rows = try await translatingErrors {
             try await database.execute(
                 Self.take,
-                [.texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)), .interval(lease), scope.bind])
+                [
+                    .application(application), .texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)),
+                    .interval(lease), scope.bind,
+                ])
         }
         return try rows.decoded { row in
             TakenDelivery(
-                event: try row.next(), webhook: try row.next(), application: try row.next(),
-                applicationName: try row.next(), kind: try row.next(), uid: try row.next(),
+                event: try row.next(), webhook: try row.next(), application: application,
+                applicationName: name, kind: try row.next(), uid: try row.next(),
                 details: try JSONValue(jsonText: row.next()).object ?? [:], createdAt: try row.next(),
                 attempts: try row.next())
         }
@@ -85,8 +93,9 @@ package struct WebhookDeliveriesTable: EventQueue {
         .write,
         """
         UPDATE webhook_deliveries
-           SET due_at = now() + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
-               failed_at = CASE WHEN $4::interval IS NULL THEN now() END
+           SET due_at = clock.now + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
+               failed_at = CASE WHEN $4::interval IS NULL THEN clock.now END
+          FROM (SELECT now() AS now) AS clock
          WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
         """)
 
@@ -99,19 +108,26 @@ package struct WebhookDeliveriesTable: EventQueue {
     private static let giveUp = Statement(
         .write,
         """
-        UPDATE webhook_deliveries SET failed_at = now(), failure = $3
-         WHERE ctid IN (
+        UPDATE webhook_deliveries SET failed_at = now(), failure = $4
+         WHERE application_id = $1 AND ctid = ANY (ARRAY(
                SELECT ctid FROM webhook_deliveries
-                WHERE acknowledged_at IS NULL AND failed_at IS NULL AND webhook <> ALL ($1::text[])
-                  AND due_at < now() - $2::interval
+                WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
+                  AND webhook <> ALL ($2::text[]) AND due_at < now() - $3::interval
                 LIMIT 1000
-                  FOR UPDATE SKIP LOCKED)
+                  FOR UPDATE SKIP LOCKED))
         """)
 
     package func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int {
         guard case .all = scope else { return 0 }
         return try await translatingErrors {
-            try await database.execute(Self.giveUp, [.texts(webhooks), .interval(overdue), .text(reason)]).affected
+            var count = 0
+            for application in try await ApplicationsTable(database: database).all() {
+                let binds: [Bind] = [
+                    .application(application.id), .texts(webhooks), .interval(overdue), .text(reason),
+                ]
+                count += try await database.execute(Self.giveUp, binds).affected
+            }
+            return count
         }
     }
 }

@@ -14,12 +14,10 @@ struct ApplicationScopeTests {
     private struct Exception {
         let file: String
         var tables = ""
-        /// The beginning of the statement's SQL.
-        var sql = ""
         let reason: String
 
         func covers(_ scan: QueryPlan.Scan, of statement: StorageStatement) -> Bool {
-            file == statement.file && scan.table.hasPrefix(tables) && statement.sql.hasPrefix(sql)
+            file == statement.file && scan.table.hasPrefix(tables)
         }
     }
 
@@ -27,21 +25,6 @@ struct ApplicationScopeTests {
         Exception(
             file: "AuditTable.swift", tables: "audit_events",
             reason: "the chain is one for all applications, so that no application can be left out"),
-        Exception(file: "ExpiredRows.swift", reason: "sweepers remove expired rows of all applications"),
-        Exception(
-            file: "OutboxTable.swift", tables: "outbox", sql: "WITH due AS MATERIALIZED",
-            reason: "a worker leases due rows of all applications"),
-        Exception(
-            file: "WebhookDeliveriesTable.swift", tables: "webhook_deliveries", sql: "WITH due AS MATERIALIZED",
-            reason: "a worker leases due rows of all applications"),
-        Exception(
-            file: "WebhookDeliveriesTable.swift", tables: "webhook_deliveries",
-            sql: "UPDATE webhook_deliveries SET failed",
-            reason:
-                "a worker gives up what is due to webhooks that are configured no more, for all applications at once"),
-        Exception(
-            file: "TokenRevocationsTable.swift", tables: "token_revocations", sql: "WITH due AS MATERIALIZED",
-            reason: "a worker leases due rows of all applications"),
         Exception(
             file: "RefusalsTable.swift", tables: "refusals",
             reason: "minutes that are over go into the chain, which is one for all"),
