@@ -148,7 +148,7 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
-        tests("StorageTests", of: ["Storage", "Postgres"]),
+        tests("StorageTests", of: ["Storage", "Postgres", "Accounts", "GatehouseTesting", .logging]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests(
             "OutboundTests",

@@ -30,6 +30,9 @@ package protocol TransactionalStore: Sendable {
     /// The body must not use the network. It runs again after a transient `StoreConflict`. After any other conflict the
     /// use case must first repeat the reads that its decision depends on. If a transaction is already open, the body
     /// becomes part of that transaction.
+    ///
+    /// In a transaction, a call whose result is known beforehand does not wait for the database. The `StoreConflict` of
+    /// such a write may be thrown by a later call or by the commit; in any case, nothing is committed.
     func transaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result
 }
 

@@ -5,37 +5,39 @@ internal import Synchronization
 
 /// Implements the ports of `Accounts` in PostgreSQL.
 ///
-/// Each extension has the SQL of one subject and conforms to that subject's ports. Every statement takes one round
-/// trip.
+/// Each extension has the SQL of one subject and conforms to that subject's ports. Outside a transaction, every
+/// statement takes one round trip. In a transaction, a statement whose result the caller does not need is sent without
+/// waiting (`OpenTransaction`).
 ///
 /// Values enter statements only as binds. A statement that relies on rows read earlier repeats their values in its
 /// conditions. It returns no row if they have changed, which becomes a `StoreConflict`; a violated constraint becomes
 /// one too.
 package struct SQLStore: TransactionalStore {
     private let database: Database
-    private let executor: any Executor
+    /// `nil` outside a transaction.
+    private let open: OpenTransaction?
+    /// Batches reads of users; not used in a transaction.
+    private let joinedUsers: JoinedUsers
     let sealing: any Sealing
     /// Consulted for each event, because the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
     /// Called for each session that a statement ended or renewed; for a transaction, after it has committed.
     let onRevoked: @Sendable (SessionRevocation) -> Void
-    /// Batches reads of users; `nil` in a transaction.
-    let joinedUsers: JoinedUsers?
 
     package init(
         database: Database, sealing: any Sealing, subscriptions: any WebhookSubscriptions, revocations: RevocationList
     ) {
         self.init(
-            database: database, executor: database, joinedUsers: JoinedUsers(database: database), sealing: sealing,
+            database: database, open: nil, joinedUsers: JoinedUsers(database: database), sealing: sealing,
             subscriptions: subscriptions, onRevoked: revocations.note)
     }
 
     private init(
-        database: Database, executor: any Executor, joinedUsers: JoinedUsers?, sealing: any Sealing,
+        database: Database, open: OpenTransaction?, joinedUsers: JoinedUsers, sealing: any Sealing,
         subscriptions: any WebhookSubscriptions, onRevoked: @escaping @Sendable (SessionRevocation) -> Void
     ) {
         self.database = database
-        self.executor = executor
+        self.open = open
         self.joinedUsers = joinedUsers
         self.sealing = sealing
         self.subscriptions = subscriptions
@@ -45,16 +47,18 @@ package struct SQLStore: TransactionalStore {
     package func transaction<Result: Sendable>(
         _ body: @Sendable (SQLStore) async throws -> Result
     ) async throws -> Result {
-        let isTransaction = joinedUsers == nil
-        guard !isTransaction else { return try await body(self) }
+        guard open == nil else { return try await body(self) }
         let (result, revoked) = try await retryingUnderContention {
             let revoked = RevokedSessions()
             let result = try await translatingErrors {
                 try await database.transaction { transaction in
-                    try await body(
+                    let open = OpenTransaction(transaction)
+                    let result = try await body(
                         SQLStore(
-                            database: database, executor: transaction, joinedUsers: nil, sealing: sealing,
+                            database: database, open: open, joinedUsers: joinedUsers, sealing: sealing,
                             subscriptions: subscriptions, onRevoked: revoked.append))
+                    try await open.finish()
+                    return result
                 }
             }
             return (result, revoked.all)
@@ -63,16 +67,13 @@ package struct SQLStore: TransactionalStore {
         return result
     }
 
-    /// Runs a statement.
+    /// Runs a statement and waits for its answer.
     ///
     /// Outside a transaction, retries the statement while other transactions hold locks on the rows.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
-        let isTransaction = joinedUsers == nil
-        guard !isTransaction else {
-            return try await translatingErrors { try await executor.execute(statement, binds) }
-        }
+        if let open { return try await translatingErrors { try await open.run(statement, binds) } }
         return try await retryingUnderContention {
-            try await translatingErrors { try await executor.execute(statement, binds) }
+            try await translatingErrors { try await database.execute(statement, binds) }
         }
     }
 
@@ -82,6 +83,28 @@ package struct SQLStore: TransactionalStore {
     func one(_ statement: Statement, _ binds: [Bind]) async throws -> Row {
         try await run(statement, binds).firstOrConflict()
     }
+
+    /// Runs a statement whose result the caller does not need.
+    ///
+    /// In a transaction, returns without waiting, and a later call or the commit throws the errors of the statement and
+    /// of `check`.
+    func write(
+        _ statement: Statement, _ binds: [Bind], check: @escaping OpenTransaction.Check = { _ in }
+    ) async throws {
+        if let open {
+            try await translatingErrors { try open.send(statement, binds, check: check) }
+        } else {
+            try await check(run(statement, binds))
+        }
+    }
+
+    /// Works as `write`, but throws a `StoreConflict` if the statement returns no row.
+    func writeOrConflict(_ statement: Statement, _ binds: [Bind]) async throws {
+        try await write(statement, binds) { _ = try $0.firstOrConflict() }
+    }
+
+    /// The reads of users that concurrent calls share; `nil` in a transaction.
+    var sharedUsers: JoinedUsers? { open == nil ? joinedUsers : nil }
 }
 
 /// The sessions that a transaction has ended or renewed so far.
@@ -97,23 +120,17 @@ private final class RevokedSessions: Sendable {
 
 /// Translates PostgreSQL's errors into those of `Accounts`, and rethrows errors that have no counterpart.
 func translatingErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
-    do {
-        return try await body()
-    } catch let error as PostgresError {
-        switch error {
-        case .overloaded:
-            throw AccountsError.overloaded(retryAfter: .seconds(1))
-        case .unavailable, .connectionLost, .deadlineExceeded:
-            throw AccountsError.unavailable
-        case .cancelled:
-            throw CancellationError()
-        case .server where error.isRetryable:
-            throw StoreConflict(isTransient: true)
-        case .server where error.isUniqueViolation() || error.isForeignKeyViolation:
-            throw StoreConflict()
-        default:
-            throw error
-        }
+    do { return try await body() } catch let error as PostgresError { throw translated(error) }
+}
+
+private func translated(_ error: PostgresError) -> any Error {
+    switch error {
+    case .overloaded: AccountsError.overloaded(retryAfter: .seconds(1))
+    case .unavailable, .connectionLost, .deadlineExceeded: AccountsError.unavailable
+    case .cancelled: CancellationError()
+    case .server where error.isRetryable: StoreConflict(isTransient: true)
+    case .server where error.isUniqueViolation() || error.isForeignKeyViolation: StoreConflict()
+    default: error
     }
 }
 

@@ -14,11 +14,16 @@ package protocol SessionStore: Sendable {
 }
 
 package protocol SessionEndStore: Sendable {
-    /// Ends live sessions of the account, notifies every replica, and returns how many sessions ended.
-    @discardableResult
+    /// Ends live sessions of the account and notifies every replica.
     func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
-    ) async throws -> Int
+    ) async throws
+
+    /// Ends one session of the account.
+    /// - Returns: `false` if the session had ended or does not belong to the account.
+    func endSession(
+        _ session: UUID, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Bool
 }
 
 /// Records the account to which a guest was upgraded or switched, so that a repeated call gets the same response.

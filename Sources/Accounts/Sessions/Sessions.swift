@@ -16,9 +16,9 @@ package struct Sessions: Sendable {
 
     /// - Throws: `AccountsError.sessionNotFound` if the session has ended or belongs to another account.
     package func end(_ session: UUID, by principal: Principal) async throws {
-        let ended = try await store.endSessions(
-            .one(session), of: principal.uid, because: .revoked, application: principal.application.id)
-        guard ended > 0 else { throw AccountsError.sessionNotFound }
+        let isEnded = try await store.endSession(
+            session, of: principal.uid, because: .revoked, application: principal.application.id)
+        guard isEnded else { throw AccountsError.sessionNotFound }
     }
 
     /// Ends the sessions of the scope, and that of the refresh token if it belongs to the same account.

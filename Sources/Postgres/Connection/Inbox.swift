@@ -25,6 +25,7 @@ final class Inbox: Sendable {
         var parked = 0
         var readerSleeps = false
         var isClosed = false
+        var roundTrips = 0
         var statistics = Database.Statistics()
     }
 
@@ -109,7 +110,16 @@ final class Inbox: Sendable {
         }
     }
 
-    var statistics: Database.Statistics { state.withLock { $0.statistics } }
+    /// Counts that a caller waits for an answer.
+    func noteRoundTrip() { state.withLock { $0.roundTrips += 1 } }
+
+    var statistics: Database.Statistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.roundTrips = state.roundTrips
+            return statistics
+        }
+    }
 }
 
 extension PostgresError {

@@ -1,3 +1,5 @@
+import Synchronization
+
 final class Request: @unchecked Sendable {
     enum Work {
         case statement(Statement, Arguments)
@@ -61,8 +63,29 @@ final class Request: @unchecked Sendable {
 /// The exclusive use of one connection, from BEGIN to the end; a class, because leases are compared by identity.
 final class Lease: Sendable {
     let slot: Int
+    /// How many statements were sent, and how many of them had been sent at the latest wait for an answer.
+    private let counts = Mutex((sent: 0, awaited: 0))
 
     init(slot: Int) { self.slot = slot }
+
+    /// Counts a statement; returns its number.
+    func noteSent() -> Int {
+        counts.withLock { counts in
+            counts.sent += 1
+            return counts.sent
+        }
+    }
+
+    /// Notes that the answer to a statement is awaited.
+    ///
+    /// Returns false if an earlier wait was in the same round trip: the statement had been sent by then.
+    func noteAwaited(_ number: Int) -> Bool {
+        counts.withLock { counts in
+            guard number > counts.awaited else { return false }
+            counts.awaited = counts.sent
+            return true
+        }
+    }
 }
 
 /// A caller that waits for a value until the deadline.

@@ -51,6 +51,7 @@ package final class Database: Executor {
         let request = Request(
             .statement(statement, try Arguments(binds)), deadline: .now + Nanoseconds(configuration.deadline))
         try inbox.admit(.submit(request), limit: configuration.queueLimit)
+        inbox.noteRoundTrip()
         return try await request.promise.value()
     }
 
@@ -65,6 +66,8 @@ package final class Database: Executor {
         package var transactions = 0
         /// The number of times that a lost connection was re-established.
         package var reconnects = 0
+        /// How often a caller has waited for the server; statements of a transaction that are sent together count once.
+        package var roundTrips = 0
         package var isReachable = false
     }
 }

@@ -1,4 +1,7 @@
-/// A transaction in progress, which must not be used outside the closure that it was passed to.
+/// A transaction in progress.
+///
+/// The server runs its statements in the order in which they are sent. It must not be used outside the closure that it
+/// was passed to.
 package struct Transaction: Executor {
     let lease: Lease
     let inbox: Inbox
@@ -7,36 +10,62 @@ package struct Transaction: Executor {
     /// After a statement has failed, the server refuses all others in the transaction, so let the error leave the
     /// closure.
     package func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows {
-        try await run(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
+        try await send(statement, binds).rows()
+    }
+
+    /// Sends a statement and returns without waiting for its answer.
+    ///
+    /// Statements that are sent one after the other take one round trip. If one fails, the server skips or refuses
+    /// those behind it, so await the answers in the order in which the statements were sent.
+    package func send(_ statement: Statement, _ binds: [Bind]) throws(PostgresError) -> PendingAnswer {
+        try submit(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
     }
 
     /// Runs several statements as plain text without a deadline: for migrations only, never for text with values.
     package func script(_ sql: String) async throws(PostgresError) {
         guard !sql.utf8.contains(0) else { throw .encoding(Bind.nulFault) }
-        _ = try await run(.script(sql), until: .never)
+        _ = try await submit(.script(sql), until: .never).rows()
     }
 
-    private func run(_ work: Request.Work, until deadline: Nanoseconds) async throws(PostgresError) -> Rows {
+    private func submit(_ work: Request.Work, until deadline: Nanoseconds) throws(PostgresError) -> PendingAnswer {
         let request = Request(work, lease: lease, deadline: deadline)
+        let answer = PendingAnswer(request: request, number: lease.noteSent(), lease: lease, inbox: inbox)
         guard inbox.post(.submit(request)) else { throw .stopped }
-        return try await request.promise.value { inbox.post(.interrupt(request)) }
+        return answer
     }
 
     /// Commits even if the calling task is cancelled, because the outcome must be known.
     func commit() async throws(PostgresError) {
         let request = Request(.commit, lease: lease, deadline: .now + Nanoseconds(deadline))
         guard inbox.post(.submit(request)) else { throw .stopped }
+        inbox.noteRoundTrip()
         let answer = try await request.promise.shieldedValue()
         // PostgreSQL reports success for the COMMIT of a failed transaction, with the command tag ROLLBACK
-        guard answer.tag != "ROLLBACK" else {
-            throw .server(ServerError(sqlState: "25P02", message: "rolled back, because a statement had failed"))
-        }
+        guard answer.tag != "ROLLBACK" else { throw .server(.inFailedTransaction) }
     }
 
     /// Rolls back and waits for the server; if the task is cancelled, returns while the reactor completes the rollback.
     func rollback() async {
         let request = Request(.rollback, lease: lease, deadline: .now + Nanoseconds(deadline))
         guard inbox.post(.submit(request)), !Task.isCancelled else { return }
+        inbox.noteRoundTrip()
         _ = try? await request.promise.value()
+    }
+}
+
+/// The answer to a statement of a transaction, which may not have arrived yet.
+package struct PendingAnswer: Sendable {
+    let request: Request
+    /// The position of the statement in the transaction.
+    let number: Int
+    let lease: Lease
+    let inbox: Inbox
+
+    /// Waits for the answer; if the task is cancelled, cancels the statement.
+    ///
+    /// Call this at most once.
+    package func rows() async throws(PostgresError) -> Rows {
+        if lease.noteAwaited(number) { inbox.noteRoundTrip() }
+        return try await request.promise.value { inbox.post(.interrupt(request)) }
     }
 }

@@ -24,8 +24,15 @@ extension Reactor {
         grant(connection)
     }
 
+    /// Sends the transaction's requests, in one batch if several wait.
+    ///
     /// BEGIN is sent in one batch with the first statement, so that the server skips the statement if BEGIN fails.
     func pump(_ connection: Connection) {
+        sendBacklog(of: connection)
+        if connection.hasOpenBatch, !connection.sync() { lose(connection, connection.link?.complaint) }
+    }
+
+    private func sendBacklog(of connection: Connection) {
         while let request = connection.backlog.first {
             guard connection.interruptedSince == nil, !connection.runsScript else { return }
             if request.endsLease, !connection.hasBegun {
@@ -40,13 +47,16 @@ extension Reactor {
             }
             guard begin(connection, for: request) else { return lose(connection, connection.link?.complaint) }
             if request.isScript, !connection.inFlight.isEmpty { return }
+            // after an error in a batch, the server would skip a COMMIT or ROLLBACK in the same batch
+            if request.endsLease, connection.hasOpenBatch, !connection.sync() {
+                return lose(connection, connection.link?.complaint)
+            }
             connection.backlog.popFirst()
             guard connection.send(request) else {
                 request.promise.fail(.connectionLost(maybeExecuted: false))
                 return lose(connection, connection.link?.complaint)
             }
-            // the request is in flight now, so losing the connection settles it
-            guard request.isScript || connection.sync() else { return lose(connection, connection.link?.complaint) }
+            connection.hasOpenBatch = !request.isScript
         }
     }
 

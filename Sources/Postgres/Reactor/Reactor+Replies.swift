@@ -78,6 +78,7 @@ extension Reactor {
     private func settle(_ request: Request, _ answer: Answer, _ error: ServerError?, on connection: Connection) {
         if request.endsLease { connection.isEnding = true }
         if answer.isAborted {
+            guard request.lease == nil else { return _ = request.promise.fail(.server(.inFailedTransaction)) }
             // another statement in the batch failed; its error does not concern this caller
             return sendAgain(request, unless: request.isAlone) { $0.isAlone = true }
         }
@@ -112,6 +113,7 @@ extension Answer {
 }
 
 extension ServerError {
+    static let inFailedTransaction = Self(sqlState: "25P02", message: "rolled back, because a statement had failed")
     static let duplicateStatement = "42P05"
 
     /// Whether the prepared statement no longer exists or a migration changed its result type; nothing was executed.

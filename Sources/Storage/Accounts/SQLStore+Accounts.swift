@@ -6,8 +6,8 @@ package import ProviderKit
 extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
     /// Outside a transaction, one statement reads the users of all concurrent calls.
     package func user(_ uid: UUID, application: Application.ID) async throws -> User? {
-        if let joinedUsers {
-            try await translatingErrors { try await joinedUsers.user(uid, application: application) }
+        if let sharedUsers {
+            try await translatingErrors { try await sharedUsers.user(uid, application: application) }
         } else {
             try await run(JoinedUsers.select, [.application(application), .uuids([uid])]).first?.user()
         }
@@ -26,7 +26,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
     ) async throws -> User? {
         let metadata = try metadata?.jsonText()
         let binds: [Bind] = [.application(application), .uuid(uid), .text(displayName), .json(metadata)]
-        _ = try await run(Self.updateProfile, binds)
+        try await write(Self.updateProfile, binds)
         return try await user(uid, application: application)
     }
 

@@ -43,6 +43,6 @@ extension SQLStore: AdministrationStore {
         """)
 
     package func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.setDisabled, [.application(application), .uuid(uid), .bool(disabled)])
+        try await write(Self.setDisabled, [.application(application), .uuid(uid), .bool(disabled)])
     }
 }

@@ -79,7 +79,7 @@ extension SQLStore: GuestUpgradeStore {
         """)
 
     package func note(successor uid: UUID, ofGuest session: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.noteSuccessor, [.application(application), .uuid(session), .uuid(uid)])
+        try await write(Self.noteSuccessor, [.application(application), .uuid(session), .uuid(uid)])
     }
 
     /// Removes a phone number from the account that has it.
@@ -147,7 +147,7 @@ extension SQLStore: GuestUpgradeStore {
         """)
 
     package func confirm(_ proof: Proof, of uid: UUID, application: Application.ID) async throws {
-        _ = try await run(
+        try await write(
             Self.confirm, [.application(application), .uuid(uid), .text(proof.provider), .text(proof.providerUid)])
     }
 }

@@ -36,7 +36,7 @@ extension SQLStore: AuditTrail {
         """)
 
     package func record(_ entry: AuditEntry, application: Application.ID) async throws {
-        _ = try await run(
+        try await write(
             Self.record,
             [
                 .application(application), .text(entry.event.rawValue), .uuid(entry.uid), .text(entry.provider),

@@ -78,7 +78,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         """)
 
     package func skipGracePeriod(of erasure: DueErasure) async throws {
-        _ = try await run(Self.skipGracePeriod, erasure.key + [.uuid(erasure.uid)])
+        try await write(Self.skipGracePeriod, erasure.key + [.uuid(erasure.uid)])
     }
 
     private static let beginErasure = Statement(
@@ -120,7 +120,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         """)
 
     package func postpone(_ erasure: DueErasure, by delay: Duration) async throws {
-        _ = try await run(Self.postpone, erasure.key + [.interval(delay)])
+        try await write(Self.postpone, erasure.key + [.interval(delay)])
     }
 
     private static let retryRevocations = Statement(
@@ -133,8 +133,9 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         """)
 
     package func retryRevocations(of uid: UUID, application: Application.ID) async throws {
-        let retried = try await run(Self.retryRevocations, [.application(application), .uuid(uid)]).affected
-        if retried > 0 { try await notify(["outbox"]) }
+        try await write(Self.retryRevocations, [.application(application), .uuid(uid)]) { retried in
+            if retried.affected > 0 { try await notify(["outbox"]) }
+        }
     }
 
     /// Marks the erasure as complete and truncates the times of its rows to whole days.
@@ -188,7 +189,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         """)
 
     package func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws {
-        _ = try await run(
+        try await write(
             Self.conclude,
             erasure.key + [
                 .uuid(erasure.uid), .timestamp(erasure.requestedAt), .timestamp(erasedAt), .text(certificate),

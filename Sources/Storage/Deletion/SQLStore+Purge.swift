@@ -196,7 +196,7 @@ extension SQLStore: ErasureStore {
     package func erase(
         _ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID
     ) async throws -> ErasedData {
-        _ = try await run(Self.waitBriefly, [])
+        try await write(Self.waitBriefly, [])
         var traceCounts = try await run(
             Self.eraseTraces,
             [

@@ -22,7 +22,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         for (kind, events) in Dictionary(grouping: events, by: \.kind) {
             let subscribers = subscriptions.subscribers(to: kind)
             guard !subscribers.isEmpty else { continue }
-            _ = try await run(
+            try await write(
                 Self.announce,
                 [
                     .application(application), .uuids(events.map(\.id)), .uuids(events.map(\.uid)),
@@ -92,8 +92,9 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         """)
 
     package func retryUnacknowledged(of event: UUID, application: Application.ID) async throws {
-        let retried = try await run(Self.retry, [.application(application), .uuid(event)]).affected
-        if retried > 0 { try await notify(["outbox"]) }
+        try await write(Self.retry, [.application(application), .uuid(event)]) { retried in
+            if retried.affected > 0 { try await notify(["outbox"]) }
+        }
     }
 
     /// Retries deliveries of `account.deleted` and `account.erased`, including those that were given up.

@@ -19,7 +19,7 @@ extension SQLStore: MessageOutbox {
         for message in messages {
             let sealed = try sealing.seal(
                 Array(JSONEncoder().encode(message)), at: .outbox(application: application, id: message.id))
-            _ = try await run(
+            try await write(
                 Self.enqueue,
                 [
                     .application(application), .uuid(message.id), .text(message.topic.rawValue),

@@ -50,7 +50,7 @@ extension SQLStore: AddressChangeStore {
         of identity: UUID, uid: UUID, to target: ChallengeTarget, claiming addresses: [Address],
         application: Application.ID
     ) async throws {
-        _ = try await one(
+        try await writeOrConflict(
             Self.changeAddress,
             [
                 .application(application), .uuid(identity), .uuid(uid), .text(target.providerUid),
@@ -73,7 +73,7 @@ extension SQLStore: AddressClaimStore {
         """)
 
     package func discardDecoys(of address: EmailAddress, application: Application.ID) async throws {
-        _ = try await run(Self.discardRegistrations, [.application(application), .texts([address.value]), .bool(true)])
+        try await write(Self.discardRegistrations, [.application(application), .texts([address.value]), .bool(true)])
     }
 
     private static let discardChanges = Statement(
@@ -126,16 +126,15 @@ extension SQLStore: AddressClaimStore {
         let emails = addresses.compactMap(\.email?.value)
         let phones = addresses.compactMap(\.phone?.value)
         guard !addresses.isEmpty else { return }
-        _ = try await run(Self.discardRegistrations, [.application(application), .texts(emails), .bool(false)])
-        _ = try await run(Self.discardChanges, [.application(application), .texts(emails + phones), .uuid(owner)])
-        for row in try await run(
-            Self.evictIdentities, [.application(application), .texts(emails), .uuid(owner), .texts(phones)])
-        {
-            var row = row
-            let identity: UUID = try row.next()
-            let uid: UUID = try row.next()
-            _ = try await endSessions(
-                .openedBy(identity), of: uid, because: .addressProvenByAnother, application: application)
+        try await write(Self.discardRegistrations, [.application(application), .texts(emails), .bool(false)])
+        try await write(Self.discardChanges, [.application(application), .texts(emails + phones), .uuid(owner)])
+        let binds: [Bind] = [.application(application), .texts(emails), .uuid(owner), .texts(phones)]
+        try await write(Self.evictIdentities, binds) { rows in
+            for var row in rows {
+                let identity: UUID = try row.next()
+                try await endSessions(
+                    .openedBy(identity), of: row.next(), because: .addressProvenByAnother, application: application)
+            }
         }
     }
 }

@@ -78,14 +78,14 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
     package func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws {
         let sealed = try sealing.seal(
             Array(JSONEncoder().encode(tokens)), at: .tokens(application: application, identity: identity))
-        _ = try await run(Self.keepTokens, [.application(application), .uuid(identity), .bytes(sealed)])
+        try await write(Self.keepTokens, [.application(application), .uuid(identity), .bytes(sealed)])
     }
 
     private static let dropTokens = Statement(
         .write, "DELETE FROM provider_tokens WHERE application_id = $1 AND identity_id = $2")
 
     package func dropTokens(of identity: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.dropTokens, [.application(application), .uuid(identity)])
+        try await write(Self.dropTokens, [.application(application), .uuid(identity)])
     }
 
     /// Queues the identity's tokens for revocation and deletes them.
@@ -106,7 +106,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """)
 
     package func revokeTokens(of identity: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.revokeTokens, [.application(application), .uuid(identity)])
+        try await write(Self.revokeTokens, [.application(application), .uuid(identity)])
     }
 
     private static let setForwarding = Statement(
@@ -119,7 +119,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
     package func setForwarding(
         _ isOn: Bool, of address: EmailAddress, uid: UUID, application: Application.ID
     ) async throws {
-        _ = try await run(
+        try await write(
             Self.setForwarding, [.application(application), .uuid(uid), .text(address.value), .bool(isOn)])
     }
 
@@ -146,7 +146,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """)
 
     package func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.removeIdentity, [.application(application), .uuid(identity), .uuid(uid)])
+        try await write(Self.removeIdentity, [.application(application), .uuid(identity), .uuid(uid)])
     }
 }
 

@@ -50,7 +50,7 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         """)
 
     package func endPending(of uid: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.endPending, [.application(application), .uuid(uid)])
+        try await write(Self.endPending, [.application(application), .uuid(uid)])
     }
 
     /// Quarantines only identities that were linked recently and after the proven mailbox.
@@ -82,7 +82,7 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
         application: Application.ID
     ) async throws {
-        _ = try await run(
+        try await write(
             Self.quarantine,
             [
                 .application(application), .uuid(uid), .text(provider), .text(subject.providerUid),
@@ -105,7 +105,7 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         """)
 
     package func liftQuarantine(of identities: [UUID], uid: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.liftQuarantine, [.application(application), .uuid(uid), .uuids(identities)])
+        try await write(Self.liftQuarantine, [.application(application), .uuid(uid), .uuids(identities)])
     }
 
     private static let selectPasswordChange = Statement(

@@ -86,7 +86,7 @@ extension SQLStore: LinkingStateStore {
     ) async throws -> KnownIdentity {
         let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
         let shown = session.evidence.shown(verified: identity.showing)
-        _ = try await one(
+        try await writeOrConflict(
             Self.insertIdentity,
             [
                 .application(session.application.id), .uuid(uid), .uuid(added.id), .text(session.provider),

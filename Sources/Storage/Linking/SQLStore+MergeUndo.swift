@@ -110,7 +110,7 @@ extension SQLStore: MergeUndoStore {
     package func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool {
         let binds: [Bind] = [.application(application), .uuid(merge.id), .bool(evenIfLate)]
         guard try await run(Self.undoMerge, binds).first != nil else { return false }
-        _ = try await run(
+        try await write(
             Self.showAsUnproven, [.application(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
         return true
     }
@@ -125,13 +125,15 @@ extension SQLStore: MergeUndoStore {
 
     package func reviveSessions(of merge: Merge, application: Application.ID) async throws {
         let binds: [Bind] = [.application(application), .uuid(merge.absorbed), .timestamp(merge.mergedAt)]
-        var payloads: [String] = []
-        for var row in try await run(Self.revive, binds) {
-            let session = "\(application.rawValue):\(try row.next(UUID.self).text)"
-            let generation: Int32 = try row.next()
-            payloads.append("revived:\(session)")
-            if generation > 0 { payloads.append("renewed:\(session):\(generation)") }
+        try await write(Self.revive, binds) { rows in
+            var payloads: [String] = []
+            for var row in rows {
+                let session = "\(application.rawValue):\(try row.next(UUID.self).text)"
+                let generation: Int32 = try row.next()
+                payloads.append("revived:\(session)")
+                if generation > 0 { payloads.append("renewed:\(session):\(generation)") }
+            }
+            try await notify(payloads)
         }
-        try await notify(payloads)
     }
 }

@@ -97,7 +97,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         .write, "DELETE FROM password_failures WHERE application_id = $1 AND subject = $2")
 
     package func clearFailures(_ attempts: AttemptKey, application: Application.ID) async throws {
-        _ = try await run(Self.clearFailures, [.application(application), .bytes(attempts.bytes)])
+        try await write(Self.clearFailures, [.application(application), .bytes(attempts.bytes)])
     }
 
     private static let selectPasswordIdentities = Statement(
@@ -159,7 +159,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
     package func setPassword(
         _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
     ) async throws {
-        _ = try await one(
+        try await writeOrConflict(
             Self.setPassword, [.application(application), .uuid(identity), .text(hash.phc), .text(expected?.phc)])
     }
 

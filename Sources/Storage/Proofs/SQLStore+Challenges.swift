@@ -111,7 +111,7 @@ extension SQLStore: ChallengeStore {
         .write, "DELETE FROM proofs WHERE application_id = $1 AND kind = 'address-change' AND identity_id = $2")
 
     package func endAddressChange(of identity: UUID, application: Application.ID) async throws {
-        _ = try await run(Self.endAddressChange, [.application(application), .uuid(identity)])
+        try await write(Self.endAddressChange, [.application(application), .uuid(identity)])
     }
 
     /// Adds a guess to those of the address in the last 24 hours, if there were none or a condition that follows holds.
@@ -222,7 +222,7 @@ extension SQLStore: ChallengeStore {
         """)
 
     package func endChallenges(provider: String, providerUid: String, application: Application.ID) async throws {
-        _ = try await run(Self.endChallenges, [.application(application), .text(provider), .text(providerUid)])
+        try await write(Self.endChallenges, [.application(application), .text(provider), .text(providerUid)])
     }
 }
 

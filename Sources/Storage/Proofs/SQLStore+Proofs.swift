@@ -15,7 +15,7 @@ extension SQLStore: ProofStore {
 
     package func issue(_ new: NewProof, application: Application.ID) async throws {
         let proof = new.proof
-        _ = try await run(
+        try await write(
             Self.issue,
             [
                 .application(application), .text(new.kind.rawValue), .bytes(new.token.hash), .text(proof.provider),
@@ -129,7 +129,7 @@ extension SQLStore {
     package func discard(
         _ kind: ProofKind, provider: String, providerUid: String, application: Application.ID
     ) async throws {
-        _ = try await run(
+        try await write(
             Self.discard, [.application(application), .text(kind.rawValue), .text(provider), .text(providerUid)])
     }
 }

@@ -14,7 +14,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         """)
 
     package func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws {
-        _ = try await run(
+        try await write(
             Self.beginFlow,
             [
                 .application(application), .bytes(flow.state.hash), .text(flow.provider),
@@ -124,7 +124,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         .write, "UPDATE redirect_flows SET session_id = $3 WHERE application_id = $1 AND code_hash = $2")
 
     package func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws {
-        _ = try await run(Self.noteSession, [.application(application), .bytes(code), .uuid(session)])
+        try await write(Self.noteSession, [.application(application), .bytes(code), .uuid(session)])
     }
 }
 

@@ -142,7 +142,27 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
 
     package func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
-    ) async throws -> Int {
+    ) async throws {
+        try await write(Self.endSessions, binds(selection, of: uid, because: reason, application: application)) {
+            _ = try noteEnded($0, application: application)
+        }
+    }
+
+    package func endSession(
+        _ session: UUID, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Bool {
+        let binds = binds(.one(session), of: uid, because: reason, application: application)
+        return try await noteEnded(run(Self.endSessions, binds), application: application) > 0
+    }
+
+    private func noteEnded(_ rows: Rows, application: Application.ID) throws -> Int {
+        for var row in rows { onRevoked(SessionRevocation(of: try row.next(), application: application)) }
+        return rows.count
+    }
+
+    private func binds(
+        _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) -> [Bind] {
         let (only, spared, opener): (UUID?, UUID?, UUID?) =
             switch selection {
             case .one(let id): (id, nil, nil)
@@ -150,13 +170,9 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
             case .openedBy(let identity): (nil, nil, identity)
             case .all: (nil, nil, nil)
             }
-        let rows = try await run(
-            Self.endSessions,
-            [.application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener)])
-        for var row in rows {
-            onRevoked(SessionRevocation(of: try row.next(), application: application))
-        }
-        return rows.count
+        return [
+            .application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener),
+        ]
     }
 
     private static let selectSuccessor = Statement(
@@ -182,7 +198,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         guard var row = try await run(Self.selectSessionOfToken, [.application(application), .bytes(hash)]).first else {
             return
         }
-        _ = try await endSessions(.one(row.next()), of: uid, because: reason, application: application)
+        try await endSessions(.one(row.next()), of: uid, because: reason, application: application)
     }
 }
 

@@ -48,9 +48,17 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
         }
     }
 
+    func endSession(
+        _ session: UUID, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Bool {
+        let isLive = try await run(application) { $0.liveSessions(of: uid).contains { $0.id == session } }
+        try await endSessions(.one(session), of: uid, because: reason, application: application)
+        return isLive
+    }
+
     func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
-    ) async throws -> Int {
+    ) async throws {
         try await run(application) { rows in
             let ended = rows.liveSessions(of: uid).filter { session in
                 switch selection {
@@ -71,7 +79,6 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
                 }
             case .one, .openedBy: break
             }
-            return ended.count
         }
     }
 }
