@@ -26,6 +26,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     /// The identity belongs to another account; the ticket, if there is one, permits merging the two accounts.
     case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)
+    /// The account would have more than `limit` identities.
+    case limitReached(limit: Int, Refusal)
     /// A second proof is required: the client repeats the ticket when it signs in to the account with another identity.
     case secondProofRequired(ticket: String, Refusal)
     /// The proof is valid, but it belongs to another account and cannot re-authenticate the principal.

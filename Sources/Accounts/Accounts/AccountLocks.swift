@@ -6,6 +6,11 @@ package protocol AccountLocks: Sendable {
     /// - Returns: `nil` for an unknown account.
     func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
 
+    /// Locks accounts in the order of their uids, and then a session, if one is given.
+    ///
+    /// Whether they exist and are live must be read afterwards.
+    func lock(_ accounts: Set<UUID>, session: UUID?, application: Application.ID) async throws
+
     /// Prevents other transactions from ending a live session of the account, which is locked first.
     /// - Returns: `false` when the session has ended.
     func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool

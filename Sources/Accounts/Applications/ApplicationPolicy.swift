@@ -27,6 +27,8 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var recentAuthentication: Duration = .seconds(300)
     package var revealExistingIdentities = false
     package var automaticLinking: AutomaticLinking = .verified
+    /// The maximum number of identities of an account, not counting guest identities.
+    package var maximumIdentities = 50
     package var undoWindow: Duration = .seconds(7 * 86400)
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
 

@@ -163,8 +163,8 @@ package struct OneTimeCodes: Sendable {
         store: any LinkingFacts.Store
     ) async throws -> Bool {
         guard configured.mode == .existing else { return true }
-        let verdict = try await signIn.verdict(on: target.evidence, of: configured, in: application, store: store)
-        return verdict.outcome != .refuse
+        let decision = try await signIn.decision(on: target.evidence, of: configured, in: application, store: store)
+        return decision.verdict.outcome != .refuse
     }
 
     private func linkToken(_ provider: any ChallengeProvider) -> (token: OpaqueToken, url: String)? {

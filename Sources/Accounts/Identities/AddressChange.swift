@@ -48,18 +48,26 @@ package struct AddressChange: Sendable {
                 addressChange: presented, of: identity, from: client, in: application, store: store)
             let evidence = target.evidence
             let facts = LinkingFacts(store: store, application: application)
-            guard let state = try await facts.lockedState(for: evidence, of: provider, requestedBy: principal) else {
-                throw AccountsError.invalidToken
-            }
-
+            let reading = try await facts.read(evidence, of: provider, requestedBy: principal)
+            var state = reading.state
+            guard state.requester != nil else { throw AccountsError.invalidToken }
+            // The number of identities stays the same.
+            state.requester?.isFull = false
             let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
-                return .success(try await change(identity, to: target, new, of: provider, by: principal, store: store))
+                try await facts.hold(
+                    reading, locking: state.accounts.union([principal.uid]), for: evidence, of: provider,
+                    requestedBy: principal)
+                let contact = reading.contacts[principal.uid] ?? OwnerContact()
+                return .success(
+                    try await change(
+                        identity, to: target, new, of: provider, by: principal, notifying: contact, store: store))
             case .signIn: throw AccountsError.invalidCredentials
             default:
                 let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
-                let writer = LinkWriter(session: session, principal: principal, tokens: tokens, store: store)
+                let writer = LinkWriter(
+                    session: session, principal: principal, contacts: [:], tokens: tokens, store: store)
                 guard case .refused(let refusal) = try await writer.write(verdict) else { throw StoreConflict() }
                 return .failure(refusal)
             }
@@ -70,10 +78,9 @@ package struct AddressChange: Sendable {
     /// Notifies the old address, the new one, and the account's other addresses.
     private func change(
         _ identity: Identity, to target: ChallengeTarget, _ new: NewIdentity, of provider: ConfiguredProvider,
-        by principal: Principal, store: any Store
+        by principal: Principal, notifying contact: OwnerContact, store: any Store
     ) async throws -> ListedIdentity {
         let application = principal.application
-        let told = try await store.noticeAddresses(of: principal.uid, application: application.id)
         let old = [identity.email.map(Address.email), identity.phone.map(Address.phone)].compactMap { $0 }
         try await NumberRecycling(store: store, application: application).displace(new.displacing)
         try await store.changeAddress(
@@ -86,14 +93,12 @@ package struct AddressChange: Sendable {
             try await store.discard(
                 kind, provider: provider.name, providerUid: identity.providerUid, application: application.id)
         }
-        let languages = try await store.languages(of: principal.uid, application: application.id)
         try await store.enqueue(
-            Set(told + old + [target.address]).map {
-                Message(.addressChanged, to: $0, provider: provider.displayName, locale: languages)
+            Set(contact.noticeAddresses + old + [target.address]).map {
+                Message(.addressChanged, to: $0, provider: provider.displayName, locale: contact.languages)
             }, about: principal.uid, application: application.id)
-        let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
-        let changed = try await store.identities(of: principal.uid, application: application.id)
-        guard let identity = changed.first(where: { $0.id == identity.id }) else { throw StoreConflict() }
-        return ListedIdentity(identity: identity, isCurrent: identity.id == current)
+        let changed = try await store.identities(of: principal)
+        guard let listed = changed.first(where: { $0.identity.id == identity.id }) else { throw StoreConflict() }
+        return listed
     }
 }

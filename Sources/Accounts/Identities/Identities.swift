@@ -13,12 +13,10 @@ package struct Identities: Sendable {
     let store: any TransactionalStore & Store
 
     package func list(of principal: Principal) async throws -> [ListedIdentity] {
-        let application = principal.application.id
-        let current = try await store.identity(ofSession: principal.sessionID, application: application)
-        let identities = try await store.identities(of: principal.uid, application: application)
+        let identities = try await store.identities(of: principal)
         // An account has no identities only if it was absorbed just now, which also ended its sessions.
         guard !identities.isEmpty else { throw AccountsError.invalidToken }
-        return identities.map { ListedIdentity(identity: $0, isCurrent: $0.id == current) }
+        return identities
     }
 
     /// Removes an identity, by default that of the principal's session, and ends the sessions that it opened.

@@ -48,4 +48,9 @@ package struct ListedIdentity: Sendable {
     package let identity: Identity
     /// Whether it opened the session that requests the list.
     package let isCurrent: Bool
+
+    package init(identity: Identity, isCurrent: Bool) {
+        self.identity = identity
+        self.isCurrent = isCurrent
+    }
 }

@@ -4,6 +4,10 @@ package import ProviderKit
 package protocol IdentityStore: Sendable {
     /// The account's identities, the oldest first.
     func identities(of uid: UUID, application: Application.ID) async throws -> [Identity]
+
+    /// The identities of the principal's account, the oldest first.
+    func identities(of principal: Principal) async throws -> [ListedIdentity]
+
     /// The identity that opened the session, even if the session has ended.
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?
     func knownIdentity(
@@ -16,6 +20,9 @@ package protocol SingleUseStore: Sendable {
     /// - Returns: `false` if the evidence was presented before.
     /// - Throws: a transient `StoreConflict` while another transaction presents the same evidence.
     func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool
+
+    /// Works as `spend`, but throws `ProviderError.refused` if the evidence was presented before.
+    func spendOrRefuse(_ proof: SingleUse, provider: String, application: Application.ID) async throws
 }
 
 /// Tokens that a provider issued for an identity.

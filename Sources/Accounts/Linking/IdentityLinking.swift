@@ -30,19 +30,20 @@ package struct IdentityLinking: Sendable {
         from client: Client
     ) async throws -> SignedIn {
         let application = principal.application
-        let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            let use: FlowUse = principal.successor == nil ? .link(principal.sessionID) : .anything(principal.sessionID)
-            let evidence = try await accept(proof, of: provider, for: use, from: client, in: application, store: store)
-            return try await link(
-                evidence, of: provider, onConflict: onConflict, by: principal, from: client, store: store)
+        let use: FlowUse = principal.successor == nil ? .link(principal.sessionID) : .anything(principal.sessionID)
+        let outcome = try await accepting(proof, of: provider, for: use, from: client, in: application) {
+            try await link($0, of: provider, onConflict: onConflict, by: principal, from: client, store: $1)
         }
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Links in the current transaction.
+    /// Links in the current transaction, or else in one of its own.
+    ///
+    /// The decision is made on what one statement reads without locks. The transaction then locks the accounts, checks
+    /// that nothing has changed, and writes, all in one round trip.
     func link(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
-        by principal: Principal, from client: Client, store: any Store
+        by principal: Principal, from client: Client, store: any TransactionalStore & Store
     ) async throws -> SignInOutcome {
         let application = principal.application
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
@@ -50,15 +51,18 @@ package struct IdentityLinking: Sendable {
         if let successor = principal.successor {
             return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
         }
-        let facts = LinkingFacts(store: store, application: application)
-        guard let state = try await facts.lockedState(for: evidence, of: provider, requestedBy: principal) else {
+        let reading = try await LinkingFacts(store: store, application: application)
+            .read(evidence, of: provider, requestedBy: principal)
+        guard reading.state.requester != nil else {
             // If the client sent the call twice, the other call has just switched the guest to its new account.
             guard let successor = try await store.successor(ofGuest: principal.sessionID, application: application.id)
             else { throw AccountsError.invalidToken }
             return try await repeatLink(session, of: provider, to: successor, for: principal, store: store)
         }
-        let verdict = decide(evidence, state: state, policy: policy)
-        return try await writer(session.after(verdict, by: principal), for: principal, store: store).write(verdict)
+        let verdict = decide(evidence, state: reading.state, policy: policy)
+        return try await carryOut(
+            verdict, on: reading, opening: session.after(verdict, by: principal), of: provider, for: principal,
+            store: store)
     }
 
     /// Opens a session for a fresh proof of one of the account's own identities.
@@ -68,23 +72,43 @@ package struct IdentityLinking: Sendable {
         with proof: PresentedProof, of provider: ConfiguredProvider, by principal: Principal, from client: Client
     ) async throws -> SignedIn {
         let application = principal.application
-        let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            var evidence = try await accept(
-                proof, of: provider, for: .reauthentication(principal.sessionID), from: client, in: application,
-                store: store)
+        let use = FlowUse.reauthentication(principal.sessionID)
+        let outcome = try await accepting(proof, of: provider, for: use, from: client, in: application) {
+            accepted, store in
+            var evidence = accepted
             // A token that may sign in repeatedly may still re-authenticate only once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
-            let facts = LinkingFacts(store: store, application: application)
-            guard let requester = try await facts.lockedRequester(principal) else { throw AccountsError.invalidToken }
-            let state = try await facts.state(for: evidence, of: provider, requester: requester)
+            let reading = try await LinkingFacts(store: store, application: application)
+                .read(evidence, of: provider, requestedBy: principal)
+            guard reading.state.requester != nil else { throw AccountsError.invalidToken }
             let verdict = decideReauthentication(
-                evidence, state: state, policy: LinkingPolicy(provider, in: application))
+                evidence, state: reading.state, policy: LinkingPolicy(provider, in: application))
             if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
             var session = newSession(by: evidence, of: provider, resuming: principal, from: client)
             session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
-            return try await writer(session, for: principal, store: store).write(verdict)
+            return try await carryOut(
+                verdict, on: reading, opening: session, of: provider, for: principal, store: store)
         }
         return try await tokens.signedIn(outcome, in: application)
+    }
+
+    /// Writes a verdict.
+    ///
+    /// A success is written in a transaction that locks the accounts and checks that they are as they were read. A
+    /// refusal changes no account and needs no lock.
+    private func carryOut(
+        _ verdict: LinkingVerdict, on reading: LinkingReading, opening session: NewSession,
+        of provider: ConfiguredProvider, for principal: Principal, store: any TransactionalStore & Store
+    ) async throws -> SignInOutcome {
+        guard verdict.isSuccess else {
+            return try await writer(session, reading, for: principal, store: store).write(verdict)
+        }
+        return try await store.transaction { store in
+            try await LinkingFacts(store: store, application: principal.application).hold(
+                reading, locking: reading.state.accounts.union([principal.uid]), for: session.evidence, of: provider,
+                requestedBy: principal)
+            return try await writer(session, reading, for: principal, store: store).write(verdict)
+        }
     }
 
     /// Returns when the person authenticated to the provider; `nil` for a proof that was made for this request.
@@ -107,16 +131,37 @@ package struct IdentityLinking: Sendable {
     /// Repeats the response for a guest that was switched to another account and may not have received the response.
     private func repeatLink(
         _ session: NewSession, of provider: ConfiguredProvider, to successor: UUID, for principal: Principal,
-        store: any Store
+        store: any TransactionalStore & Store
     ) async throws -> SignInOutcome {
-        let verdict = try await signIn.verdict(
+        let decision = try await signIn.decision(
             on: session.evidence, of: provider, in: principal.application, store: store)
-        guard case .signIn(let match) = verdict.outcome, match.uid == successor else {
+        guard case .signIn(let match) = decision.verdict.outcome, match.uid == successor else {
             throw AccountsError.invalidToken
         }
-        var session = session
-        session.resumes = nil
-        return try await writer(session, for: principal, store: store).write(verdict)
+        var repeated = session
+        repeated.resumes = nil
+        return try await store.transaction { [repeated] store in
+            try await signIn.carryOut(decision, opening: repeated, of: provider, store: store)
+        }
+    }
+
+    /// Runs `body` with the evidence of a proof, and repeats both after a `StoreConflict`.
+    ///
+    /// A code is accepted in the transaction that uses it, which also commits a refusal, so that the attempt is counted
+    /// and the code remains consumed.
+    private func accepting(
+        _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, from client: Client,
+        in application: Application,
+        _ body: @Sendable (VerifiedIdentity, any TransactionalStore & Store) async throws -> SignInOutcome
+    ) async throws -> SignInOutcome {
+        if case .evidence(let evidence) = proof {
+            let checked = try evidence.checked()
+            return try await retryingOnConflict { try await body(checked, store) }
+        }
+        return try await store.retryingTransactionKeepingRefusals { store in
+            let evidence = try await accept(proof, of: provider, for: use, from: client, in: application, store: store)
+            return try await body(evidence, store)
+        }
     }
 
     private func accept(
@@ -135,8 +180,11 @@ package struct IdentityLinking: Sendable {
         }
     }
 
-    private func writer(_ session: NewSession, for principal: Principal, store: any Store) -> LinkWriter {
-        LinkWriter(session: session, principal: principal, tokens: tokens, store: store)
+    private func writer(
+        _ session: NewSession, _ reading: LinkingReading, for principal: Principal, store: any Store
+    ) -> LinkWriter {
+        LinkWriter(
+            session: session, principal: principal, contacts: reading.contacts, tokens: tokens, store: store)
     }
 
     private func newSession(

@@ -54,8 +54,10 @@ private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     let owners = state.owners(provenBy: evidence)
     let accounts = Set(owners.map(\.uid))
     if policy.automatic == .verified, accounts.count == 1, let owner = owners.first {
-        return closed(owner.status, uid: owner.uid)
-            ?? LinkingVerdict(.addressOwned, .signIn(.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)))
+        if let closed = closed(owner.status, uid: owner.uid) { return closed }
+        guard !owner.isFull else { return LinkingVerdict(.accountFull, .full) }
+        return LinkingVerdict(
+            .addressOwned, .signIn(.joining(evidence.new(for: owner.uid, in: state), uid: owner.uid)))
     }
     // Joining an account is not a sign-up; creating one is.
     guard policy.mode == .open else { return .refuse(.providerNoSignUp) }
@@ -83,6 +85,7 @@ private func link(
         return conflict(
             .addressInUse, with: match, owner.status, evidence, requester: requester, state: state, policy: policy)
     }
+    guard !requester.isFull else { return LinkingVerdict(.accountFull, .full) }
     let identity = evidence.new(for: requester.uid, in: state)
     // An identity that cannot sign in does not make a guest permanent.
     return requester.isGuest && policy.mode != .linkOnly
@@ -211,7 +214,7 @@ extension LinkingVerdict {
         case .upgrade(var identity, let guest):
             identity.displacing = owner
             return LinkingVerdict(.numberRecycled, .upgrade(identity, guest: guest))
-        case .signIn, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .refuse: return self
+        case .signIn, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: return self
         }
     }
 }

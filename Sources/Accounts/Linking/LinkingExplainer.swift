@@ -23,10 +23,13 @@ package struct LinkingExplainer: Sendable {
         if let uid {
             let identities = try await store.identities(of: uid, application: application.id)
             guard !identities.isEmpty else { throw AccountsError.accountNotFound(uid) }
-            requester = RequestingAccount(uid: uid, isGuest: identities.allSatisfy(\.isGuest))
+            let count = identities.count { !$0.isGuest }
+            requester = RequestingAccount(
+                uid: uid, isGuest: count == 0, isFull: count >= application.policy.maximumIdentities)
         }
-        let state = try await LinkingFacts(store: store, application: application)
-            .state(for: try evidence.checked(), of: provider, requester: requester)
+        var state = try await LinkingFacts(store: store, application: application)
+            .read(try evidence.checked(), of: provider).state
+        state.requester = requester
         let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
         return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
     }

@@ -8,16 +8,40 @@ package struct LinkingFacts: Sendable {
     let store: any Store
     let application: Application
 
-    /// Reads the state to which the linking rules are applied together with the evidence.
-    func state(
-        for evidence: VerifiedIdentity, of provider: ConfiguredProvider, requester: RequestingAccount? = nil
-    ) async throws -> LinkingState {
+    /// Reads everything that the linking rules apply to the evidence, without locking it.
+    ///
+    /// With a principal, the state has no requester if the principal's session has ended.
+    func read(
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy principal: Principal? = nil
+    ) async throws -> LinkingReading {
         // The subject of a guest was generated at random for this request, so no stored row can match it.
-        guard !evidence.isGuest else { return LinkingState(requester: requester) }
-        var state = try await store.linkingState(
-            for: evidence, provider: provider.name, idleLimit: application.providers.phoneIdleLimit,
-            application: application.id)
-        state.requester = requester
+        if evidence.isGuest, principal == nil { return LinkingReading(LinkingState()) }
+        var reading = try await store.linkingReading(
+            for: evidence, of: provider.name, requestedBy: principal, in: application)
+        reading.state = try await completed(reading.stored)
+        return reading
+    }
+
+    /// Locks accounts and the principal's session, and checks that what was read is still so.
+    ///
+    /// The decision was made on what was read, so it holds until the transaction ends.
+    ///
+    /// - Throws: `StoreConflict` if anything has changed.
+    func hold(
+        _ reading: LinkingReading, locking accounts: Set<UUID>, for evidence: VerifiedIdentity,
+        of provider: ConfiguredProvider, requestedBy principal: Principal? = nil
+    ) async throws {
+        try await store.lock(accounts, session: principal?.sessionID, application: application.id)
+        try await store.require(
+            reading.stored, for: evidence, of: provider.name, requestedBy: principal, in: application)
+        guard reading.stored.needsCompletion else { return }
+        guard try await completed(reading.stored) == reading.state else { throw StoreConflict() }
+    }
+
+    /// Considers the accounts' other identities where the stored state alone does not decide.
+    private func completed(_ stored: LinkingState) async throws -> LinkingState {
+        guard stored.needsCompletion else { return stored }
+        var state = stored
         if let identity = state.identity, identity.isQuarantined {
             state.identity?.needsOtherSignIn = try await hasUsableIdentity(identity.uid)
         }
@@ -28,27 +52,6 @@ package struct LinkingFacts: Sendable {
             state.owners[index].hasOtherWay = try await hasOtherWay(than: state.owners[index])
         }
         return state
-    }
-
-    /// Locks the accounts that the evidence may lead to and the principal's account, and then reads the state.
-    /// - Returns: `nil` if the principal's session has ended.
-    /// - Throws: `StoreConflict` if the evidence leads to further accounts after the locks were taken.
-    func lockedState(
-        for evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy principal: Principal
-    ) async throws -> LinkingState? {
-        let accounts = try await state(for: evidence, of: provider).accounts
-        try await store.lockAccounts(accounts.union([principal.uid]), application: application.id)
-        guard let requester = try await lockedRequester(principal) else { return nil }
-        let state = try await state(for: evidence, of: provider, requester: requester)
-        guard state.accounts.isSubset(of: accounts) else { throw StoreConflict() }
-        return state
-    }
-
-    /// Locks the principal's account and session; returns `nil` if the session has ended.
-    func lockedRequester(_ principal: Principal) async throws -> RequestingAccount? {
-        guard try await store.lock(principal) else { return nil }
-        let identities = try await store.identities(of: principal.uid, application: application.id)
-        return RequestingAccount(uid: principal.uid, isGuest: identities.allSatisfy(\.isGuest))
     }
 
     /// Whether an identity that is not quarantined can sign in; if none can, the quarantine is ignored.
@@ -63,11 +66,16 @@ package struct LinkingFacts: Sendable {
             return true
         }
         guard application.policy.automaticLinking == .verified, application.providers.provesEmail else { return false }
-        return try await store.noticeAddresses(of: owner.uid, application: application.id)
+        return try await store.contact(of: owner.uid, application: application.id).addresses
             .contains { $0.kind == .email }
     }
 }
 
 extension LinkingState {
+    /// Whether the verdict depends on further identities of the accounts.
+    fileprivate var needsCompletion: Bool {
+        identity?.isQuarantined == true || owners.contains { $0.needsOtherSignIn || $0.isIdle }
+    }
+
     var accounts: Set<UUID> { Set([identity?.uid].compactMap { $0 } + owners.map(\.uid)) }
 }

@@ -14,6 +14,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     case addressInUse = "address.in-use"
     case accountDisabled = "account.disabled"
     case accountDeleted = "account.deleted"
+    case accountFull = "account.full"
     case numberIdle = "number.idle"
     case numberRecycled = "number.recycled"
 
@@ -47,6 +48,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .identityQuarantined: "The identity was linked shortly before a password reset"
         case .accountDisabled: "The account has been disabled"
         case .accountDeleted: "The account is being deleted"
+        case .accountFull: "The account has as many identities as the application allows"
         case .numberIdle: "The number was not used for so long that it may have a new owner"
         case .numberRecycled:
             "The number was not used for so long that its old account, which has no other way in, loses it"
@@ -88,6 +90,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
                 "Keep the identity with the link in the mail that the reset sent.",
             ]
         case .accountDeleted: ["Restore the account with POST /auth/account/restore."]
+        case .accountFull: ["Remove an identity of the account first."]
         case .accountDisabled: ["Ask the people who run the application."]
         case .reauthenticationForeign: ["Authenticate with one of the identities that GET /auth/identities lists."]
         case .lastUsableIdentity: ["Link another identity first.", "Delete the account with DELETE /auth/account."]

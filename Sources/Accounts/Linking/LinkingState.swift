@@ -42,6 +42,9 @@ package struct AddressOwner: Sendable, Equatable {
     package var hasOtherWay: Bool
     /// Whether only quarantined identities have the address, and another identity can sign in to the account.
     package var needsOtherSignIn = false
+    /// Whether the account has as many identities as its application allows; `false` if the evidence is of a known
+    /// identity, which joins no account.
+    package var isFull = false
 
     package init(address: Address, uid: UUID, status: AccountStatus, isIdle: Bool = false, hasOtherWay: Bool = false) {
         (self.address, self.uid, self.status) = (address, uid, status)
@@ -54,6 +57,14 @@ package struct RequestingAccount: Sendable, Equatable {
     package var uid: UUID
     /// Whether all identities of the account are guest identities.
     package var isGuest: Bool
+    /// Whether the account has as many identities as its application allows.
+    package var isFull = false
+
+    package init(uid: UUID, isGuest: Bool, isFull: Bool = false) {
+        self.uid = uid
+        self.isGuest = isGuest
+        self.isFull = isFull
+    }
 }
 
 /// The stored facts that the linking rules apply to one piece of evidence.
@@ -61,10 +72,28 @@ package struct LinkingState: Sendable, Equatable {
     /// The stored identity with the evidence's `providerUid`, if it exists.
     package var identity: KnownIdentity?
     package var owners: [AddressOwner]
-    /// The signed-in account; `nil` for a sign-in.
+    /// The signed-in account; `nil` for a sign-in, or if the requesting session has ended.
     package var requester: RequestingAccount?
 
     package init(identity: KnownIdentity? = nil, owners: [AddressOwner] = [], requester: RequestingAccount? = nil) {
         (self.identity, self.owners, self.requester) = (identity, owners, requester)
+    }
+}
+
+/// What the database has about a piece of evidence, read by one statement.
+package struct LinkingReading: Sendable {
+    /// The state as it is stored.
+    ///
+    /// Its `needsOtherSignIn` values do not consider whether another identity can sign in, and `hasOtherWay` is not set.
+    package let stored: LinkingState
+    /// The owners of the accounts that the evidence may be added to.
+    package let contacts: [UUID: OwnerContact]
+    /// The state to decide on.
+    package var state: LinkingState
+
+    package init(_ stored: LinkingState, contacts: [UUID: OwnerContact] = [:]) {
+        self.stored = stored
+        self.contacts = contacts
+        state = stored
     }
 }

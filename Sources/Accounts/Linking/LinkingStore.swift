@@ -11,13 +11,24 @@ package struct PasswordPermission: Sendable {
 }
 
 package protocol LinkingStateStore: Sendable {
-    /// Reads the identity with the evidence's `providerUid` and the owners of its addresses.
+    /// Reads the identity with the evidence's `providerUid`, the owners of its addresses and, for a link, the
+    /// principal's account.
     ///
-    /// Sets `isIdle` for a phone number that was not used as a proof for `idleLimit`, and `needsOtherSignIn` for an
-    /// address that only quarantined identities have. The caller checks for another usable identity.
-    func linkingState(
-        for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Application.ID
-    ) async throws -> LinkingState
+    /// Sets `isIdle` for a phone number that was not used as a proof for as long as its provider allows, and
+    /// `needsOtherSignIn` for an address that only quarantined identities have. The caller checks whether the account
+    /// has another usable identity.
+    func linkingReading(
+        for evidence: VerifiedIdentity, of provider: String, requestedBy principal: Principal?,
+        in application: Application
+    ) async throws -> LinkingReading
+
+    /// Checks in a transaction that a state is still stored.
+    ///
+    /// - Throws: `StoreConflict` if the state has changed.
+    func require(
+        _ stored: LinkingState, for evidence: VerifiedIdentity, of provider: String,
+        requestedBy principal: Principal?, in application: Application
+    ) async throws
 }
 
 package protocol SessionOpeningStore: Sendable {
@@ -32,7 +43,9 @@ package protocol SessionOpeningStore: Sendable {
 package protocol LinkingStore: Sendable {
     /// - Throws: `StoreConflict` if the identity was created in the meantime, or one of its addresses has an owner.
     func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession
-    /// - Throws: `StoreConflict` in the cases of `createAccount`, and if the account is no longer live.
+
+    /// - Throws: `StoreConflict` in the cases of `createAccount`, and if the account is no longer live or has as many
+    ///   identities as the application allows.
     func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity
 
     /// Removes a number and its identities from a locked account; those with live sessions become guest identities.

@@ -36,7 +36,10 @@ package enum LinkingOutcome: Sendable, Equatable {
     ///
     /// A restore token is offered only if a sign-in would reach the account, and never for an idle phone number.
     case deleted(uid: UUID, purgeAfter: Date, offersRestore: Bool)
-    case disabled, refuse
+    case disabled
+    /// The account has as many identities as its application allows.
+    case full
+    case refuse
 }
 
 /// How evidence matches an existing account.

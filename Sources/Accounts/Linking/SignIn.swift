@@ -14,44 +14,54 @@ package struct SignIn: Sendable {
     ) async throws -> SignedIn {
         let session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
         let outcome = try await retryingOnConflict {
-            let verdict = try await verdict(on: session.evidence, of: provider, in: application, store: store)
+            let decision = try await decision(on: session.evidence, of: provider, in: application, store: store)
+            let verdict = decision.verdict
             // Most sign-ins are one statement and need no transaction. Nor do refusals, whose writes must persist.
             guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
-                return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
+                return try await writer(session, decision, store).write(verdict)
             }
-            return try await store.transaction { store in try await open(session, of: provider, store: store) }
+            return try await store.transaction { store in
+                try await carryOut(decision, opening: session, of: provider, store: store)
+            }
         }
         return try await tokens.signedIn(outcome, in: application)
     }
 
     /// Signs in within the current transaction; a `StoreConflict` ends the whole transaction.
     func open(_ session: NewSession, of provider: ConfiguredProvider, store: any Store) async throws -> SignInOutcome {
-        let verdict = try await lockedVerdict(on: session.evidence, of: provider, in: session.application, store: store)
-        return try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
+        let decision = try await decision(on: session.evidence, of: provider, in: session.application, store: store)
+        return try await carryOut(decision, opening: session, of: provider, store: store)
     }
 
-    func verdict(
+    func decision(
         on evidence: VerifiedIdentity, of provider: ConfiguredProvider, in application: Application,
         store: any LinkingFacts.Store
-    ) async throws -> LinkingVerdict {
-        decide(
-            evidence,
-            state: try await LinkingFacts(store: store, application: application).state(for: evidence, of: provider),
-            policy: LinkingPolicy(provider, in: application))
+    ) async throws -> SignInDecision {
+        let reading = try await LinkingFacts(store: store, application: application).read(evidence, of: provider)
+        let verdict = decide(evidence, state: reading.state, policy: LinkingPolicy(provider, in: application))
+        return SignInDecision(verdict: verdict, reading: reading)
     }
 
-    /// Decides, locks the account that the verdict changes, if any, and then decides again.
-    private func lockedVerdict(
-        on evidence: VerifiedIdentity, of provider: ConfiguredProvider, in application: Application,
-        store: any LinkingFacts.Store
-    ) async throws -> LinkingVerdict {
-        let verdict = try await verdict(on: evidence, of: provider, in: application, store: store)
-        guard let changed = verdict.changedAccount else { return verdict }
-        _ = try await store.lockAccount(changed, application: application.id)
-        let again = try await self.verdict(on: evidence, of: provider, in: application, store: store)
-        guard again.changedAccount == changed else { throw StoreConflict() }
-        return again
+    /// Writes a verdict in the current transaction, after it has locked the account that the verdict changes, if any.
+    func carryOut(
+        _ decision: SignInDecision, opening session: NewSession, of provider: ConfiguredProvider, store: any Store
+    ) async throws -> SignInOutcome {
+        if let changed = decision.verdict.changedAccount {
+            try await LinkingFacts(store: store, application: session.application)
+                .hold(decision.reading, locking: [changed], for: session.evidence, of: provider)
+        }
+        return try await writer(session, decision, store).write(decision.verdict)
     }
+
+    private func writer(_ session: NewSession, _ decision: SignInDecision, _ store: any Store) -> VerdictWriter {
+        VerdictWriter(session: session, contacts: decision.reading.contacts, tokens: tokens, store: store)
+    }
+}
+
+/// The verdict on a sign-in, and what it was decided on.
+struct SignInDecision: Sendable {
+    let verdict: LinkingVerdict
+    let reading: LinkingReading
 }
 
 /// The result of a sign-in: a session, or a refusal, which is returned so that the transaction commits its ticket.

@@ -6,6 +6,8 @@ struct VerdictWriter: Sendable {
         & ProviderTokenStore & AddressClaimStore
 
     let session: NewSession
+    /// The contacts of the accounts that the verdict may add an identity to.
+    let contacts: [UUID: OwnerContact]
     let tokens: SessionTokens
     let store: any Store
 
@@ -19,10 +21,11 @@ struct VerdictWriter: Sendable {
         case .create(let identity):
             try await spendEvidence()
             try await displace(identity.displacing)
+            try await evictOthers(from: identity.claiming, owner: nil)
             let opened = try await store.createAccount(opening: session, with: identity)
-            try await settle(proven: identity.claiming, identity: opened.identityID, uid: opened.user.uid)
+            try await keepTokens(of: opened.identityID)
             return .opened(opened, refreshToken: session.refreshToken)
-        case .otherSignInRequired, .deleted, .disabled, .refuse:
+        case .otherSignInRequired, .deleted, .disabled, .full, .refuse:
             return try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         case .link, .upgrade, .replaceGuest, .conflict:
             // Only `LinkWriter` writes verdicts on links.
@@ -33,17 +36,14 @@ struct VerdictWriter: Sendable {
     /// Consumes evidence that may be presented only once; refused evidence is not consumed.
     func spendEvidence() async throws {
         guard let proof = session.evidence.singleUse else { return }
-        guard try await store.spend(proof, provider: session.provider, application: application.id) else {
-            throw ProviderError.refused
-        }
+        try await store.spendOrRefuse(proof, provider: session.provider, application: application.id)
     }
 
     func signIn(by match: AccountMatch) async throws -> SignInOutcome {
         switch match {
         case .known(let identity):
-            let outcome = try await open(identity)
-            try await settle(proven: [], identity: identity.id, uid: identity.uid)
-            return outcome
+            try await keepTokens(of: identity.id)
+            return try await open(identity)
         case .joining(let identity, let uid): return try await open(try await add(identity, to: uid))
         }
     }
@@ -56,21 +56,27 @@ struct VerdictWriter: Sendable {
     /// Adds an identity to a locked account and notifies the owner.
     func add(_ identity: NewIdentity, to uid: UUID) async throws -> KnownIdentity {
         let added = try await store.add(identity, provenBy: session, to: uid)
-        try await settle(proven: identity.showing, identity: added.id, uid: uid)
+        try await keepTokens(of: added.id)
+        try await evictOthers(from: identity.showing, owner: uid)
         // Opening the session stores the client's languages; the notice uses those that the owner had before.
-        try await OwnerNotices(store: store, application: application.id)
-            .send(.identityLinked, toOwnerOf: uid, provider: application.providers.displayName(of: session.provider))
+        let contact = (contacts[uid] ?? OwnerContact()).adding(identity.claiming)
+        try await OwnerNotices(store: store, application: application.id).send(
+            .identityLinked, to: contact, ofOwnerOf: uid,
+            provider: application.providers.displayName(of: session.provider))
         try await store.announce(
             [.identity(.identityLinked, added.id, of: uid, provider: session.provider)], application: application.id)
         return added
     }
 
-    /// Stores the provider's tokens, and removes other people's unproven claims on the addresses that were proved.
-    private func settle(proven: [Address], identity: UUID, uid: UUID) async throws {
-        if let tokens = session.evidence.tokens {
-            try await store.keep(tokens, of: identity, application: application.id)
-        }
-        if !proven.isEmpty { try await store.evictUnprovenClaims(on: proven, owner: uid, application: application.id) }
+    private func keepTokens(of identity: UUID) async throws {
+        guard let tokens = session.evidence.tokens else { return }
+        try await store.keep(tokens, of: identity, application: application.id)
+    }
+
+    /// Removes other people's unproven claims on the addresses that were proved.
+    private func evictOthers(from addresses: [Address], owner: UUID?) async throws {
+        guard !addresses.isEmpty else { return }
+        try await store.evictUnprovenClaims(on: addresses, owner: owner, application: application.id)
     }
 
     func displace(_ owner: AddressOwner?) async throws {
@@ -84,13 +90,14 @@ struct LinkWriter: Sendable {
 
     let session: NewSession
     let principal: Principal
+    let contacts: [UUID: OwnerContact]
     let tokens: SessionTokens
     let store: any Store
 
     private var application: Application { principal.application }
 
     func write(_ verdict: LinkingVerdict) async throws -> SignInOutcome {
-        let writer = VerdictWriter(session: session, tokens: tokens, store: store)
+        let writer = VerdictWriter(session: session, contacts: contacts, tokens: tokens, store: store)
         switch verdict.outcome {
         case .link(let identity, let uid):
             try await writer.spendEvidence()
@@ -115,7 +122,7 @@ struct LinkWriter: Sendable {
             try await store.issue(
                 .mergeTicket(ticket, with: uid, by: session, of: principal.sessionID), application: application.id)
             return .refused(.identityInUse(ticket: ticket.text, verdict.refusal))
-        case .signIn, .create, .otherSignInRequired, .deleted, .disabled, .refuse:
+        case .signIn, .create, .otherSignInRequired, .deleted, .disabled, .full, .refuse:
             return try await writer.write(verdict)
         }
     }
@@ -160,6 +167,9 @@ struct RefusalWriter: Sendable {
         case .disabled:
             try await record(verdict, uid: nil)
             throw AccountsError.accountDisabled(verdict.refusal)
+        case .full:
+            let limit = session.application.policy.maximumIdentities
+            throw AccountsError.limitReached(limit: limit, verdict.refusal)
         case .refuse: throw AccountsError.providerDisabled(verdict.refusal)
         case .signIn, .create, .link, .upgrade, .replaceGuest, .conflict: throw StoreConflict()
         }
@@ -191,14 +201,14 @@ extension LinkingVerdict {
     var isSuccess: Bool {
         switch outcome {
         case .signIn, .create, .link, .upgrade, .replaceGuest: true
-        case .conflict, .otherSignInRequired, .deleted, .disabled, .refuse: false
+        case .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: false
         }
     }
 
     /// Whether a single statement carries out the verdict, provided that `writesBesideSession` is false.
     var isOneStatement: Bool {
         switch outcome {
-        case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .refuse: true
+        case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .full, .refuse: true
         case .create(let identity): identity.claiming.isEmpty && identity.displacing == nil
         case .signIn(.joining), .link, .upgrade, .replaceGuest, .conflict: false
         }

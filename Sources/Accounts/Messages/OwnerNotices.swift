@@ -9,11 +9,18 @@ package struct OwnerNotices: Sendable {
 
     /// Sends a notice in the owner's languages to each verified e-mail address, or else to the phone numbers.
     func send(_ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil) async throws {
-        let addresses = try await store.noticeAddresses(of: uid, application: application)
-        guard !addresses.isEmpty else { return }
-        let languages = try await store.languages(of: uid, application: application)
-        try await store.enqueue(
-            addresses.map { Message(topic, to: $0, until: until, provider: provider, locale: languages) },
-            about: uid, application: application)
+        let contact = try await store.contact(of: uid, application: application)
+        try await send(topic, to: contact, ofOwnerOf: uid, until: until, provider: provider)
+    }
+
+    /// Sends a notice to a contact that was read before.
+    func send(
+        _ topic: MessageTopic, to contact: OwnerContact, ofOwnerOf uid: UUID, until: Date? = nil,
+        provider: String? = nil
+    ) async throws {
+        let messages = contact.noticeAddresses.map {
+            Message(topic, to: $0, until: until, provider: provider, locale: contact.languages)
+        }
+        try await store.enqueue(messages, about: uid, application: application)
     }
 }

@@ -17,7 +17,9 @@ package struct PasswordReplacement: Sendable {
     ) async throws -> AccountsError? {
         let application = session.application
         let provider = try application.providers.named(session.provider)
-        let verdict = try await signIn.verdict(on: session.evidence, of: provider, in: application, store: store)
+        let decision = try await signIn.decision(on: session.evidence, of: provider, in: application, store: store)
+        let verdict = decision.verdict
+        let contacts = decision.reading.contacts
         switch verdict.outcome {
         case .signIn(.known):
             // A password reset opens no session.
@@ -28,13 +30,15 @@ package struct PasswordReplacement: Sendable {
             try await revokeAccess(of: uid, proving: subject, by: session, store: store)
             var session = session
             session.newPassword = hash
-            let outcome = try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
+            let outcome = try await VerdictWriter(session: session, contacts: contacts, tokens: tokens, store: store)
+                .write(verdict)
             guard case .refused(let refusal) = outcome else { throw StoreConflict() }
             try await removeOthersClaims(at: subject.address, owner: uid, application: application.id, store: store)
             return refusal
         default:
             // The evidence joins or creates an account, or is refused.
-            let outcome = try await VerdictWriter(session: session, tokens: tokens, store: store).write(verdict)
+            let outcome = try await VerdictWriter(session: session, contacts: contacts, tokens: tokens, store: store)
+                .write(verdict)
             if case .refused(let refusal) = outcome { throw refusal }
         }
         try await set(hash, by: session, of: subject, store: store)
@@ -106,14 +110,13 @@ package struct PasswordReplacement: Sendable {
         let token = tokens.opaque.make()
         let proof = NewProof.review(token, of: identity.uid, provider: session.provider, subject: subject)
         try await store.issue(proof, application: application.id)
-        let languages = try await store.languages(of: identity.uid, application: application.id)
-        let others = try await store.noticeAddresses(of: identity.uid, application: application.id)
-            .filter { $0 != .email(subject.address) }
-        let messages = others.map { Message(.passwordChanged, to: $0, locale: languages) }
+        let contact = try await store.contact(of: identity.uid, application: application.id)
+        let others = contact.noticeAddresses.filter { $0 != .email(subject.address) }
+        let messages = others.map { Message(.passwordChanged, to: $0, locale: contact.languages) }
         let review = Message(
             .passwordReset, to: .email(subject.address), link: "\(application.issuer)/review?token=\(token.text)",
             until: proof.expiry(from: tokens.time.now()),
-            identities: linked.map { $0.name(in: application) }, locale: languages)
+            identities: linked.map { $0.name(in: application) }, locale: contact.languages)
         try await store.enqueue(messages + [review], about: identity.uid, application: application.id)
     }
 }

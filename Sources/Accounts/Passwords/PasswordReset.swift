@@ -58,9 +58,8 @@ package struct PasswordReset: Sendable {
         let refusal = try await store.retryingTransactionKeepingRefusals { store -> AccountsError? in
             guard try await store.consume(.passwordReset, hash: token.hash, application: application.id) != nil
             else { throw AccountsError.invalidToken }
-            let accounts = try await LinkingFacts(store: store, application: application).state(
-                for: session.evidence, of: provider
-            ).accounts
+            let accounts = try await LinkingFacts(store: store, application: application)
+                .read(session.evidence, of: provider).state.accounts
             try await store.lockAccounts(accounts, application: application.id)
             return try await replacement.replace(by: session, of: subject, with: hash, store: store)
         }

@@ -89,8 +89,8 @@ package struct Registration: Sendable {
         _ session: NewSession, password: PasswordHash, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {
         let application = session.application
-        let state = try await LinkingFacts(store: store, application: application).state(
-            for: session.evidence, of: provider)
+        let state = try await LinkingFacts(store: store, application: application)
+            .read(session.evidence, of: provider).state
         guard state.owners.isEmpty else { throw AccountsError.invalidToken }
         let verdict = decide(session.evidence, state: state, policy: LinkingPolicy(provider, in: application))
         guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }

@@ -135,7 +135,7 @@ extension LinkingOutcome {
             "is refused, with a token that restores \(uid.text)"
         case .deleted(uid: let uid, purgeAfter: _, offersRestore: false):
             "is refused, without a restore token: the proof does not sign in to \(uid.text)"
-        case .disabled, .refuse: "is refused"
+        case .disabled, .full, .refuse: "is refused"
         }
     }
 }

@@ -50,6 +50,9 @@ extension APIError {
         case .identityNotFound: self.init(.identityNotFound, "The account has no such identity")
         case .identityInUse(let ticket, let refusal): self.init(.identityInUse, refusal, ["mergeToken": ticket])
         case .lastUsableIdentity(let refusal): self.init(.lastUsableIdentity, refusal)
+        case .limitReached(let limit, let refusal):
+            self.init(.limitReached, refusal)
+            details?["limit"] = .integer(Int64(limit))
         case .secondProofRequired(let ticket, let refusal): self.init(.secondProofRequired, refusal, ["ticket": ticket])
         case .foreignProof(let refusal): self.init(.invalidCredentials, refusal)
         case .mergeNotFound: self.init(.notFound, "There is no such merge, or none that can be undone")

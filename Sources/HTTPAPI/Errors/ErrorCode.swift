@@ -20,6 +20,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case tokenTooOld = "TOKEN_TOO_OLD"
     case identityInUse = "IDENTITY_IN_USE"
     case identityNotFound = "IDENTITY_NOT_FOUND"
+    case limitReached = "LIMIT_REACHED"
     case lastUsableIdentity = "LAST_USABLE_IDENTITY"
     case secondProofRequired = "SECOND_PROOF_REQUIRED"
     case sessionNotFound = "SESSION_NOT_FOUND"
@@ -43,6 +44,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
         case .identityInUse: ofRules + ["mergeToken"]
         case .accountDeleted: ofRules + ["purgeAfter", "restoreToken"]
         case .secondProofRequired: ofRules + ["ticket"]
+        case .limitReached: ofRules + ["limit"]
         case .tooWeakPassword: ["reasons"]
         default: []
         }
@@ -59,7 +61,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
             403
         case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .notFound: 404
         case .methodNotAllowed: 405
-        case .existingIdentity, .identityInUse, .lastUsableIdentity: 409
+        case .existingIdentity, .identityInUse, .lastUsableIdentity, .limitReached: 409
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
         case .identityTemporarilyLocked, .rateLimited: 429

@@ -116,5 +116,7 @@ extension ProviderRegistry {
 
 extension [ErrorCode] {
     /// The errors with which a sign-in with valid evidence can be refused.
-    static let signIn: Self = [.accountDisabled, .accountDeleted, .providerDisabled, .secondProofRequired]
+    static let signIn: Self = [
+        .accountDisabled, .accountDeleted, .providerDisabled, .secondProofRequired, .limitReached,
+    ]
 }

@@ -30,30 +30,23 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         return try await user(uid, application: application)
     }
 
-    private static let selectNoticeAddresses = Statement(
+    private static let selectContact = Statement(
         .read,
         """
-        SELECT kind, address FROM addresses d
-         WHERE application_id = $1 AND uid = $2 AND NOT is_silent
-           AND (kind = 'email' OR NOT EXISTS (
-                   SELECT 1 FROM addresses e
-                    WHERE e.application_id = $1 AND e.uid = $2 AND e.kind = 'email' AND NOT e.is_silent))
-         ORDER BY verified_at
+        SELECT a.locale, d.kind, d.address
+          FROM accounts a
+          LEFT JOIN addresses d ON d.application_id = $1 AND d.uid = a.uid AND NOT d.is_silent
+         WHERE a.application_id = $1 AND a.uid = $2
+         ORDER BY d.verified_at
         """)
 
-    package func noticeAddresses(of uid: UUID, application: Application.ID) async throws -> [Address] {
-        try await run(Self.selectNoticeAddresses, [.application(application), .uuid(uid)]).compactMap { row in
-            var row = row
-            return try row.nextAddress()
+    package func contact(of uid: UUID, application: Application.ID) async throws -> OwnerContact {
+        var contact = OwnerContact()
+        for var row in try await run(Self.selectContact, [.application(application), .uuid(uid)]) {
+            contact.languages = try row.next()
+            if let address = try row.nextAddress() { contact.addresses.append(address) }
         }
-    }
-
-    private static let selectLanguages = Statement(
-        .read, "SELECT locale FROM accounts WHERE application_id = $1 AND uid = $2")
-
-    package func languages(of uid: UUID, application: Application.ID) async throws -> String? {
-        var row = try await run(Self.selectLanguages, [.application(application), .uuid(uid)]).first
-        return try row?.next(String?.self)
+        return contact
     }
 
     private static let lockAccount = Statement(
@@ -62,6 +55,23 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         SELECT disabled_at IS NOT NULL, purge_after, absorbed_by
           FROM accounts WHERE application_id = $1 AND uid = $2 FOR NO KEY UPDATE
         """)
+
+    private static let lockAccounts = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT uid FROM accounts WHERE application_id = $1 AND uid = ANY ($2) ORDER BY uid FOR NO KEY UPDATE
+        ), session AS MATERIALIZED (
+            SELECT id FROM sessions
+             WHERE application_id = $1 AND id = $3 AND ended_at IS NULL AND (SELECT count(*) FROM account) > 0
+               FOR NO KEY UPDATE
+        )
+        SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM session)
+        """)
+
+    package func lock(_ accounts: Set<UUID>, session: UUID?, application: Application.ID) async throws {
+        try await write(Self.lockAccounts, [.application(application), .uuids(Array(accounts)), .uuid(session)])
+    }
 
     package func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus? {
         guard var row = try await run(Self.lockAccount, [.application(application), .uuid(uid)]).first else {

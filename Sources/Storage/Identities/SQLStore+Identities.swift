@@ -22,18 +22,28 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
             id: try row.next(), uid: try row.next(), status: try row.nextStatus(), isQuarantined: try row.next())
     }
 
+    /// The last column is whether the identity opened the session `$3`.
     private static let selectIdentities = Statement(
         .read,
         """
         SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
-               created_at, last_used_at, joined_at, quarantined_at IS NOT NULL
+               created_at, last_used_at, joined_at, quarantined_at IS NOT NULL,
+               coalesce(id = (SELECT identity_id FROM sessions WHERE application_id = $1 AND id = $3), false)
           FROM identities
          WHERE application_id = $1 AND uid = $2
          ORDER BY created_at, id
         """)
 
     package func identities(of uid: UUID, application: Application.ID) async throws -> [Identity] {
-        try await run(Self.selectIdentities, [.application(application), .uuid(uid)]).decoded { try $0.nextIdentity() }
+        try await run(Self.selectIdentities, [.application(application), .uuid(uid), .uuid(nil)])
+            .decoded { try $0.nextIdentity() }
+    }
+
+    package func identities(of principal: Principal) async throws -> [ListedIdentity] {
+        try await run(
+            Self.selectIdentities,
+            [.application(principal.application.id), .uuid(principal.uid), .uuid(principal.sessionID)]
+        ).decoded { row in ListedIdentity(identity: try row.nextIdentity(), isCurrent: try row.next()) }
     }
 
     private static let selectSessionIdentity = Statement(
@@ -61,9 +71,21 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """)
 
     package func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool {
-        var row = try await run(
-            Self.spend, [.application(application), .text(provider), .text(proof.id), .timestamp(proof.expires)]
-        ).firstOrConflict()
+        try Self.isFirst(await run(Self.spend, Self.binds(proof, provider, application)))
+    }
+
+    package func spendOrRefuse(_ proof: SingleUse, provider: String, application: Application.ID) async throws {
+        try await write(Self.spend, Self.binds(proof, provider, application)) { rows in
+            guard try Self.isFirst(rows) else { throw ProviderError.refused }
+        }
+    }
+
+    private static func binds(_ proof: SingleUse, _ provider: String, _ application: Application.ID) -> [Bind] {
+        [.application(application), .text(provider), .text(proof.id), .timestamp(proof.expires)]
+    }
+
+    private static func isFirst(_ rows: Rows) throws -> Bool {
+        var row = try rows.firstOrConflict()
         guard try row.next(Bool.self) else { throw StoreConflict(isTransient: true) }
         return try row.next()
     }

@@ -8,22 +8,27 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
         try await run(application) { $0.status(of: uid) }
     }
 
+    func lock(_ accounts: Set<UUID>, session: UUID?, application: Application.ID) async throws {}
+
     func lockSession(_ session: UUID, of uid: UUID, application: Application.ID) async throws -> Bool {
         try await run(application) { rows in rows.sessions[session].map { $0.uid == uid && rows.isLive($0) } ?? false }
     }
 
-    func noticeAddresses(of uid: UUID, application: Application.ID) async throws -> [Address] {
-        try await run(application) { rows in
-            let addresses = rows.addresses(of: uid)
-            let emails = addresses.filter { $0.kind == .email }
-            return emails.isEmpty ? addresses : emails
-        }
+    func contact(of uid: UUID, application: Application.ID) async throws -> OwnerContact {
+        try await run(application) { OwnerContact(addresses: $0.addresses(of: uid)) }
     }
-
-    func languages(of uid: UUID, application: Application.ID) async throws -> String? { nil }
 
     func identities(of uid: UUID, application: Application.ID) async throws -> [Identity] {
         try await run(application) { $0.identities(of: uid).map(\.identity) }
+    }
+
+    func identities(of principal: Principal) async throws -> [ListedIdentity] {
+        try await run(principal.application.id) { rows in
+            rows.identities(of: principal.uid).map {
+                let isCurrent = $0.id == rows.sessions[principal.sessionID]?.identity
+                return ListedIdentity(identity: $0.identity, isCurrent: isCurrent)
+            }
+        }
     }
 
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID? {

@@ -4,11 +4,17 @@ import ProviderKit
 @testable import Accounts
 
 extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, GuestUpgradeStore, GuestSuccessorStore {
-    func linkingState(
-        for evidence: VerifiedIdentity, provider: String, idleLimit: Duration, application: Application.ID
-    ) async throws -> LinkingState {
-        try await run(application) { rows in
+    func linkingReading(
+        for evidence: VerifiedIdentity, of provider: String, requestedBy principal: Principal?,
+        in application: Application
+    ) async throws -> LinkingReading {
+        try await run(application.id) { rows in
+            let idleLimit = application.providers.phoneIdleLimit
             let oldest = rows.now.addingTimeInterval(-TimeInterval(idleLimit.components.seconds))
+            func isFull(_ uid: UUID) -> Bool {
+                rows.identities(of: uid).count { !$0.isGuest } >= application.policy.maximumIdentities
+            }
+            let identity = rows.identity(provider, evidence.providerUid).flatMap { rows.known($0) }
             let owners = evidence.addresses.compactMap { claim -> AddressOwner? in
                 let address = claim.address
                 guard let owner = rows.owners[address], let status = rows.status(of: owner.uid) else { return nil }
@@ -18,11 +24,30 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
                     isIdle: address.kind == .phone && owner.verifiedAt < oldest
                         && !showing.contains { max($0.lastUsedAt ?? $0.createdAt, $0.createdAt) >= oldest })
                 found.needsOtherSignIn = !showing.isEmpty && showing.allSatisfy { $0.quarantinedAt != nil }
+                found.isFull = identity == nil && isFull(owner.uid)
                 return found
             }
-            let identity = rows.identity(provider, evidence.providerUid).flatMap { rows.known($0) }
-            return LinkingState(identity: identity, owners: owners)
+            var state = LinkingState(identity: identity, owners: owners)
+            if let principal, rows.status(of: principal.uid) == .live, let session = rows.sessions[principal.sessionID],
+                session.uid == principal.uid, rows.isLive(session)
+            {
+                state.requester = RequestingAccount(
+                    uid: principal.uid, isGuest: rows.identities(of: principal.uid).allSatisfy(\.isGuest),
+                    isFull: isFull(principal.uid))
+            }
+            let concerned = Set(owners.map(\.uid) + [principal?.uid].compactMap { $0 })
+            let contacts = concerned.map { ($0, OwnerContact(addresses: rows.addresses(of: $0))) }
+            return LinkingReading(state, contacts: Dictionary(uniqueKeysWithValues: contacts))
         }
+    }
+
+    func require(
+        _ stored: LinkingState, for evidence: VerifiedIdentity, of provider: String,
+        requestedBy principal: Principal?, in application: Application
+    ) async throws {
+        let reading = try await linkingReading(
+            for: evidence, of: provider, requestedBy: principal, in: application)
+        guard reading.stored == stored else { throw StoreConflict() }
     }
 
     func openSession(
@@ -52,7 +77,10 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
 
     func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity {
         try await run(session.application.id) { rows in
-            guard rows.status(of: uid) == .live else { throw StoreConflict() }
+            let count = rows.identities(of: uid).count { !$0.isGuest }
+            guard rows.status(of: uid) == .live, count < session.application.policy.maximumIdentities else {
+                throw StoreConflict()
+            }
             let row = try rows.insert(identity, of: session, to: uid)
             return KnownIdentity(id: row.id, uid: uid, status: .live)
         }
@@ -141,6 +169,10 @@ extension MemoryStore: AddressClaimStore, ProviderTokenStore, SingleUseStore {
 
     func spend(_ proof: SingleUse, provider: String, application: Application.ID) async throws -> Bool {
         try await run(application) { $0.spent.insert("\(provider) \(proof.id)").inserted }
+    }
+
+    func spendOrRefuse(_ proof: SingleUse, provider: String, application: Application.ID) async throws {
+        guard try await spend(proof, provider: provider, application: application) else { throw ProviderError.refused }
     }
 }
 

@@ -69,7 +69,7 @@ struct PgbenchSignUp: Sendable {
     private static func lookParameters(_ kind: Kind) -> [Int: String] {
         [
             1: ":application::int4", 2: "'\(kind.rawValue)'", 3: "(\(person))", 4: "ARRAY[]::text[]",
-            5: "ARRAY[]::text[]", 6: "interval '365 days'",
+            5: "ARRAY[]::text[]", 6: "interval '365 days'", 7: "50::int8",
         ]
     }
 }

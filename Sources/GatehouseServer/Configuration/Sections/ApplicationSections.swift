@@ -54,6 +54,7 @@ extension Configuration.Application {
         policy.recentAuthentication = settings.recentAuthentication
         policy.revealExistingIdentities = settings.revealExistingIdentities
         policy.automaticLinking = settings.linking.automatic
+        policy.maximumIdentities = settings.linking.maximumIdentities
         policy.undoWindow = settings.linking.undoWindow
         policy.deletionGracePeriod = settings.deletion.gracePeriod
         self.policy = policy
@@ -99,12 +100,16 @@ struct ApplicationSettings: SettingsSection {
 
     struct Linking: SettingsSection {
         let automatic: ApplicationPolicy.AutomaticLinking
+        let maximumIdentities: Int
         let undoWindow: Duration
 
         static let settings = [
             Setting(
                 "automatic", .choice([ApplicationPolicy.AutomaticLinking.verified, .never]), default: "verified",
                 help: "Whether a new identity with a verified address joins the account that owns the address."),
+            Setting(
+                "maximumIdentities", .integer(1...1000), default: "50",
+                help: "The maximum number of identities of an account. A further one answers `LIMIT_REACHED`."),
             Setting("undoWindow", .duration, default: "7d", help: "How long a merge can be undone."),
         ]
     }
