@@ -77,6 +77,12 @@ package struct SQLStore: TransactionalStore {
         }
     }
 
+    /// Runs several statements in one round trip of a transaction.
+    func run(_ calls: [(statement: Statement, binds: [Bind])]) async throws -> [Rows] {
+        guard let open else { return try await transaction { try await $0.run(calls) } }
+        return try await translatingErrors { try await open.run(calls) }
+    }
+
     /// Runs a statement and returns the first row.
     ///
     /// - Throws: `StoreConflict` if there is no row.

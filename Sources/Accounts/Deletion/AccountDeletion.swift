@@ -49,8 +49,9 @@ package struct AccountDeletion: Sendable {
             try await setPassword(of: proof, from: client, in: application, store: store)
 
             // The proof may concern an address that the account owns instead of one of its identities.
+            let identities = try await store.identities(of: uid, application: application.id)
             return try await SessionContinuation(store: store, tokens: tokens).open(
-                uid, continuing: deletion.session, methods: proof.methods, from: client, in: application
+                uid, among: identities, continuing: deletion.session, methods: proof.methods, from: client, in: application
             ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
         }
         return try await tokens.signedIn(outcome, in: application)

@@ -116,11 +116,9 @@ package struct Erasure: Sendable {
             for merge in try await store.merges(of: root, application: application.id)
             where merge.undoneAt == nil && named.contains(merge.survivor) != named.contains(merge.absorbed) {
                 try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
-                _ = try await store.undo(merge, evenIfLate: true, application: application.id)
-                for identity in merge.identities {
-                    try await store.endSessions(
-                        .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
-                }
+                try await store.undo(merge, evenIfLate: true, application: application.id)
+                try await store.endSessions(
+                    .openedBy(merge.identities), of: merge.survivor, because: .mergeUndone, application: application.id)
             }
         }
     }

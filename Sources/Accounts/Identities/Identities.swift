@@ -24,13 +24,12 @@ package struct Identities: Sendable {
     package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {
         let application = principal.application
         return try await store.retryingTransaction { store in
-            guard try await store.lock(principal) else { throw AccountsError.invalidToken }
-            let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
-            let identities = try await store.identities(of: principal.uid, application: application.id)
-            guard let identity = identities.first(where: { $0.id == id ?? current }) else {
+            guard let held = try await store.lockIdentities(of: principal) else { throw AccountsError.invalidToken }
+            let isChosen = { (listed: ListedIdentity) in id.map { $0 == listed.identity.id } ?? listed.isCurrent }
+            guard let identity = held.identities.first(where: isChosen)?.identity else {
                 throw AccountsError.identityNotFound
             }
-            let remaining = identities.filter { $0.id != identity.id }
+            let remaining = held.identities.map(\.identity).filter { $0.id != identity.id }
             guard !remaining.isEmpty else {
                 let receipt = UUID()
                 try await DeletionScheduling(store: store, application: application)
@@ -40,7 +39,8 @@ package struct Identities: Sendable {
             guard application.providers.canSignIn(withAnyOf: remaining) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
             }
-            try await IdentityUnlinking(store: store, application: application).unlink(identity, of: principal.uid)
+            try await IdentityUnlinking(store: store, application: application).unlink(
+                identity, of: principal.uid, notifying: held.contact)
             return .removed
         }
     }

@@ -45,8 +45,10 @@ package struct IdentityReview: Sendable {
             guard application.providers.canSignIn(withAnyOf: remaining) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
             }
+            let contact = try await store.contact(of: uid, application: application.id)
             for identity in identities where remove.contains(identity.id) {
-                try await IdentityUnlinking(store: store, application: application).unlink(identity, of: uid)
+                try await IdentityUnlinking(store: store, application: application).unlink(
+                    identity, of: uid, notifying: contact)
             }
         }
     }

@@ -10,6 +10,10 @@ package protocol IdentityStore: Sendable {
 
     /// The identity that opened the session, even if the session has ended.
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?
+
+    /// The identities of several accounts, by account, each the oldest first.
+    func identities(ofEach uids: [UUID], application: Application.ID) async throws -> [UUID: [Identity]]
+
     func knownIdentity(
         _ provider: String, _ providerUid: String, application: Application.ID
     ) async throws -> KnownIdentity?
@@ -50,8 +54,23 @@ package protocol AddressClaimStore: Sendable {
 }
 
 package protocol IdentityRemovalStore: Sendable {
+    /// Locks the principal's account and session, and reads what a removal depends on.
+    /// - Returns: `nil` when the session has ended or the account is not live.
+    func lockIdentities(of principal: Principal) async throws -> LockedIdentities?
+
     /// Removes an identity of a locked account, and the addresses that no other identity of the account has.
     func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws
+}
+
+/// The identities of a locked account, and its owner's contact.
+package struct LockedIdentities: Sendable {
+    package let identities: [ListedIdentity]
+    package let contact: OwnerContact
+
+    package init(identities: [ListedIdentity], contact: OwnerContact) {
+        self.identities = identities
+        self.contact = contact
+    }
 }
 
 package protocol AddressChangeStore: Sendable {

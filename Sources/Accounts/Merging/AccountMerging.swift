@@ -15,31 +15,30 @@ package struct AccountMerging: Sendable {
     {
         guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         return try await store.retryingTransaction { store in
-            let proof = try await store.mergeTicket(
-                ticket.hash, of: principal.sessionID, usingUp: false, application: principal.application.id)
-            return try await plan(proof, survivor: survivor, by: principal, store: store)
+            let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
+            return try plan(held, survivor: survivor, by: principal).plan
         }
     }
 
     /// Merges the principal's account with the ticket's account.
-    /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired or belongs to another session.
+    /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired or belongs to another session;
+    ///   `AccountsError.limitReached`.
     package func merge(
         ticket text: String, survivor: SurvivorChoice?, by principal: Principal, from client: Client
     ) async throws -> (SignedIn, Merge) {
         guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         let application = principal.application
         let (outcome, merge) = try await store.retryingTransaction { store in
-            let proof = try await store.mergeTicket(
-                ticket.hash, of: principal.sessionID, usingUp: true, application: application.id)
-            let plan = try await plan(proof, survivor: survivor, by: principal, store: store)
-            let merge = try await MergeWriter(store: store, application: application).carryOut(plan)
-            let outcome = try await open(merge, proof: proof, by: principal, from: client, store: store)
-            if plan.upgradesSurvivor, case .opened(let opened, _) = outcome {
+            let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
+            let (plan, facts) = try plan(held, survivor: survivor, by: principal)
+            try await store.useMergeTicket(ticket.hash, application: application.id)
+            let merge = try await MergeWriter(store: store, application: application)
+                .carryOut(plan, from: facts.reading)
+            if plan.upgradesSurvivor {
                 try await store.endSessions(
-                    .allBut(opened.grant.sessionID), of: plan.survivor, because: .guestUpgraded,
-                    application: application.id)
+                    .all, of: plan.survivor, because: .guestUpgraded, application: application.id)
             }
-            return (outcome, merge)
+            return (try await open(plan, from: facts, by: principal, from: client, store: store), merge)
         }
         return (try await tokens.signedIn(outcome, in: application), merge)
     }
@@ -54,69 +53,69 @@ package struct AccountMerging: Sendable {
     package func undo(_ id: UUID, by principal: Principal) async throws {
         let application = principal.application
         try await store.retryingTransaction { store in
-            let merges = try await store.merges(of: principal.uid, application: application.id)
-            guard let merge = merges.first(where: { $0.id == id && $0.survivor == principal.uid && $0.undoneAt == nil })
-            else { throw AccountsError.mergeNotFound }
-            try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
-            guard try await store.lockSession(principal.sessionID, of: principal.uid, application: application.id)
-            else { throw AccountsError.invalidToken }
-            try await OwnerNotices(store: store, application: application.id).send(
-                .mergeUndone, toOwnerOf: merge.survivor)
-            guard try await store.undo(merge, evenIfLate: false, application: application.id) else {
-                throw AccountsError.mergeNotFound
-            }
-            try await refuseStranding(merge, in: application, store: store)
-            if merge.identities.isEmpty { try await store.reviveSessions(of: merge, application: application.id) }
-            for identity in merge.identities {
+            let held = try await store.lockMerge(id, by: principal)
+            guard let merge = held.merge else { throw AccountsError.mergeNotFound }
+            guard held.isSessionLive else { throw AccountsError.invalidToken }
+            // At this point the survivor still has the addresses of both accounts.
+            try await OwnerNotices(store: store, application: application.id)
+                .send(.mergeUndone, to: held.contact, ofOwnerOf: merge.survivor)
+            try await store.undo(merge, evenIfLate: false, application: application.id)
+            if merge.identities.isEmpty {
+                try await store.reviveSessions(of: merge, application: application.id)
+            } else {
                 try await store.endSessions(
-                    .openedBy(identity), of: merge.survivor, because: .mergeUndone, application: application.id)
+                    .openedBy(merge.identities), of: merge.survivor, because: .mergeUndone,
+                    application: application.id)
             }
             try await store.announce([.merge(.accountUnmerged, merge)], application: application.id)
+            try await refuseStranding(merge, in: application, store: store)
         }
     }
 
+    /// Plans the merge of two locked accounts.
     private func plan(
-        _ proof: Proof?, survivor: SurvivorChoice?, by principal: Principal, store: any Store
-    ) async throws -> MergePlan {
-        let application = principal.application.id
-        guard let proof, let other = proof.uid, other != principal.uid else { throw AccountsError.invalidToken }
-        let statuses = try await store.lockAccounts([principal.uid, other], application: application)
-        guard statuses[other] == .live, try await store.lock(principal) else { throw AccountsError.invalidToken }
-        let theirs = try await store.mergeSide(other, application: application)
-        // If the other account no longer has the proved identity, the ticket does not prove the account.
-        guard theirs.has(proof) else { throw AccountsError.invalidToken }
-        return MergePlan(
-            try await store.mergeSide(principal.uid, application: application), theirs,
-            survivor: survivor.map { $0 == .current ? principal.uid : other })
+        _ held: TicketedMerge?, survivor: SurvivorChoice?, by principal: Principal
+    ) throws -> (plan: MergePlan, TicketedMerge) {
+        guard let held, let other = held.proof.uid, other != principal.uid, let own = held.reading.sides[principal.uid],
+            let theirs = held.reading.sides[other],
+            // If the other account no longer has the proved identity, the ticket does not prove the account.
+            theirs.has(held.proof)
+        else { throw AccountsError.invalidToken }
+        let limit = principal.application.policy.maximumIdentities
+        guard (own.identities + theirs.identities).count(where: { !$0.isGuest }) <= limit else {
+            throw AccountsError.limitReached(limit: limit, LinkingRule.accountFull.refusal)
+        }
+        return (MergePlan(own, theirs, survivor: survivor.map { $0 == .current ? principal.uid : other }), held)
     }
 
     /// Opens a session by an identity of the survivor, because an undo ends the sessions of identities that moved.
     private func open(
-        _ merge: Merge, proof: Proof?, by principal: Principal, from client: Client, store: any Store
+        _ plan: MergePlan, from held: TicketedMerge, by principal: Principal, from client: Client, store: any Store
     ) async throws -> SignInOutcome {
-        let application = principal.application
-        let current = try await store.identity(ofSession: principal.sessionID, application: application.id)
-        let isOwn = merge.survivor == principal.uid
+        let isOwn = plan.survivor == principal.uid
+        let identities = (held.reading.sides[plan.survivor]?.identities ?? []) + plan.identities
         return try await SessionContinuation(store: store, tokens: tokens).open(
-            merge.survivor, continuing: principal.sessionID, methods: proof?.methods ?? [],
+            plan.survivor, among: identities.filter { !plan.guests.contains($0) }, continuing: principal.sessionID,
+            methods: held.proof.methods,
             // A ticket proves the other account, but does not re-authenticate the principal's own.
             authenticatedAt: isOwn ? Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt)) : nil,
-            from: client, in: application
+            from: client, in: principal.application
         ) { identity in
             isOwn
-                ? identity.id == current
-                : identity.provider == proof?.provider && identity.providerUid == proof?.providerUid
+                ? identity.id == held.identity
+                : identity.provider == held.proof.provider && identity.providerUid == held.proof.providerUid
         }
     }
 
     /// Checks, once the accounts are separated, that both have an identity that can sign in.
     private func refuseStranding(_ merge: Merge, in application: Application, store: any Store) async throws {
-        for uid in [merge.survivor, merge.absorbed] {
-            let identities = try await store.identities(of: uid, application: application.id)
+        let accounts = [merge.survivor, merge.absorbed]
+        let identities = try await store.identities(ofEach: accounts, application: application.id)
+        for uid in accounts {
             // A guest that absorbed an account or was absorbed becomes a guest again.
-            guard identities.contains(where: { $0.isGuest || application.providers.canSignIn(with: $0) }) else {
-                throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal)
-            }
+            guard let own = identities[uid],
+                own.contains(where: { $0.isGuest || application.providers.canSignIn(with: $0) })
+            else { throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal) }
         }
     }
 }

@@ -63,7 +63,7 @@ package struct ProviderNotifications: Sendable {
             // If no other identity can sign in, this one remains, so that the owner can consent again.
             try await store.dropTokens(of: identity.id, application: application.id)
             try await store.endSessions(
-                .openedBy(identity.id), of: uid, because: .consentRevoked, application: application.id)
+                .openedBy([identity.id]), of: uid, because: .consentRevoked, application: application.id)
         case .accountDeleted, .consentRevoked:
             // An account in its grace period keeps the identities that can restore it.
             guard account.status.isUndeleted else { return }
@@ -72,7 +72,9 @@ package struct ProviderNotifications: Sendable {
             }
             // The provider has already invalidated the tokens, so they need not be revoked there.
             try await store.dropTokens(of: identity.id, application: application.id)
-            try await IdentityUnlinking(store: store, application: application).unlink(identity, of: uid)
+            let contact = try await store.contact(of: uid, application: application.id)
+            try await IdentityUnlinking(store: store, application: application).unlink(
+                identity, of: uid, notifying: contact)
         }
     }
 }

@@ -3,17 +3,16 @@ internal import ProviderKit
 
 /// Opens sessions without new evidence: after a merge, and when a deletion is cancelled.
 struct SessionContinuation: Sendable {
-    typealias Store = IdentityStore & SessionOpeningStore
+    typealias Store = SessionOpeningStore
 
     let store: any Store
     let tokens: SessionTokens
 
     /// Opens a session of a locked account that continues `previous`, by the matching identity or a usable one.
     func open(
-        _ uid: UUID, continuing previous: UUID?, methods: [String], authenticatedAt: Date? = nil, from client: Client,
+        _ uid: UUID, among identities: [Identity], continuing previous: UUID?, methods: [String], authenticatedAt: Date? = nil, from client: Client,
         in application: Application, by matches: (Identity) -> Bool
     ) async throws -> SignInOutcome {
-        let identities = try await store.identities(of: uid, application: application.id)
         let identity =
             identities.first(where: matches) ?? identities.first(where: application.providers.canSignIn(with:))
             ?? identities.first

@@ -41,7 +41,7 @@ package struct Sessions: Sendable {
 package enum SessionSelection: Sendable {
     case one(UUID)
     case allBut(UUID)
-    /// The sessions that one identity opened.
-    case openedBy(UUID)
+    /// The sessions that these identities opened.
+    case openedBy([UUID])
     case all
 }

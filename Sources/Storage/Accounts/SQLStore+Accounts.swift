@@ -30,7 +30,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         return try await user(uid, application: application)
     }
 
-    private static let selectContact = Statement(
+    static let selectContact = Statement(
         .read,
         """
         SELECT a.locale, d.kind, d.address
@@ -41,15 +41,10 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         """)
 
     package func contact(of uid: UUID, application: Application.ID) async throws -> OwnerContact {
-        var contact = OwnerContact()
-        for var row in try await run(Self.selectContact, [.application(application), .uuid(uid)]) {
-            contact.languages = try row.next()
-            if let address = try row.nextAddress() { contact.addresses.append(address) }
-        }
-        return contact
+        try await run(Self.selectContact, [.application(application), .uuid(uid)]).contact()
     }
 
-    private static let lockAccount = Statement(
+    static let lockAccount = Statement(
         .write,
         """
         SELECT disabled_at IS NOT NULL, purge_after, absorbed_by
@@ -74,11 +69,26 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
     }
 
     package func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus? {
-        guard var row = try await run(Self.lockAccount, [.application(application), .uuid(uid)]).first else {
-            return nil
-        }
+        try await run(Self.lockAccount, [.application(application), .uuid(uid)]).lockedStatus()
+    }
+}
+
+extension Rows {
+    /// The status in the answer of `lockAccount`.
+    func lockedStatus() throws -> AccountStatus? {
+        guard var row = first else { return nil }
         let status = try row.nextStatus()
         return try row.next(UUID?.self).map { .absorbed(by: $0) } ?? status
+    }
+
+    /// The contact in the answer of `selectContact`.
+    func contact() throws -> OwnerContact {
+        var contact = OwnerContact()
+        for var row in self {
+            contact.languages = try row.next()
+            if let address = try row.nextAddress() { contact.addresses.append(address) }
+        }
+        return contact
     }
 }
 

@@ -41,19 +41,21 @@ extension SQLStore: GuestUpgradeStore {
     package func upgradeGuest(
         opening session: NewSession, identity: KnownIdentity, keeping current: UUID
     ) async throws -> OpenedSession {
-        var row = try await one(
-            Self.upgradeGuest,
-            [
-                .application(session.application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
-                .texts(session.evidence.methods), .bytes(session.refreshToken.hash),
-                .interval(session.application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
-            ])
+        let application = session.application
+        let upgrade: [Bind] = [
+            .application(application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
+            .texts(session.evidence.methods), .bytes(session.refreshToken.hash),
+            .interval(application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
+        ]
+        let answers = try await run([
+            (Self.upgradeGuest, upgrade),
+            (JoinedUsers.select, [.application(application.id), .uuids([identity.uid])]),
+        ])
+        var row = try answers[0].firstOrConflict()
         let createdAt: Date = try row.next()
         let displayName: String? = try row.next()
         let profile = try JSONValue(jsonText: row.next())
-        guard let user = try await user(identity.uid, application: session.application.id) else {
-            throw StoreConflict()
-        }
+        let user = try answers[1].firstOrConflict().user()
         let grant = SessionGrant(
             sessionID: current, uid: user.uid, authenticatedAt: try row.next(), expiresAt: try row.next(),
             generation: try row.next(), methods: session.evidence.methods, provider: session.provider,

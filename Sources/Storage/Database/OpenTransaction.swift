@@ -26,6 +26,15 @@ final class OpenTransaction: Sendable {
         return try await answer.rows()
     }
 
+    /// Runs several statements in one round trip.
+    func run(_ calls: [(statement: Statement, binds: [Bind])]) async throws -> [Rows] {
+        let answers = try calls.map { try transaction.send($0.statement, $0.binds) }
+        try await checkAnswers()
+        var rows: [Rows] = []
+        for answer in answers { rows.append(try await answer.rows()) }
+        return rows
+    }
+
     /// Sends a statement; `check` gets its answer later, and may run further statements.
     func send(_ statement: Statement, _ binds: [Bind], check: @escaping Check) throws {
         let answer = try transaction.send(statement, binds)

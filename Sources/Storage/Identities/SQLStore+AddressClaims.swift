@@ -133,7 +133,7 @@ extension SQLStore: AddressClaimStore {
             for var row in rows {
                 let identity: UUID = try row.next()
                 try await endSessions(
-                    .openedBy(identity), of: row.next(), because: .addressProvenByAnother, application: application)
+                    .openedBy([identity]), of: row.next(), because: .addressProvenByAnother, application: application)
             }
         }
     }

@@ -22,28 +22,56 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
             id: try row.next(), uid: try row.next(), status: try row.nextStatus(), isQuarantined: try row.next())
     }
 
-    /// The last column is whether the identity opened the session `$3`.
+    /// Selects the identities of the accounts `$2`, the oldest first; `is_current` says whether the identity opened the
+    /// session `$3`.
     private static let selectIdentities = Statement(
         .read,
         """
         SELECT id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
                created_at, last_used_at, joined_at, quarantined_at IS NOT NULL,
                coalesce(id = (SELECT identity_id FROM sessions WHERE application_id = $1 AND id = $3), false)
+               AS is_current, uid
           FROM identities
-         WHERE application_id = $1 AND uid = $2
+         WHERE application_id = $1 AND uid = ANY ($2)
          ORDER BY created_at, id
         """)
 
     package func identities(of uid: UUID, application: Application.ID) async throws -> [Identity] {
-        try await run(Self.selectIdentities, [.application(application), .uuid(uid), .uuid(nil)])
+        try await run(Self.selectIdentities, [.application(application), .uuids([uid]), .uuid(nil)])
             .decoded { try $0.nextIdentity() }
     }
 
+    package func identities(
+        ofEach uids: [UUID], application: Application.ID
+    ) async throws -> [UUID: [Identity]] {
+        let rows = try await run(Self.selectIdentities, [.application(application), .uuids(uids), .uuid(nil)])
+        let identities = try rows.decoded { row in
+            let identity = try row.nextIdentity()
+            _ = try row.next(Bool.self)
+            return (uid: try row.next(UUID.self), identity: identity)
+        }
+        return Dictionary(grouping: identities, by: \.uid).mapValues { $0.map(\.identity) }
+    }
+
     package func identities(of principal: Principal) async throws -> [ListedIdentity] {
-        try await run(
-            Self.selectIdentities,
-            [.application(principal.application.id), .uuid(principal.uid), .uuid(principal.sessionID)]
-        ).decoded { row in ListedIdentity(identity: try row.nextIdentity(), isCurrent: try row.next()) }
+        try await run(Self.selectIdentities, Self.binds(principal)).listedIdentities()
+    }
+
+    package func lockIdentities(of principal: Principal) async throws -> LockedIdentities? {
+        let account: [Bind] = [.application(principal.application.id), .uuid(principal.uid)]
+        let session: [Bind] = [
+            .application(principal.application.id), .uuid(principal.sessionID), .uuid(principal.uid),
+        ]
+        let answers = try await run([
+            (Self.lockAccount, account), (Self.lockSession, session), (Self.selectIdentities, Self.binds(principal)),
+            (Self.selectContact, account),
+        ])
+        guard try answers[0].lockedStatus() == .live, !answers[1].isEmpty else { return nil }
+        return LockedIdentities(identities: try answers[2].listedIdentities(), contact: try answers[3].contact())
+    }
+
+    private static func binds(_ principal: Principal) -> [Bind] {
+        [.application(principal.application.id), .uuids([principal.uid]), .uuid(principal.sessionID)]
     }
 
     private static let selectSessionIdentity = Statement(
@@ -175,6 +203,12 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
 extension SealingPlace {
     static func tokens(application: Application.ID, identity: UUID) -> SealingPlace {
         SealingPlace(application: application, table: "provider_tokens", column: "sealed", row: identity.text)
+    }
+}
+
+extension Rows {
+    fileprivate func listedIdentities() throws -> [ListedIdentity] {
+        try decoded { row in ListedIdentity(identity: try row.nextIdentity(), isCurrent: try row.next()) }
     }
 }
 

@@ -1,5 +1,5 @@
 package import Accounts
-internal import Foundation
+package import Foundation
 internal import Postgres
 
 /// Undoes a merge of two accounts.
@@ -107,12 +107,45 @@ extension SQLStore: MergeUndoStore {
            AND (i.email_verified, i.phone_verified) <> (shown.email_verified, shown.phone_verified)
         """)
 
-    package func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool {
-        let binds: [Bind] = [.application(application), .uuid(merge.id), .bool(evenIfLate)]
-        guard try await run(Self.undoMerge, binds).first != nil else { return false }
+    package func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws {
+        try await writeOrConflict(
+            Self.undoMerge, [.application(application), .uuid(merge.id), .bool(evenIfLate)])
         try await write(
             Self.showAsUnproven, [.application(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
-        return true
+    }
+
+    private static let lockMergedAccounts = Statement(
+        .write,
+        """
+        SELECT uid FROM accounts
+         WHERE application_id = $1
+           AND uid = ANY (ARRAY(
+               SELECT unnest(ARRAY[survivor, absorbed]) FROM merges WHERE application_id = $1 AND id = $2 AND survivor = $3))
+         ORDER BY uid
+           FOR NO KEY UPDATE
+        """)
+
+    private static let selectUndoableMerge = Statement(
+        .read,
+        """
+        SELECT id, survivor, absorbed, merged_at, undo_until, undone_at, identities, parked
+          FROM merges
+         WHERE application_id = $1 AND id = $2 AND survivor = $3 AND undone_at IS NULL AND undo_until > now()
+        """)
+
+    package func lockMerge(_ id: UUID, by principal: Principal) async throws -> LockedMerge {
+        let account: [Bind] = [.application(principal.application.id), .uuid(principal.uid)]
+        let session: [Bind] = [
+            .application(principal.application.id), .uuid(principal.sessionID), .uuid(principal.uid),
+        ]
+        let merge: [Bind] = [.application(principal.application.id), .uuid(id), .uuid(principal.uid)]
+        let answers = try await run([
+            (Self.lockMergedAccounts, merge), (Self.lockSession, session), (Self.selectUndoableMerge, merge),
+            (Self.selectContact, account),
+        ])
+        return LockedMerge(
+            merge: try answers[2].decoded { try $0.nextMerge() }.first, isSessionLive: !answers[1].isEmpty,
+            contact: try answers[3].contact())
     }
 
     private static let revive = Statement(

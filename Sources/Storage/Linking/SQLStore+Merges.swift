@@ -4,33 +4,79 @@ internal import Postgres
 internal import ProviderKit
 
 extension SQLStore: AliasStore, MergeStore {
-    private static let selectSide = Statement(
+    /// Selects those of the accounts `$2`, and of the account of the merge ticket `$3`, that are live.
+    private static let selectSides = Statement(
         .read,
         """
-        SELECT created_at, display_name, metadata::text,
+        SELECT a.uid, a.created_at, a.display_name, a.metadata::text, a.locale, now(),
                (SELECT count(*) FROM sessions s
-                 WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now())
-          FROM accounts
-         WHERE application_id = $1 AND uid = $2
-           AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
+                 WHERE s.application_id = $1 AND s.uid = a.uid AND s.ended_at IS NULL AND s.expires_at > now())
+          FROM accounts a
+         WHERE a.application_id = $1
+           AND a.uid = ANY ($2::uuid[] || ARRAY(
+                   SELECT p.uid FROM proofs p WHERE p.application_id = $1 AND p.kind = 'merge' AND p.hash = $3))
+           AND a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
         """)
 
-    private static let selectAddresses = Statement(
+    private static let selectSideIdentities = Statement(
         .read,
-        "SELECT kind, address FROM addresses WHERE application_id = $1 AND uid = $2 ORDER BY verified_at, address")
+        """
+        SELECT uid, id, provider, provider_uid, is_guest, email, email_verified, phone, phone_verified, display_name,
+               created_at, last_used_at, joined_at, quarantined_at IS NOT NULL
+          FROM identities
+         WHERE application_id = $1
+           AND uid = ANY ($2::uuid[] || ARRAY(
+                   SELECT p.uid FROM proofs p WHERE p.application_id = $1 AND p.kind = 'merge' AND p.hash = $3))
+         ORDER BY created_at, id
+        """)
 
-    package func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide {
-        let binds: [Bind] = [.application(application), .uuid(uid)]
-        var row = try await run(Self.selectSide, binds).firstOrConflict()
-        return MergeSide(
-            uid: uid, createdAt: try row.next(), displayName: try row.next(),
-            metadata: try JSONValue(jsonText: row.next()).object ?? [:],
-            identities: try await identities(of: uid, application: application),
-            addresses: try await run(Self.selectAddresses, binds).compactMap { row in
-                var row = row
-                return try row.nextAddress()
-            },
-            sessions: try row.next())
+    private static let selectSideAddresses = Statement(
+        .read,
+        """
+        SELECT uid, kind, address, is_silent
+          FROM addresses
+         WHERE application_id = $1
+           AND uid = ANY ($2::uuid[] || ARRAY(
+                   SELECT p.uid FROM proofs p WHERE p.application_id = $1 AND p.kind = 'merge' AND p.hash = $3))
+         ORDER BY verified_at, address
+        """)
+
+    package func mergeReading(of uids: [UUID], application: Application.ID) async throws -> MergeReading {
+        try Self.mergeReading(in: await run(Self.selectingSides(uids, ticket: nil, application))[...])
+    }
+
+    static func selectingSides(
+        _ uids: [UUID], ticket: [UInt8]?, _ application: Application.ID
+    ) -> [(statement: Statement, binds: [Bind])] {
+        let binds: [Bind] = [.application(application), .uuids(uids), .bytes(ticket)]
+        return [selectSides, selectSideIdentities, selectSideAddresses].map { ($0, binds) }
+    }
+
+    /// Decodes the answers to `selectingSides`.
+    static func mergeReading(in answers: ArraySlice<Rows>) throws -> MergeReading {
+        var (sides, contacts, time): ([UUID: MergeSide], [UUID: OwnerContact], Date) = ([:], [:], .distantPast)
+        var remaining = answers
+        for var row in remaining.removeFirst() {
+            let uid: UUID = try row.next()
+            let (createdAt, displayName): (Date, String?) = (try row.next(), try row.next())
+            let metadata = try JSONValue(jsonText: row.next()).object ?? [:]
+            contacts[uid] = OwnerContact(languages: try row.next())
+            time = try row.next()
+            sides[uid] = MergeSide(
+                uid: uid, createdAt: createdAt, displayName: displayName, metadata: metadata, identities: [],
+                addresses: [], sessions: try row.next())
+        }
+        for var row in remaining.removeFirst() {
+            let uid: UUID = try row.next()
+            sides[uid]?.identities.append(try row.nextIdentity())
+        }
+        for var row in remaining.removeFirst() {
+            let uid: UUID = try row.next()
+            guard let address = try row.nextAddress() else { continue }
+            sides[uid]?.addresses.append(address)
+            if try !row.next(Bool.self) { contacts[uid]?.addresses.append(address) }
+        }
+        return MergeReading(sides: sides, contacts: contacts, time: time)
     }
 
     /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
@@ -80,21 +126,27 @@ extension SQLStore: AliasStore, MergeStore {
                jsonb_strip_nulls(jsonb_build_object('displayName', $7::text)) || jsonb_build_object('metadata', $8::jsonb)
           FROM survivor, absorbed
          WHERE (SELECT count(*) FROM moved) = cardinality($5)
-        RETURNING id, survivor, absorbed, merged_at, undo_until, undone_at, identities, parked
+           AND (SELECT count(*) FROM identities
+                 WHERE application_id = $1 AND uid = $3 AND NOT is_guest AND NOT id = ANY ($5))
+               + cardinality($5) <= $12
+        RETURNING id
         """)
 
     package func carryOut(
-        _ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID
+        _ plan: MergePlan, id: UUID, at time: Date, undoWindow: Duration, limit: Int, application: Application.ID
     ) async throws -> Merge {
-        var row = try await one(
+        try await writeOrConflict(
             Self.carryOutMerge,
             [
                 .application(application), .uuid(id), .uuid(plan.survivor), .uuid(plan.absorbed),
                 .uuids(plan.identities.map(\.id)), .uuids(plan.guests.map(\.id)), .text(plan.displayName),
                 .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow), .uuids(plan.newlyLinked),
-                .uuid(plan.identities.first?.id),
+                .uuid(plan.identities.first?.id), .int(limit),
             ])
-        return try row.nextMerge()
+        return Merge(
+            id: id, survivor: plan.survivor, absorbed: plan.absorbed, mergedAt: time,
+            undoUntil: time.addingTimeInterval(undoWindow / .seconds(1)), undoneAt: nil,
+            identities: plan.identities.map(\.id), parked: plan.guests.map(\.id))
     }
 
     private static let selectMerges = Statement(
@@ -130,7 +182,7 @@ extension SQLStore: AliasStore, MergeStore {
 }
 
 extension Row {
-    fileprivate mutating func nextMerge() throws -> Merge {
+    mutating func nextMerge() throws -> Merge {
         Merge(
             id: try next(), survivor: try next(), absorbed: try next(), mergedAt: try next(), undoUntil: try next(),
             undoneAt: try next(), identities: try next(), parked: try next())

@@ -86,29 +86,45 @@ extension SQLStore {
 }
 
 extension SQLStore: MergeTicketStore {
-    private static let peekTicket = Statement(
-        .read, earlierSessions,
+    private static let lockTicket = Statement(
+        .write, earlierSessions,
         """
         SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
           FROM proofs
          WHERE application_id = $1 AND kind = 'merge' AND hash = $3 AND expires_at > now()
            AND (session_id IS NULL OR session_id = $2 OR session_id IN (SELECT id FROM earlier))
+           FOR UPDATE
         """)
+
+    private static let lockAccountsOfTicket = Statement(
+        .write,
+        """
+        SELECT uid FROM accounts
+         WHERE application_id = $1
+           AND uid = ANY ($2::uuid[] || ARRAY(
+                   SELECT p.uid FROM proofs p WHERE p.application_id = $1 AND p.kind = 'merge' AND p.hash = $3))
+         ORDER BY uid
+           FOR NO KEY UPDATE
+        """)
+
+    package func lockMerge(byTicket hash: [UInt8], of principal: Principal) async throws -> TicketedMerge? {
+        let application = principal.application.id
+        let answers = try await run(
+            [
+                (Self.lockTicket, [.application(application), .uuid(principal.sessionID), .bytes(hash)]),
+                (Self.lockAccountsOfTicket, [.application(application), .uuids([principal.uid]), .bytes(hash)]),
+                (Self.lockSession, [.application(application), .uuid(principal.sessionID), .uuid(principal.uid)]),
+            ] + Self.selectingSides([principal.uid], ticket: hash, application))
+        guard let proof = try answers[0].first?.proof(), var session = answers[2].first else { return nil }
+        return TicketedMerge(
+            proof: proof, identity: try session.next(), reading: try Self.mergeReading(in: answers[3...]))
+    }
 
     private static let useTicket = Statement(
-        .write, earlierSessions,
-        """
-        DELETE FROM proofs
-         WHERE application_id = $1 AND kind = 'merge' AND hash = $3 AND expires_at > now()
-           AND (session_id IS NULL OR session_id = $2 OR session_id IN (SELECT id FROM earlier))
-        RETURNING provider, provider_uid, address, uid, registration_id, methods, password_hash
-        """)
+        .write, "DELETE FROM proofs WHERE application_id = $1 AND kind = 'merge' AND hash = $2 RETURNING uid")
 
-    package func mergeTicket(
-        _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
-    ) async throws -> Proof? {
-        let binds: [Bind] = [.application(application), .uuid(session), .bytes(hash)]
-        return try await run(usingUp ? Self.useTicket : Self.peekTicket, binds).first?.proof()
+    package func useMergeTicket(_ hash: [UInt8], application: Application.ID) async throws {
+        try await writeOrConflict(Self.useTicket, [.application(application), .bytes(hash)])
     }
 }
 

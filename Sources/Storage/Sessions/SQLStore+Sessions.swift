@@ -95,10 +95,10 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         }
     }
 
-    private static let lockSession = Statement(
+    static let lockSession = Statement(
         .write,
         """
-        SELECT id FROM sessions
+        SELECT identity_id FROM sessions
          WHERE application_id = $1 AND id = $2 AND uid = $3 AND ended_at IS NULL AND expires_at > now()
            FOR NO KEY UPDATE
         """)
@@ -120,17 +120,17 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
             UPDATE sessions SET ended_at = now(), end_reason = $3
              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL
                AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
-               AND identity_id = coalesce($6, identity_id) AND (SELECT count(*) FROM account) >= 0
+               AND ($6::uuid[] IS NULL OR identity_id = ANY ($6)) AND (SELECT count(*) FROM account) >= 0
             RETURNING id
         ), ticket AS MATERIALIZED (
             SELECT hash FROM proofs
              WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
-               AND $4::uuid IS NULL AND $6::uuid IS NULL
+               AND $4::uuid IS NULL AND $6::uuid[] IS NULL
                FOR UPDATE NOWAIT
         ), dropped AS (
             DELETE FROM proofs
              WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof')
-               AND $4::uuid IS NULL AND $6::uuid IS NULL AND (SELECT count(*) FROM ticket) > 0
+               AND $4::uuid IS NULL AND $6::uuid[] IS NULL AND (SELECT count(*) FROM ticket) > 0
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, e.id),
@@ -163,15 +163,15 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
     private func binds(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) -> [Bind] {
-        let (only, spared, opener): (UUID?, UUID?, UUID?) =
+        let (only, spared, openers): (UUID?, UUID?, [UUID]?) =
             switch selection {
             case .one(let id): (id, nil, nil)
             case .allBut(let id): (nil, id, nil)
-            case .openedBy(let identity): (nil, nil, identity)
+            case .openedBy(let identities): (nil, nil, identities)
             case .all: (nil, nil, nil)
             }
         return [
-            .application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuid(opener),
+            .application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuids(openers),
         ]
     }
 

@@ -70,7 +70,7 @@ struct LinkingDecisionTests {
             let remedies = verdict.refusal.remedies
             switch verdict.outcome {
             case .signIn, .create, .link, .upgrade, .replaceGuest: #expect(remedies.isEmpty)
-            case .otherSignInRequired, .disabled, .refuse: #expect(!remedies.isEmpty)
+            case .otherSignInRequired, .disabled, .full, .refuse: #expect(!remedies.isEmpty)
             case .conflict(_, let isOffered), .deleted(_, _, let isOffered):
                 #expect(!remedies.isEmpty)
                 #expect((verdict.refusal == verdict.rule.refusal) == isOffered, "no ticket is named that is not there")

@@ -31,6 +31,19 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
         }
     }
 
+    func identities(ofEach uids: [UUID], application: Application.ID) async throws -> [UUID: [Identity]] {
+        try await run(application) { rows in
+            Dictionary(uniqueKeysWithValues: uids.map { ($0, rows.identities(of: $0).map(\.identity)) })
+        }
+    }
+
+    func lockIdentities(of principal: Principal) async throws -> LockedIdentities? {
+        guard try await lock(principal) else { return nil }
+        return LockedIdentities(
+            identities: try await identities(of: principal),
+            contact: try await contact(of: principal.uid, application: principal.application.id))
+    }
+
     func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID? {
         try await run(application) { $0.sessions[session]?.identity }
     }
@@ -69,7 +82,7 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
                 switch selection {
                 case .one(let id): session.id == id
                 case .allBut(let id): session.id != id
-                case .openedBy(let identity): session.identity == identity
+                case .openedBy(let identities): identities.contains(session.identity)
                 case .all: true
                 }
             }

@@ -13,23 +13,18 @@ extension MemoryRows {
 }
 
 extension MemoryStore: MergeStore, MergeUndoStore {
-    func mergeSide(_ uid: UUID, application: Application.ID) async throws -> MergeSide {
-        try await run(application) { rows in
-            guard rows.status(of: uid) == .live, let account = rows.accounts[uid] else { throw StoreConflict() }
-            return MergeSide(
-                uid: uid, createdAt: account.createdAt, displayName: account.displayName, metadata: account.metadata,
-                identities: rows.identities(of: uid).map(\.identity), addresses: rows.addresses(of: uid),
-                sessions: rows.liveSessions(of: uid).count)
-        }
+    func mergeReading(of uids: [UUID], application: Application.ID) async throws -> MergeReading {
+        try await run(application) { $0.mergeReading(of: uids) }
     }
 
     func carryOut(
-        _ plan: MergePlan, id: UUID, undoWindow: Duration, application: Application.ID
+        _ plan: MergePlan, id: UUID, at time: Date, undoWindow: Duration, limit: Int, application: Application.ID
     ) async throws -> Merge {
         try await run(application) { rows in
             let moved = plan.identities.map(\.id)
             guard moved.allSatisfy({ rows.identities[$0]?.uid == plan.absorbed }),
-                rows.status(of: plan.absorbed) == .live
+                rows.status(of: plan.absorbed) == .live,
+                rows.identities(of: plan.survivor).count(where: { !$0.isGuest }) + moved.count <= limit
             else { throw StoreConflict() }
             let parked = plan.guests.map(\.id).filter { rows.identities[$0]?.uid == plan.survivor }
             let addresses = rows.addresses(of: plan.absorbed)
@@ -60,17 +55,28 @@ extension MemoryStore: MergeStore, MergeUndoStore {
         }
     }
 
-    func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws -> Bool {
+    func lockMerge(_ id: UUID, by principal: Principal) async throws -> LockedMerge {
+        let contact = try await contact(of: principal.uid, application: principal.application.id)
+        return try await run(principal.application.id) { rows in
+            let merge = rows.merges.map(\.merge).first {
+                $0.id == id && $0.survivor == principal.uid && $0.undoneAt == nil && $0.undoUntil > rows.now
+            }
+            return LockedMerge(
+                merge: merge, isSessionLive: rows.sessions[principal.sessionID].map { rows.isLive($0) } ?? false,
+                contact: contact)
+        }
+    }
+
+    func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws {
         try await run(application) { rows in
             guard let index = rows.merges.firstIndex(where: { $0.merge.id == merge.id }),
                 rows.merges[index].merge.undoneAt == nil, evenIfLate || merge.undoUntil > rows.now
-            else { return false }
+            else { throw StoreConflict() }
             let row = rows.merges[index]
             rows.part(row)
             rows.merges[index].merge = Merge(
                 id: merge.id, survivor: merge.survivor, absorbed: merge.absorbed, mergedAt: merge.mergedAt,
                 undoUntil: merge.undoUntil, undoneAt: rows.now, identities: merge.identities, parked: merge.parked)
-            return true
         }
     }
 
@@ -87,6 +93,20 @@ extension MemoryStore: MergeStore, MergeUndoStore {
 }
 
 extension MemoryRows {
+    func mergeReading(of uids: [UUID]) -> MergeReading {
+        var sides: [UUID: MergeSide] = [:]
+        var contacts: [UUID: OwnerContact] = [:]
+        for uid in uids {
+            guard status(of: uid) == .live, let account = accounts[uid] else { continue }
+            contacts[uid] = OwnerContact(addresses: addresses(of: uid))
+            sides[uid] = MergeSide(
+                uid: uid, createdAt: account.createdAt, displayName: account.displayName, metadata: account.metadata,
+                identities: identities(of: uid).map(\.identity), addresses: addresses(of: uid),
+                sessions: liveSessions(of: uid).count)
+        }
+        return MergeReading(sides: sides, contacts: contacts, time: now)
+    }
+
     fileprivate func final(_ uid: UUID) -> UUID { accounts[uid]?.absorbedBy.map { final($0) } ?? uid }
 
     /// Whether `account` is `descendant`, or `descendant` was absorbed into it.

@@ -67,16 +67,20 @@ extension MemoryStore: ProofStore, MergeTicketStore {
         try await run(application) { $0.discard(kind, provider, providerUid) }
     }
 
-    func mergeTicket(
-        _ hash: [UInt8], of session: UUID, usingUp: Bool, application: Application.ID
-    ) async throws -> Proof? {
-        try await run(application) { rows in
-            guard let ticket = rows.proof(.mergeTicket, hash), rows.mayFinish(session, ticket.session) else {
-                return nil
-            }
-            if usingUp { rows.proofs[hash] = nil }
-            return ticket.proof
+    func lockMerge(byTicket hash: [UInt8], of principal: Principal) async throws -> TicketedMerge? {
+        try await run(principal.application.id) { rows in
+            guard let ticket = rows.proof(.mergeTicket, hash),
+                rows.mayFinish(principal.sessionID, ticket.session),
+                let session = rows.sessions[principal.sessionID], rows.isLive(session)
+            else { return nil }
+            let uids = [principal.uid] + [ticket.proof.uid].compactMap { $0 }
+            return TicketedMerge(
+                proof: ticket.proof, identity: session.identity, reading: rows.mergeReading(of: uids))
         }
+    }
+
+    func useMergeTicket(_ hash: [UInt8], application: Application.ID) async throws {
+        try await run(application) { $0.proofs[hash] = nil }
     }
 }
 
