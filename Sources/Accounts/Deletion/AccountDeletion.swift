@@ -51,7 +51,8 @@ package struct AccountDeletion: Sendable {
             // The proof may concern an address that the account owns instead of one of its identities.
             let identities = try await store.identities(of: uid, application: application.id)
             return try await SessionContinuation(store: store, tokens: tokens).open(
-                uid, among: identities, continuing: deletion.session, methods: proof.methods, from: client, in: application
+                uid, among: identities, continuing: deletion.session, methods: proof.methods, from: client,
+                in: application
             ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
         }
         return try await tokens.signedIn(outcome, in: application)

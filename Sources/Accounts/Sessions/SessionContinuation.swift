@@ -10,7 +10,8 @@ struct SessionContinuation: Sendable {
 
     /// Opens a session of a locked account that continues `previous`, by the matching identity or a usable one.
     func open(
-        _ uid: UUID, among identities: [Identity], continuing previous: UUID?, methods: [String], authenticatedAt: Date? = nil, from client: Client,
+        _ uid: UUID, among identities: [Identity], continuing previous: UUID?, methods: [String],
+        authenticatedAt: Date? = nil, from client: Client,
         in application: Application, by matches: (Identity) -> Bool
     ) async throws -> SignInOutcome {
         let identity =

@@ -61,7 +61,8 @@ extension AccountOperations {
 
     var merge: Operation<MergeBody, MergeOutcome> {
         Operation(
-            "account.merge", access: .recent, limits: .general, errors: [.invalidToken, .accountDisabled, .limitReached]
+            "account.merge", access: .recent, limits: .general,
+            errors: [.invalidToken, .accountDisabled, .limitReached]
         ) { context, input in
             let (ticket, survivor, principal) = (input.mergeToken, input.survivor, try context.principal)
             if input.dryRun == true {

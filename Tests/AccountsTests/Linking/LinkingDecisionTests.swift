@@ -64,6 +64,22 @@ struct LinkingDecisionTests {
         }
     }
 
+    @Test func `a full account takes no further identity`() {
+        let (uid, address) = (UUID(), World.address)
+        let evidence = VerifiedIdentity(
+            providerUid: "new", addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)])
+        let policy = LinkingPolicy(mode: .open, automatic: .verified)
+        var owner = AddressOwner(address: address, uid: uid, status: .live)
+        owner.isFull = true
+        let full = LinkingVerdict(.accountFull, .full)
+        #expect(decide(evidence, state: LinkingState(owners: [owner]), policy: policy) == full)
+        let requester = RequestingAccount(uid: uid, isGuest: false, isFull: true)
+        #expect(decide(evidence, state: LinkingState(requester: requester), policy: policy) == full)
+        let known = KnownIdentity(id: UUID(), uid: uid, status: .live)
+        let state = LinkingState(identity: known, owners: [owner], requester: requester)
+        #expect(decide(evidence, state: state, policy: policy) == LinkingVerdict(.identityOwn, .signIn(.known(known))))
+    }
+
     @Test func `exactly the refusals have remedies`() {
         for situation in Situation.all {
             guard let verdict = Judgement(situation).expected()?.verdict else { continue }

@@ -45,7 +45,7 @@ extension HotPath {
             return { try await stage.present(token) }
         },
         HotPath(
-            "asking for a code", 5,
+            "asking for a code", 3, statements: 5,
             because: """
                 one transaction: the challenge, unless there is one; earlier links end; the new link; the mail; COMMIT
                 """
@@ -53,7 +53,7 @@ extension HotPath {
             { try await stage.client.post("/auth/email/otp", ["email": .string(APIClient.newAddress())]) }
         },
         HotPath(
-            "signing up by a code", 9,
+            "signing up by a code", 4, statements: 9,
             because: """
                 one transaction: the attempt; codes and links end; what is known; the account; registrations, changes and
                 claims of others on the address end; COMMIT
@@ -63,7 +63,7 @@ extension HotPath {
             return { try await stage.client.post("/auth/email/otp/verify", answer) }
         },
         HotPath(
-            "returning by a code", 6,
+            "returning by a code", 4, statements: 6,
             because: "one transaction: the attempt; codes and links end; what is known; the session; COMMIT"
         ) { stage in
             let person = try await stage.client.register(at: stage.server)

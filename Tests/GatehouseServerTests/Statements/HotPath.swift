@@ -1,43 +1,52 @@
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
 @testable import GatehouseServer
 
-/// A call that apps make often, with its number of round trips to the database.
+/// A call that apps make often, with its numbers of round trips to the database and of statements.
 struct HotPath: Sendable, CustomTestStringConvertible {
     typealias Call = @Sendable () async throws -> APIClient.Answer
 
     let name: String
-    /// The number of times that the server waits for PostgreSQL.
-    ///
-    /// BEGIN does not count: it is sent together with the next statement.
+    /// The number of times that the call waits for PostgreSQL; statements that are sent together count once.
     let roundTrips: Int
-    /// The reason why it is more than one.
+    /// The number of statements, including COMMIT but not BEGIN.
+    let statements: Int
+    /// The reason why there is more than one round trip.
     let reason: String
     /// Prepares everything that is not part of the measured call.
     let prepare: @Sendable (HotPathStage) async throws -> Call
 
     init(
-        _ name: String, _ roundTrips: Int, because reason: String = "",
+        _ name: String, _ roundTrips: Int, statements: Int? = nil, because reason: String = "",
         prepare: @escaping @Sendable (HotPathStage) async throws -> Call
     ) {
         self.name = name
         self.roundTrips = roundTrips
+        self.statements = statements ?? roundTrips
         self.reason = reason
         self.prepare = prepare
     }
 
     var testDescription: String { name }
 
-    /// The statements that the call sends.
-    func statements(on stage: HotPathStage) async throws -> [String] {
+    /// The statements that the call sends, and how often any caller of the database waited meanwhile.
+    ///
+    /// A background service may wait at the same time, so only the smallest of several counts is that of the call.
+    func measure(on stage: HotPathStage) async throws -> (statements: [String], waits: Int) {
         let call = try await prepare(stage)
         try await stage.settle()
-        let (answer, statements) = try await stage.observed.log.statements { try await call() }
+        let database = stage.server.backend.database
+        let before = database.statistics.roundTrips
+        let ((answer, waits), statements) = try await stage.observed.log.statements {
+            let answer = try await call()
+            return (answer, database.statistics.roundTrips - before)
+        }
         #expect((200...204).contains(answer.status), "\(name): \(answer.text)")
-        return statements
+        return (statements.filter { !$0.hasPrefix("BEGIN") }, waits)
     }
 }
 
@@ -57,7 +66,7 @@ struct HotPathStage: Sendable {
             let google = "{ kind: oidc, issuer: \"\(upstream.url)\", clientID: client, clientSecret: secret }"
             try await StatementLog.with { log in
                 try await TestServer.with(
-                    database: log.databaseURL, providers: "google: \(google)", rateLimits: rateLimits
+                    database: log.databaseURL, providers: "google: \(google)\nscripted: {}", rateLimits: rateLimits
                 ) { server in
                     let observed = ObservedServer(server: server, log: log, client: APIClient(server))
                     let stage = HotPathStage(observed: observed, issuer: issuer)

@@ -23,8 +23,8 @@ struct IndexAccessTests {
             try await seed(server)
             try await server.installPlanner()
             let scoped = try await server.tablesOfApplications()
-            for path in HotPath.all {
-                for sql in try await path.statements(on: stage) where sql != "BEGIN" && sql != "COMMIT" {
+            for path in HotPath.all + HotPath.linking {
+                for sql in try await path.measure(on: stage).statements where sql != "BEGIN" && sql != "COMMIT" {
                     let plan = try await server.plan(of: sql)
                     for scan in plan.scans where Self.filled.contains(scan.table) {
                         #expect(scan.index != nil || scan.type == "Bitmap Heap Scan", "\(path.name): \(scan)")

@@ -1,0 +1,90 @@
+import Accounts
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// The limit of identities of an account.
+struct IdentityLimitTests {
+    private static let limited = "linking: { maximumIdentities: 3 }"
+
+    private func expectLimit(_ answer: APIClient.Answer, sourceLocation: SourceLocation = #_sourceLocation) {
+        expectError(answer, 409, "LIMIT_REACHED", sourceLocation: sourceLocation)
+        #expect(answer.json["error"]["details"]["limit"] == 3, sourceLocation: sourceLocation)
+        #expect(answer.json["error"]["details"]["rule"] == "account.full", sourceLocation: sourceLocation)
+    }
+
+    @Test func `a link beyond the limit is refused, and possible again after an unlink`() async throws {
+        try await TestServer.linking(application: Self.limited) { server, client in
+            let person = try await client.register(at: server)
+            for subject in ["one", "two"] {
+                #expect(try await client.link(.somebody(subject), bearer: person.accessToken).status == 200)
+            }
+            expectLimit(try await client.link(.somebody("three"), bearer: person.accessToken))
+            #expect(
+                try await client.link(.somebody("two"), bearer: person.accessToken).status == 200, "it has this one")
+            #expect(try await client.identities(bearer: person.accessToken).count == 3)
+            let id = try await client.identityID(of: "scripted", bearer: person.accessToken)
+            #expect(try await client.delete("/auth/identities/\(id)", bearer: person.accessToken).status == 200)
+            #expect(try await client.link(.somebody("three"), bearer: person.accessToken).status == 200)
+        }
+    }
+
+    @Test func `twenty concurrent links fill an account up to the limit and no further`() async throws {
+        try await TestServer.linking(application: Self.limited) { server, client in
+            let person = try await client.register(at: server)
+            let answers = try await withThrowingTaskGroup(of: APIClient.Answer.self) { group in
+                for number in 1...20 {
+                    group.addTask { try await client.link(.somebody("s\(number)"), bearer: person.accessToken) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 200 } == 2, "\(answers.map(\.status))")
+            for refused in answers where refused.status != 200 { expectLimit(refused) }
+            #expect(try await client.identities(bearer: person.accessToken).count == 3)
+        }
+    }
+
+    @Test func `a sign-in joins no full account`() async throws {
+        try await TestServer.linking(application: Self.limited) { server, client in
+            let person = try await client.register(at: server)
+            for subject in ["one", "two"] { _ = try await client.link(.somebody(subject), bearer: person.accessToken) }
+            expectLimit(try await client.present(.somebody("three", email: person.email), to: "scripted"))
+            #expect(try await client.present(.somebody("two", email: person.email), to: "scripted").status == 200)
+        }
+    }
+
+    @Test func `accounts that have more identities together are not merged`() async throws {
+        try await TestServer.linking(application: Self.limited) { server, client in
+            let (ada, eve) = (try await client.register(at: server), try await client.newcomer("eve"))
+            _ = try await client.link(.somebody("ada"), bearer: ada.accessToken)
+            _ = try await client.link(.somebody("eve2"), bearer: eve.accessToken)
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            expectLimit(try await client.merge(ticket, bearer: ada.accessToken, dryRun: true))
+            expectLimit(try await client.merge(ticket, bearer: ada.accessToken))
+            let id = try await client.identityID(of: "scripted", bearer: ada.accessToken)
+            #expect(try await client.delete("/auth/identities/\(id)", bearer: ada.accessToken).status == 200)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            #expect(merged.status == 200, "the ticket is not used up: \(merged.text)")
+        }
+    }
+
+    @Test func `a full account can change an address, and a guest can link`() async throws {
+        try await TestServer.linking(application: "linking: { maximumIdentities: 1 }") { server, client in
+            let person = try await client.register(at: server)
+            let id = try await client.identityID(of: "email", bearer: person.accessToken)
+            let address = APIClient.newAddress()
+            let asked = try await client.post(
+                "/auth/identities/\(id)/address", ["email": .string(address)], bearer: person.accessToken)
+            let code = try await client.sentCode(to: address, at: server)
+            let changed = try await client.post(
+                "/auth/identities/\(id)/address/verify", ["challengeId": asked["challengeId"], "code": .string(code)],
+                bearer: person.accessToken)
+            #expect(changed.status == 200, "\(changed.text)")
+            let guest = try await client.post("/auth/anonymous")
+            let linked = try await client.link(.somebody("former guest"), bearer: guest["accessToken"].string ?? "")
+            #expect(linked.status == 200, "\(linked.text)")
+        }
+    }
+}
