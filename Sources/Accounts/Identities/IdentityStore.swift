@@ -8,9 +8,6 @@ package protocol IdentityStore: Sendable {
     /// The identities of the principal's account, the oldest first.
     func identities(of principal: Principal) async throws -> [ListedIdentity]
 
-    /// The identity that opened the session, even if the session has ended.
-    func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID?
-
     /// The identities of several accounts, by account, each the oldest first.
     func identities(ofEach uids: [UUID], application: Application.ID) async throws -> [UUID: [Identity]]
 

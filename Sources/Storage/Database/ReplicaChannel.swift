@@ -116,6 +116,6 @@ extension SQLStore {
     /// statement that also inserts rows notifies on the node that replicas are connected to.
     func notify(_ payloads: [String]) async throws {
         guard !payloads.isEmpty else { return }
-        _ = try await run(Self.notify, [.texts(payloads)])
+        try await write(Self.notify, [.texts(payloads)])
     }
 }

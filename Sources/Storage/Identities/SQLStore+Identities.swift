@@ -74,14 +74,6 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         [.application(principal.application.id), .uuids([principal.uid]), .uuid(principal.sessionID)]
     }
 
-    private static let selectSessionIdentity = Statement(
-        .read, "SELECT identity_id FROM sessions WHERE application_id = $1 AND id = $2")
-
-    package func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID? {
-        var row = try await run(Self.selectSessionIdentity, [.application(application), .uuid(session)]).first
-        return try row?.next()
-    }
-
     /// Uses an advisory lock without waiting: if this call waited for another transaction's row, the two could
     /// deadlock, because that transaction may wait for the account that is locked here.
     private static let spend = Statement(

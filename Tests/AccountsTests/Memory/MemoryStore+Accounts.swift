@@ -44,10 +44,6 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
             contact: try await contact(of: principal.uid, application: principal.application.id))
     }
 
-    func identity(ofSession session: UUID, application: Application.ID) async throws -> UUID? {
-        try await run(application) { $0.sessions[session]?.identity }
-    }
-
     func knownIdentity(
         _ provider: String, _ providerUid: String, application: Application.ID
     ) async throws -> KnownIdentity? {
