@@ -1,6 +1,6 @@
 package import Accounts
 package import Foundation
-internal import Postgres
+package import Postgres
 package import ProviderKit
 
 extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
@@ -51,7 +51,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
           FROM accounts WHERE application_id = $1 AND uid = $2 FOR NO KEY UPDATE
         """)
 
-    private static let lockAccounts = Statement(
+    package static let lockAccounts = Statement(
         .write,
         """
         WITH account AS MATERIALIZED (

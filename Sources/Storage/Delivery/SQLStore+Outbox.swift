@@ -1,9 +1,9 @@
 package import Accounts
 package import Foundation
-internal import Postgres
+package import Postgres
 
 extension SQLStore: MessageOutbox {
-    private static let enqueue = Statement(
+    package static let enqueue = Statement(
         .write,
         """
         WITH written AS (

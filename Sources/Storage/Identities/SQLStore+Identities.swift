@@ -1,6 +1,6 @@
 package import Accounts
 package import Foundation
-internal import Postgres
+package import Postgres
 package import ProviderKit
 
 extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, ProviderTokenStore, SingleUseStore {
@@ -133,7 +133,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
     /// Queues the identity's tokens for revocation and deletes them.
     ///
     /// The sealed value is moved unchanged, since it is bound to the identity's id and not to the row of a table.
-    private static let revokeTokens = Statement(
+    package static let revokeTokens = Statement(
         .write,
         """
         WITH dropped AS (
@@ -165,7 +165,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
             Self.setForwarding, [.application(application), .uuid(uid), .text(address.value), .bool(isOn)])
     }
 
-    private static let removeIdentity = Statement(
+    package static let removeIdentity = Statement(
         .write,
         """
         WITH removed AS (

@@ -94,7 +94,7 @@ extension SQLStore: LinkingStateStore {
     }
 
     /// The account must be locked by an earlier statement, so that the count of its identities is current.
-    private static let insertIdentity = Statement(
+    package static let insertIdentity = Statement(
         .write,
         """
         WITH account AS MATERIALIZED (

@@ -1,6 +1,6 @@
 package import Accounts
 package import Foundation
-internal import Postgres
+package import Postgres
 internal import ProviderKit
 
 extension SQLStore: AliasStore, MergeStore {
@@ -81,7 +81,7 @@ extension SQLStore: AliasStore, MergeStore {
 
     /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
     /// undone.
-    private static let carryOutMerge = Statement(
+    package static let carryOutMerge = Statement(
         .write,
         """
         WITH moved AS (

@@ -1,6 +1,6 @@
 package import Accounts
 internal import Foundation
-internal import Postgres
+package import Postgres
 internal import ProviderKit
 
 extension SQLStore: SessionOpeningStore {
@@ -14,7 +14,7 @@ extension SQLStore: SessionOpeningStore {
     ///
     /// The locale is not stored if another transaction has locked the account, since waiting for the lock could cause a
     /// deadlock.
-    private static let openSession = Statement(
+    package static let openSession = Statement(
         .write,
         """
         WITH account AS MATERIALIZED (

@@ -111,7 +111,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
     ///
     /// Unless only one session or the sessions of one identity end, this also deletes the tickets to merge or sign in
     /// to the account. If several sessions may end, it locks the account.
-    private static let endSessions = Statement(
+    package static let endSessions = Statement(
         .write,
         """
         WITH account AS MATERIALIZED (

@@ -39,6 +39,27 @@ struct WrkScript: Sendable {
             end
             """ + result)
 
+    /// Sends each line once: a method, a path, an access token and a body, separated by spaces.
+    ///
+    /// After the last line, every call is refused.
+    static let calls = WrkScript(
+        name: "calls.lua",
+        lua: """
+            local calls, last = {}, 0
+
+            function init(arguments)
+                for line in io.lines(arguments[1]) do calls[#calls + 1] = line end
+            end
+
+            function request()
+                last = last + 1
+                local line = calls[last] or "GET /api/v1/auth/me none {}"
+                local method, path, token, body = string.match(line, "(%S+) (%S+) (%S+) (.+)")
+                local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. token }
+                return wrk.format(method, path, headers, body)
+            end
+            """ + result)
+
     /// Sends POST requests with the lines as bodies, in turn.
     static let post = WrkScript(
         name: "post.lua",

@@ -5,6 +5,9 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
     case signIn = "sign-in"
     case tokenSignIn = "token-sign-in"
     case anonymous
+    case link
+    case unlink
+    case merge
     case refresh
     case me
     case keys
@@ -20,6 +23,14 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .signIn: [try .signIn(on: stage)]
         case .tokenSignIn: [try .tokenSignIn(on: stage)]
         case .anonymous: [try .anonymous(on: stage)]
+        case .link:
+            [
+                try .link("an account each", on: stage, accounts: Row.calls),
+                try .link("64 accounts", on: stage, accounts: 64),
+                try .link("accounts with 40 identities", on: stage, accounts: Row.calls / 8, identities: 40),
+            ]
+        case .unlink: [try .unlink(on: stage)]
+        case .merge: [try .merge(on: stage)]
         case .refresh:
             [
                 try .refresh(on: stage, application: stage.es256, aim: 0.8, limit: .es256Signing(seconds: 1)),
@@ -39,7 +50,7 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .start: [.start(on: stage)]
         case .revocation: [.revocation(on: stage)]
         case .erasure: [.erasure(on: stage, people: quick ? 1000 : 10_000)]
-        case .signIn, .tokenSignIn, .anonymous, .refresh, .me, .keys, .providers: []
+        case .signIn, .tokenSignIn, .anonymous, .link, .unlink, .merge, .refresh, .me, .keys, .providers: []
         }
     }
 }

@@ -22,7 +22,7 @@ struct Seeder: Sendable {
     private static let provider = "email"
     private static let client = Client(device: "wrk", address: "127.0.0.1")
 
-    private let database: Database
+    let database: Database
     private let keys: KeyRing
     private let store: SQLStore
     private let tokens: SessionTokens
@@ -122,6 +122,27 @@ extension Seeder {
         }
     }
 
+    /// Makes access tokens for the sessions of accounts with these numbers, without a query.
+    func accessTokens(ofOwners numbers: ClosedRange<Int64>, in application: Application) async throws -> [String] {
+        var tokens: [String] = []
+        for number in numbers {
+            let digits = String(format: "%012llx", number)
+            guard let session = UUID(uuidString: "00000000-0000-7000-a000-\(digits)"),
+                let uid = UUID(uuidString: "00000000-0000-7000-8000-\(digits)")
+            else { throw BenchError("no such owner") }
+            let email = "owner\(number)@bench.example"
+            let grant = SessionGrant(
+                sessionID: session, uid: uid, authenticatedAt: Date(), expiresAt: .distantFuture, methods: ["pwd"],
+                provider: Self.provider, providerUid: email, email: email, phone: nil)
+            let pair = try await self.tokens.pair(
+                for: grant, refreshToken: self.tokens.opaque.make(), in: application)
+            tokens.append(pair.accessToken)
+        }
+        return tokens
+    }
+
+    func newOpaqueTokens(_ count: Int) -> [OpaqueToken] { (0..<count).map { _ in tokens.opaque.make() } }
+
     private func concurrently<Item: Sendable, Value: Sendable>(
         _ items: some Sequence<Item>, _ body: @escaping @Sendable (Item) async throws -> Value
     ) async throws -> [Value] {
@@ -169,7 +190,7 @@ extension Seeder {
         try await count(Self.countRefreshTokens)
     }
 
-    private func count(_ statement: Statement) async throws -> Int {
+    func count(_ statement: Statement) async throws -> Int {
         var row = try await database.first(statement)
         guard let count: Int = try row?.next() else { throw BenchError("nothing was counted") }
         return count

@@ -98,6 +98,7 @@ struct Stage: Sendable {
             providers: { email: { enabled: true } }
           es256:
             tokens: { algorithm: ES256 }
+            linking: { maximumIdentities: 1000 }
             deletion: { ledger: "\(directory)/ledger" }
             providers:
               email: { enabled: true }
