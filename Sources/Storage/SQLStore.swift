@@ -134,6 +134,7 @@ private func translated(_ error: PostgresError) -> any Error {
     case .overloaded: AccountsError.overloaded(retryAfter: .seconds(1))
     case .unavailable, .connectionLost, .deadlineExceeded: AccountsError.unavailable
     case .cancelled: CancellationError()
+    case .server where error.isLossOfNode: AccountsError.unavailable
     case .server where error.isRetryable: StoreConflict(isTransient: true)
     case .server where error.isUniqueViolation() || error.isForeignKeyViolation: StoreConflict()
     default: error

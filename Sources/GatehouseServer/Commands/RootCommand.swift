@@ -10,9 +10,9 @@ struct RootCommand: ParsableCommand {
         commandName: "gatehouse",
         abstract: "A self-hosted account-linking server: one account per person, however they sign in.",
         subcommands: [
-            ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, ConfigurationCommand.self,
-            KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self, AuditCommand.self,
-            PrivacyRecordCommand.self,
+            ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, DistributeCommand.self,
+            ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self,
+            AuditCommand.self, PrivacyRecordCommand.self,
         ])
 }
 

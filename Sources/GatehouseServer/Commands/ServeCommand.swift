@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
-internal import Migrations
 internal import Postgres
 
 /// `gatehouse serve`: migrates the schema, then serves until a signal arrives.
@@ -29,29 +28,5 @@ struct ServeCommand: ServerCommand {
             }
             logger.notice("stopped")
         }
-    }
-}
-
-/// `gatehouse migrate`.
-struct MigrateCommand: ServerCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Brings the database's schema up to date.")
-
-    @OptionGroup var options: ConfigurationOptions
-
-    func run(installed: InstalledProviders) async throws {
-        let (_, configuration) = try options.load(installed: installed)
-        let database = Database(configuration.database.postgres, logger: .forCommands)
-        database.start()
-        do {
-            try await database.ready(within: .seconds(5))
-            let applied = try await Migrator(database: database, migrations: Migrations.all).migrate()
-            for migration in applied { print("applied \(migration.version) \(migration.name)") }
-            print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
-        } catch {
-            await database.stop()
-            throw error
-        }
-        await database.stop()
     }
 }

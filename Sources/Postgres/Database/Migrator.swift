@@ -20,6 +20,9 @@ package struct Migrator: Sendable {
         let checksum: [UInt8]
     }
 
+    /// The advisory lock that admits one change of the schema at a time.
+    static let lock = 7_162_534_108_241
+
     /// The number of attempts at a migration that conflicts with the locks of other transactions.
     private static let attempts = 10
 
@@ -99,13 +102,15 @@ package struct Migrator: Sendable {
     ///
     /// They wait for the advisory lock without a time limit. Later statements have no time limit either but wait for
     /// locks on tables only briefly, because a statement that waits for an exclusive lock blocks all others on the
-    /// table.
+    /// table. Citus needs the sequential mode for a transaction that changes tables and functions; plain PostgreSQL
+    /// ignores the setting.
     private static let enter = """
         SET LOCAL statement_timeout = 0;
         SET LOCAL lock_timeout = 0;
         SET LOCAL idle_in_transaction_session_timeout = 0;
-        SELECT pg_advisory_xact_lock(7162534108241);
+        SELECT pg_advisory_xact_lock(\(lock));
         SET LOCAL lock_timeout = '3s';
+        SET LOCAL citus.multi_shard_modify_mode = 'sequential';
         CREATE TABLE IF NOT EXISTS gatehouse_migrations (
             version bigint PRIMARY KEY,
             name text NOT NULL,
@@ -129,8 +134,8 @@ extension Migrator.Applied {
 extension PostgresError {
     /// Adds the migration's name to the server's error; returns retryable and other errors unchanged.
     fileprivate func naming(_ migration: Migration) -> Self {
-        guard case .server(let error) = self, !isRetryable else { return self }
-        return .migration("\(migration.label) failed: \(error.sqlState) \(error.message)")
+        guard case .server = self, !isRetryable else { return self }
+        return .migration("\(migration.label) failed: \(fault)")
     }
 }
 

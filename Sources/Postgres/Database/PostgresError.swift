@@ -17,6 +17,7 @@ package enum PostgresError: Error, Sendable, Equatable {
     case encoding(String)
     case invalidConfiguration(String)
     case migration(String)
+    case distribution(String)
 
     /// Whether the error is a violation of this unique constraint, by its whole name, or of any if `constraint` is nil.
     package func isUniqueViolation(constraint: String? = nil) -> Bool {
@@ -30,10 +31,25 @@ package enum PostgresError: Error, Sendable, Equatable {
         return error.sqlState == ServerError.foreignKeyViolation
     }
 
+    /// Whether a node of a Citus cluster lost its connection to another node, or refused one.
+    ///
+    /// Citus reports an error of libpq that has no SQLSTATE as an internal error.
+    package var isLossOfNode: Bool {
+        guard case .server(let error) = self else { return false }
+        return error.sqlState.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(error.sqlState)
+            || (error.sqlState == "XX000" && error.routine == "ReportResultError")
+    }
+
     /// Whether a retry may succeed: after a serialization failure, a deadlock or an unavailable lock.
     package var isRetryable: Bool {
         guard case .server(let error) = self else { return false }
         return ["40001", "40P01", "55P03"].contains(error.sqlState)
+    }
+
+    /// A description with the server's message, for statements that contain no values of people.
+    var fault: String {
+        guard case .server(let error) = self else { return description }
+        return "\(error.sqlState) \(error.message)"
     }
 }
 
@@ -63,6 +79,7 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
         case .encoding(let fault): "value not fit for the database: \(fault)"
         case .invalidConfiguration(let fault): "invalid database URL: \(fault)"
         case .migration(let fault): "database migration: \(fault)"
+        case .distribution(let fault): "distribution: \(fault)"
         }
     }
 

@@ -13,7 +13,7 @@ struct CommandRefusalTests {
     static let commands: [[String]] =
         ["show", "disable", "enable", "require-password-change", "delete", "export"].map { ["account", $0, uid] } + [
             ["purge"], ["purge", "--now", uid], ["purge", "--dry-run"], ["audit", "verify"], ["audit", "export"],
-            ["keys", "rotate"], ["migrate"],
+            ["keys", "rotate"], ["migrate"], ["distribute"],
             ["explain", "--provider", "email", "--evidence", "evidence.json"], ["serve"],
         ]
 
