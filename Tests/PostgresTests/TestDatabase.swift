@@ -10,7 +10,11 @@ func withDatabase<Value>(
     configure: (inout Database.Configuration) -> Void = { _ in },
     _ body: (Database) async throws -> Value
 ) async throws -> Value {
-    let url = if let url { url } else { try await TemporaryPostgres.database() }
+    guard let url else {
+        return try await TemporaryPostgres.withDatabase { url in
+            try await withDatabase(url: url, configure: configure, body)
+        }
+    }
     var configuration = Database.Configuration(url: url)
     configure(&configuration)
     var logger = Logger(label: "test")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A proxy for the socket of a PostgreSQL server, which on demand fails in the ways of connection poolers and hosts.
+/// A proxy for a PostgreSQL server, which on demand fails in the ways of connection poolers and hosts.
 package final class DatabaseProxy: Sendable {
     package enum Behaviour: Sendable {
         case forwarding
@@ -23,14 +23,18 @@ package final class DatabaseProxy: Sendable {
     }
 
     package let directory: String
-    private let target: String
+    /// The directory of the server's socket, or its host.
+    private let host: String
+    private let port: String
     private let listener: Int32
     private let state: Mutex<State>
 
-    /// Creates a proxy; `url` contains the directory of the server's socket, like the URLs of `TemporaryPostgres`.
+    /// Creates a proxy; `url` names the host as a parameter, like the URLs of `TemporaryPostgres`.
     package init(before url: String, _ behaviour: Behaviour = .forwarding) throws {
-        guard let folder = Self.folder(of: url) else { throw POSIXError(.EINVAL) }
-        target = folder + Self.socketName
+        let parameters = URLComponents(string: url)?.queryItems ?? []
+        guard let host = parameters.first(where: { $0.name == "host" })?.value else { throw POSIXError(.EINVAL) }
+        self.host = host
+        port = parameters.first { $0.name == "port" }?.value ?? Self.port
         directory = "/tmp/gatehouse-proxy-" + String(UInt64.random(in: .min ... .max), radix: 36)
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -43,19 +47,15 @@ package final class DatabaseProxy: Sendable {
         Thread.detachNewThread { [self] in accept() }
     }
 
-    private static let socketName = "/.s.PGSQL.5432"
+    private static let port = "5432"
+    private static let socketName = "/.s.PGSQL.\(port)"
 
-    private static func folder(of url: String) -> String? {
-        URLComponents(string: url)?.queryItems?.first { $0.name == "host" }?.value
-    }
-
-    /// Returns the URL with the socket directories of the proxies instead of its own.
+    /// Returns the URL with the socket directories of the proxies instead of its own host and port.
     package static func url(_ url: String, by proxies: [DatabaseProxy]) -> String {
         guard var components = URLComponents(string: url) else { return url }
-        components.queryItems = components.queryItems?.map { item in
-            item.name == "host"
-                ? URLQueryItem(name: "host", value: proxies.map(\.directory).joined(separator: ",")) : item
-        }
+        let hosts = URLQueryItem(name: "host", value: proxies.map(\.directory).joined(separator: ","))
+        components.queryItems =
+            [hosts] + (components.queryItems?.filter { $0.name != "host" && $0.name != "port" } ?? [])
         return components.string ?? url
     }
 
@@ -97,11 +97,7 @@ package final class DatabaseProxy: Sendable {
             state.clients[state.lastID] = client
             return (state.lastID, state.behaviour)
         }
-        let server = Self.socket()
-        let isConnected =
-            behaviour != .refusing && behaviour != .hanging && Self.withAddress(target) { connect(server, $0, $1) == 0 }
-        guard isConnected else {
-            Glibc.close(server)
+        guard behaviour != .refusing, behaviour != .hanging, let server = connectedSocket() else {
             if behaviour != .hanging { close(id, client) }
             return
         }
@@ -147,6 +143,25 @@ package final class DatabaseProxy: Sendable {
                 rest = rest.dropFirst(written)
             }
         }
+    }
+
+    /// Connects to the server.
+    private func connectedSocket() -> Int32? {
+        guard !host.hasPrefix("/") else {
+            let server = Self.socket()
+            if Self.withAddress("\(host)/.s.PGSQL.\(port)", { connect(server, $0, $1) == 0 }) { return server }
+            Glibc.close(server)
+            return nil
+        }
+        var addresses: UnsafeMutablePointer<addrinfo>?
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        guard getaddrinfo(host, port, &hints, &addresses) == 0, let address = addresses else { return nil }
+        defer { freeaddrinfo(address) }
+        let server = Glibc.socket(address.pointee.ai_family, hints.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if connect(server, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 { return server }
+        Glibc.close(server)
+        return nil
     }
 
     private static func socket() -> Int32 {

@@ -3,7 +3,7 @@ import Logging
 package import Postgres
 
 /// PostgreSQL for tests: one cluster for each test process, started by the first test that needs it and removed when
-/// the process ends.
+/// the process ends; or the server that `GATEHOUSE_TEST_DATABASE` names, in databases that are dropped then.
 package enum TemporaryPostgres {
     private static let shared = Shared()
 
@@ -12,6 +12,27 @@ package enum TemporaryPostgres {
     /// The database is a copy of a template, which is created once for each list of migrations.
     package static func database(migrations: [Migration] = []) async throws -> String {
         try await shared.database(migrations: migrations)
+    }
+
+    /// Whether the tables of the databases are distributed over the nodes of a Citus cluster.
+    package static var isDistributed: Bool {
+        get async throws { try await shared.isDistributed }
+    }
+
+    /// Runs the body with a new database, which is dropped afterwards if it is on a named server.
+    package static func withDatabase<Result>(
+        migrations: [Migration] = [], isolation: isolated (any Actor)? = #isolation,
+        _ body: (_ url: String) async throws -> Result
+    ) async throws -> Result {
+        let url = try await database(migrations: migrations)
+        do {
+            let result = try await body(url)
+            try await shared.drop(url: url)
+            return result
+        } catch {
+            try? await shared.drop(url: url)
+            throw error
+        }
     }
 
     /// Creates a cluster for one test that stops or damages it; the cluster is not started yet.
@@ -26,7 +47,7 @@ package enum TemporaryPostgres {
     }
 
     private actor Shared {
-        private var cluster: PrivateCluster?
+        private var host: (any DatabaseHost)?
         private var templates: [[[UInt8]]: String] = [:]
         private var count = 0
         private var latest: Task<String, any Error>?
@@ -44,26 +65,40 @@ package enum TemporaryPostgres {
             return try await task.value
         }
 
-        private func make(_ migrations: [Migration]) async throws -> String {
-            let cluster = try await runningCluster()
-            let template = try await template(of: migrations, in: cluster)
-            return cluster.url(database: try await newDatabase(in: cluster, template: template))
+        var isDistributed: Bool {
+            get async throws { try await runningHost().isDistributed }
         }
 
-        private func runningCluster() async throws -> PrivateCluster {
-            if let cluster { return cluster }
-            let new = TemporaryPostgres.cluster()
-            try await new.start()
-            cluster = new
+        func drop(url: String) async throws {
+            try await host?.drop(url: url)
+        }
+
+        private func make(_ migrations: [Migration]) async throws -> String {
+            let host = try await runningHost()
+            return host.url(database: try await newDatabase(in: host, template: try await template(of: migrations)))
+        }
+
+        private func runningHost() async throws -> any DatabaseHost {
+            if let host { return host }
+            let new: any DatabaseHost
+            if let named = try await NamedServer() {
+                new = named
+            } else {
+                let cluster = TemporaryPostgres.cluster()
+                try await cluster.start()
+                new = cluster
+            }
+            host = new
             return new
         }
 
-        private func template(of migrations: [Migration], in cluster: PrivateCluster) async throws -> String? {
-            guard !migrations.isEmpty else { return nil }
+        private func template(of migrations: [Migration]) async throws -> String? {
+            let host = try await runningHost()
+            guard !migrations.isEmpty || host.isDistributed else { return nil }
             let key = migrations.map(\.checksum)
             if let known = templates[key] { return known }
-            let name = try await newDatabase(in: cluster, template: nil)
-            var configuration = Database.Configuration(url: cluster.url(database: name))
+            let name = try await newDatabase(in: host, template: nil)
+            var configuration = Database.Configuration(url: host.url(database: name))
             configuration.pipelined = 1
             configuration.transactions = 1
             let database = Database(configuration, logger: Logger(label: "template"))
@@ -75,15 +110,37 @@ package enum TemporaryPostgres {
                 throw error
             }
             await database.stop()
+            try await host.prepareTemplate(name)
             templates[key] = name
             return name
         }
 
-        private func newDatabase(in cluster: PrivateCluster, template: String?) async throws -> String {
+        private func newDatabase(in host: any DatabaseHost, template: String?) async throws -> String {
             count += 1
             let name = "test\(count)"
-            try await cluster.createDatabase(name, template: template)
+            try await host.createDatabase(name, template: template)
             return name
         }
     }
+}
+
+/// A server on which tests create databases.
+protocol DatabaseHost: Sendable {
+    /// Whether the tables of its databases are distributed.
+    var isDistributed: Bool { get }
+    func url(database: String) -> String
+    /// Creates a database, as a copy of `template` if one is given.
+    func createDatabase(_ name: String, template: String?) async throws
+    /// Makes the database, whose schema is complete, ready to be copied.
+    func prepareTemplate(_ name: String) async throws
+    func drop(url: String) async throws
+}
+
+extension PrivateCluster: DatabaseHost {
+    var isDistributed: Bool { false }
+
+    func prepareTemplate(_ name: String) {}
+
+    /// Does nothing, because the cluster is removed as a whole.
+    func drop(url: String) {}
 }

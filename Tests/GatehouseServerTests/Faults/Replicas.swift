@@ -20,14 +20,19 @@ struct Replicas: Sendable {
     static func with(
         rateLimits: String = "off", _ body: @Sendable @escaping (Replicas) async throws -> Void
     ) async throws {
-        let url = try await TemporaryPostgres.database(migrations: Migrations.all)
-        let role = "replica-\(UUID().uuidString)"
-        try await TestServer.with(database: url, rateLimits: rateLimits) { first in
+        try await TestServer.with(rateLimits: rateLimits) { first in
+            let role = "replica-\(UUID().uuidString)"
+            let url = first.databaseURL.replacing(/user=[^&]+/, with: "user=\(role)")
             try await run(createRole, role: role, on: first.backend.database)
-            let secondURL = url.replacing("user=gatehouse", with: "user=\(role)")
-            try await TestServer.with(database: secondURL, rateLimits: rateLimits) { second in
-                try await body(Replicas(first: first, second: second, role: role))
+            do {
+                try await TestServer.with(database: url, rateLimits: rateLimits) { second in
+                    try await body(Replicas(first: first, second: second, role: role))
+                }
+            } catch {
+                try? await run(dropRole, role: role, on: first.backend.database)
+                throw error
             }
+            try await run(dropRole, role: role, on: first.backend.database)
         }
     }
 
@@ -36,7 +41,13 @@ struct Replicas: Sendable {
     private static let nameRole = Statement(.write, "SELECT set_config('test.role', $1, true)")
     private static let createRole = Statement(
         .write,
-        "DO $$ BEGIN EXECUTE format('CREATE ROLE %I LOGIN IN ROLE gatehouse', current_setting('test.role')); END $$")
+        """
+        DO $$ BEGIN
+            EXECUTE format('CREATE ROLE %I LOGIN IN ROLE %I', current_setting('test.role'), current_user);
+        END $$
+        """)
+    private static let dropRole = Statement(
+        .write, "DO $$ BEGIN EXECUTE format('DROP ROLE %I', current_setting('test.role')); END $$")
     private static let refuseRole = Statement(
         .write, "DO $$ BEGIN EXECUTE format('ALTER ROLE %I CONNECTION LIMIT 0', current_setting('test.role')); END $$")
     private static let admitRole = Statement(

@@ -72,8 +72,9 @@ struct TestServer: Sendable {
             return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
         }
         return try await ServerPlaces.shared.withPlace {
-            let database = try await TemporaryPostgres.database(migrations: Migrations.all)
-            return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
+            try await TemporaryPostgres.withDatabase(migrations: Migrations.all) { database in
+                try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
+            }
         }
     }
 
