@@ -37,8 +37,7 @@ import Testing
         return try row.next()
     }
 
-    @Test(.disabled("the server has Citus") { try await TemporaryPostgres.isDistributed })
-    func `a database without Citus is refused`() async throws {
+    @Test(.needsOneNode) func `a database without Citus is refused`() async throws {
         try await withDatabase { _, run in
             for arguments in [[], ["--dry-run"]] {
                 let outcome = try await run(arguments)
@@ -48,8 +47,7 @@ import Testing
         }
     }
 
-    @Test(.enabled("needs Citus") { try await TemporaryPostgres.isDistributed })
-    func `a filled database is distributed`() async throws {
+    @Test(.needsCitus) func `a filled database is distributed`() async throws {
         try await withDatabase { database, run in
             try await database.transaction { try await $0.script(Self.rows) }
             let plan = try await run(["--dry-run"])
@@ -73,8 +71,7 @@ import Testing
         }
     }
 
-    @Test(.enabled("needs Citus") { try await TemporaryPostgres.isDistributed })
-    func `an interrupted run is continued`() async throws {
+    @Test(.needsCitus) func `an interrupted run is continued`() async throws {
         try await withDatabase { database, run in
             try await database.transaction {
                 try await $0.script(
@@ -90,8 +87,7 @@ import Testing
         }
     }
 
-    @Test(.enabled("needs Citus") { try await TemporaryPostgres.isDistributed })
-    func `tables of a later migration are distributed by the next run`() async throws {
+    @Test(.needsCitus) func `tables of a later migration are distributed by the next run`() async throws {
         let later = Migration(
             version: 9999, name: "later",
             sql: """
@@ -118,8 +114,7 @@ import Testing
     }
 
     /// Version 18 is the newest that distributed databases do not migrate through.
-    @Test(.enabled("needs Citus") { try await TemporaryPostgres.isDistributed })
-    func `a distributed database is migrated`() async throws {
+    @Test(.needsCitus) func `a distributed database is migrated`() async throws {
         try await withDatabase(migrations: Migrations.all.filter { $0.version <= 18 }) { database, run in
             try await Distribution(database: database).run()
             _ = try await Migrator(database: database, migrations: Migrations.all).migrate()
@@ -129,8 +124,7 @@ import Testing
         }
     }
 
-    @Test(.enabled("needs Citus") { try await TemporaryPostgres.isDistributed })
-    func `settings with which the server fails are named`() async throws {
+    @Test(.needsCitus) func `settings with which the server fails are named`() async throws {
         try await withDatabase { database, run in
             try await database.transaction { try await $0.script(Self.badSettings) }
             let outcome = try await run(["--dry-run"])
