@@ -73,6 +73,17 @@ import Testing
         #expect(error?.description.contains(message) == true)
     }
 
+    @Test(
+        arguments: [
+            ("SELECT 1; SELECT 2;", ["SELECT 1", " SELECT 2"]), ("SELECT 1", ["SELECT 1"]), (" ; ;\n-- a; b\n", []),
+            ("SELECT 'it''s; '; SELECT 2", ["SELECT 'it''s; '", " SELECT 2"]),
+            ("SELECT \"a;b\" /* ; */; DO $x$ ; $$ ; $x$;", ["SELECT \"a;b\" /* ; */", " DO $x$ ; $$ ; $x$"]),
+            ("SELECT $1;SELECT $$;", ["SELECT $1", "SELECT $$;"]),
+        ] as [(String, [String])])
+    func `the statements of a migration end at semicolons that are not quoted`(sql: String, statements: [String]) {
+        #expect(Migration(version: 1, name: "m", sql: sql).statements == statements)
+    }
+
     @Test func aChangedMigrationIsRefused() async throws {
         try await withDatabase { database in
             _ = try await Migrator(database: database, migrations: [first]).migrate()

@@ -65,7 +65,8 @@ package struct Migrator: Sendable {
         let applied = try await Applied.read(from: transaction)
         guard let migration = try Self.next(of: migrations, after: applied) else { return nil }
         do {
-            try await transaction.script(migration.sql)
+            // One by one, because Citus sends the whole text that contains an ALTER TABLE to the workers.
+            for statement in migration.statements { try await transaction.script(statement) }
         } catch {
             throw error.naming(migration)
         }
