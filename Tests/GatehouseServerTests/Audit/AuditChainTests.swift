@@ -47,8 +47,10 @@ struct AuditChainTests {
     @Test func `an edited event`() async throws {
         try await withSealedAudit { server, _ in
             try await server.execute(
-                "UPDATE audit_events SET details = '{\"provider\":\"email\"}' WHERE ctid = (SELECT min(ctid) FROM audit_events WHERE batch = 2) AND batch = 2"
-            )
+                """
+                UPDATE audit_events SET details = '{"provider":"email"}'
+                 WHERE id = (SELECT id FROM audit_events WHERE batch = 2 LIMIT 1)
+                """)
             try await expectFault(server, AuditFault(batch: 2, reason: "has an event that was changed"))
         }
     }
@@ -57,16 +59,22 @@ struct AuditChainTests {
         let edits: [StaticString] = [
             "UPDATE audit_events SET account = sha256('x') WHERE batch = 1",
             "UPDATE audit_events SET account = NULL WHERE batch = 1",
-            "UPDATE audit_events SET session_id = gen_random_uuid() WHERE batch = 1",
-            "UPDATE audit_events SET at = at + interval '1 microsecond' WHERE batch = 1",
+            "UPDATE audit_events SET session_id = md5('x')::uuid WHERE batch = 1",
+            "UPDATE audit_events SET at = (at AT TIME ZONE 'UTC' + interval '1 us') AT TIME ZONE 'UTC' WHERE batch = 1",
             "UPDATE audit_events SET event = 'session.opened' WHERE batch = 1",
-            "UPDATE audit_events SET application_id = 77 WHERE batch = 1",
         ]
         for edit in edits {
             try await withSealedAudit { server, _ in
                 try await server.execute(edit)
                 try await expectFault(server, AuditFault(batch: 1, reason: "has an event that was changed"))
             }
+        }
+    }
+
+    @Test(.needsOneNode) func `an event of another application`() async throws {
+        try await withSealedAudit { server, _ in
+            try await server.execute("UPDATE audit_events SET application_id = 77 WHERE batch = 1")
+            try await expectFault(server, AuditFault(batch: 1, reason: "has an event that was changed"))
         }
     }
 

@@ -71,9 +71,7 @@ struct AuditPartitionTests {
                 try await server.awaitSealed()
             }
             let old = try #require(try await server.verify().last)
-            try await server.execute(
-                "UPDATE audit_events SET at = at - interval '500 days', inserted_at = inserted_at - interval '500 days'"
-            )
+            try await server.age("audit_events", "at", "inserted_at", by: "500 days")
             _ = try await client.guest()
             try await server.awaitSealed()
             try await splitFirstPartition(server)

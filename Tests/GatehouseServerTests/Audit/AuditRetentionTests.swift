@@ -89,8 +89,7 @@ struct AuditRetentionTests {
                 let unsealed = try await server.verify(through: checkpoint).unsealed
                 #expect(unsealed > 0)
                 // The limit depends on when an event was inserted, not on its `at`.
-                try await server.execute(
-                    "UPDATE audit_events SET inserted_at = inserted_at - interval '61 seconds' WHERE batch IS NULL")
+                try await server.age("audit_events", "inserted_at", by: "61 seconds", where: "batch IS NULL")
                 await #expect(
                     throws: AuditFault(reason: "an event has been waiting for its seal for more than a minute")
                 ) {
@@ -133,7 +132,11 @@ struct AuditRetentionTests {
     @Test func `batches of the version before are as old as the next of this one`() async throws {
         try await withSealedAudit { server, checkpoint in
             try await server.execute(
-                "UPDATE audit_events SET at = at - interval '500 days', inserted_at = NULL WHERE batch = $1",
+                """
+                UPDATE audit_events SET at = (at AT TIME ZONE 'UTC' - interval '500 days') AT TIME ZONE 'UTC',
+                                        inserted_at = NULL
+                 WHERE batch = $1
+                """,
                 [.int(checkpoint.seq)])
             try await server.reseal { _ in nil }
             let events2 = try await server.verify().events

@@ -64,7 +64,7 @@ struct RefusalCountTests {
             async let others = atOnce(20) { try await second.refresh("nonsense").status }
             #expect(try await (some + others).allSatisfy { $0 == 401 })
             // Several concurrent calls move the refusals of the minute that is over.
-            try await replicas.first.execute("UPDATE refusals SET minute = minute - interval '1 minute'")
+            try await replicas.first.age("refusals", "minute", by: "1 minute")
             _ = try await atOnce(4) {
                 try await RefusalsTable(database: replicas.first.backend.database).moveToAudit()
             }

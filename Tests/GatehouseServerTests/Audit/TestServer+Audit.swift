@@ -73,7 +73,7 @@ extension TestServer {
     func endMinute() async throws {
         let table = RefusalsTable(database: backend.database)
         try await table.moveToAudit()
-        try await execute("UPDATE refusals SET minute = minute - interval '1 minute'")
+        try await age("refusals", "minute", by: "1 minute")
         try await table.moveToAudit()
     }
 

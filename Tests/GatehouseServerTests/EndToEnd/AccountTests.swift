@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
 import NIOHTTP1
 import Postgres
 import ProviderKit
@@ -218,7 +219,8 @@ struct AccountTests {
             let uid = try #require(UUID(uuidString: person.uid))
             let (deletion, signIn) = try await server.backend.database.transaction { transaction in
                 _ = try await transaction.execute(
-                    Statement(.write, "SELECT FROM accounts WHERE uid = $1 FOR UPDATE"), [.uuid(uid)])
+                    Statement(.write, "SELECT FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE"),
+                    [.uuid(uid)])
                 // PostgreSQL grants the row lock in the order in which the two calls wait for it.
                 let deletion = Task { try await client.deleteAccount(person) }
                 try await awaitBlocked(1, at: server)
@@ -238,7 +240,8 @@ struct AccountTests {
             let client = APIClient(server)
             let person = try await client.register(at: server)
             let deletion = try await server.backend.database.transaction { transaction in
-                _ = try await transaction.execute(Statement(.write, "SELECT FROM accounts FOR UPDATE"), [])
+                _ = try await transaction.execute(
+                    Statement(.write, "SELECT FROM accounts WHERE application_id = 1 FOR UPDATE"), [])
                 let deletion = Task { try await client.delete("/auth/account", bearer: person.accessToken) }
                 try await awaitBlocked(1, at: server)
                 let left = try await client.post("/auth/logout", bearer: person.accessToken)
@@ -250,13 +253,17 @@ struct AccountTests {
         }
     }
 
+    private static let blocked: StaticString =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    private static let blockedOnWorkers: StaticString = """
+        SELECT sum(result::bigint)::bigint FROM run_command_on_workers($$
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' $$)
+        """
+
     private func awaitBlocked(_ count: Int, at server: TestServer) async throws {
+        let isDistributed = try await TemporaryPostgres.isDistributed
         try await eventually("\(count) wait for a lock") {
-            try await server.count(
-                """
-                SELECT count(*) FROM pg_stat_activity
-                 WHERE datname = current_database() AND wait_event_type = 'Lock'
-                """) == count
+            try await server.count(isDistributed ? Self.blockedOnWorkers : Self.blocked) == count
         }
     }
 

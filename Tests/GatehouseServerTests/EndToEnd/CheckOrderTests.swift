@@ -102,7 +102,7 @@ struct CheckOrderTests {
                 #expect(try await client.post("/auth/email/otp", body).status == 202)
                 // An immediate repetition sends nothing, so it does not count.
                 #expect(try await client.post("/auth/email/otp", body).status == 202)
-                try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
+                try await server.age("proofs", "created_at", by: "61 seconds")
                 expectError(try await client.post("/auth/email/otp", body), 429, "RATE_LIMITED")
                 expectError(try await client.post("/auth/email/otp", body, bearer: "nonsense"), 401, "INVALID_TOKEN")
                 expectError(

@@ -131,7 +131,7 @@ struct CodeResendTests {
             let first = try await owner.ask(email)["challengeId"]
             let code = try await owner.client.sentCode(to: email, at: server)
             let theirs = try await stranger.ask(email)["challengeId"]
-            try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
+            try await server.age("proofs", "created_at", by: "61 seconds")
             // The stranger requests again after a minute, so a new code is sent; the owner requests nothing.
             let answers = try await atOnce(6) { try await stranger.ask(email)["challengeId"] }
             #expect(Set(answers).count == 1 && !Set(answers).contains(theirs))
@@ -186,12 +186,12 @@ struct CodeResendTests {
             let answers = try await atOnce(8) { try await owner.ask(email).status }
             #expect(answers == Array(repeating: 202, count: 8))
             for _ in 0..<4 { #expect(try await stranger.ask(email).status == 202) }
-            try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
+            try await server.age("proofs", "created_at", by: "61 seconds")
             let second = try await owner.ask(email)
             #expect(second.status == 202)
             let code = try await owner.client.mails(to: email, at: server, count: 2)
                 .first?.text.firstMatch(of: /(?:^|[^0-9])([0-9]{6})(?:[^0-9]|$)/)?.output.1
-            try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
+            try await server.age("proofs", "created_at", by: "61 seconds")
             for place in [owner, stranger] { expectError(try await place.ask(email), 429, "RATE_LIMITED") }
             // The refused request leaves the code valid.
             #expect(try await owner.answer(second["challengeId"], String(try #require(code))).status == 200)

@@ -64,7 +64,7 @@ struct OneTimeCodeTests {
             #expect(Set(answers.map { $0["challengeId"] }).count == 1)
             let code = try await mailedCode(client, to: email, at: server)
             #expect(server.inbox.messages().filter { $0.to == email }.count == 1)
-            try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
+            try await server.age("proofs", "created_at", by: "61 seconds")
             let later = try await ask(client, email)
             #expect(later["challengeId"] != answers.first?["challengeId"])
             _ = try await client.mails(to: email, at: server, count: 2)
@@ -109,7 +109,7 @@ struct OneTimeCodeTests {
             _ = try await answer(client, challenge, another(than: code))
             try await server.execute("UPDATE code_guesses SET wrong = 500")
             expectError(try await answer(client, challenge, code), 401, "INVALID_CREDENTIALS")
-            try await server.execute("UPDATE code_guesses SET since = since - interval '25 hours'")
+            try await server.age("code_guesses", "since", by: "25 hours")
             #expect(try await answer(client, challenge, code).status == 200)
         }
     }

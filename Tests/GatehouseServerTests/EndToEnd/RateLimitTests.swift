@@ -107,16 +107,16 @@ struct RateLimitTests {
             #expect((890...900).contains(wait))
 
             // 885 of about 900 seconds have passed, which is too early for the next call.
-            try await replicas.first.execute("UPDATE rate_limits SET full_at = full_at - interval '885 seconds'")
+            try await replicas.first.age("rate_limits", "full_at", by: "885 seconds")
             let early = try await login(second)
             #expect(early.status == 429)
             #expect(try (5...15).contains(#require(early.retryAfter)))
 
             // Both replicas cache their refusal, so the test asks a third one.
             try await TestServer.with(database: replicas.first.databaseURL, rateLimits: "{ login: 4/h }") { third in
-                try await third.execute("UPDATE rate_limits SET full_at = full_at - interval '15 seconds'")
+                try await third.age("rate_limits", "full_at", by: "15 seconds")
                 #expect(try await served(of: 3) { try await login(APIClient(third)) } == 1)
-                try await third.execute("UPDATE rate_limits SET full_at = full_at - interval '10 hours'")
+                try await third.age("rate_limits", "full_at", by: "10 hours")
             }
             try await TestServer.with(database: replicas.first.databaseURL, rateLimits: "{ login: 4/h }") { fourth in
                 let full = try await served(of: 6) { try await login(APIClient(fourth)) }
@@ -191,7 +191,7 @@ struct RateLimitTests {
                         "/auth/email/otp", ["email": .string(number == 3 ? email.uppercased() : email)],
                         headers: ["x-forwarded-for": "203.0.113.\(number)"]
                     ).status)
-                try await server.execute("UPDATE proofs SET created_at = created_at - interval '61 seconds'")
+                try await server.age("proofs", "created_at", by: "61 seconds")
             }
             #expect(statuses == [202, 202, 202, 202, 202, 429])
             #expect(try await client.post("/auth/email/otp", ["email": .string(APIClient.newAddress())]).status == 202)

@@ -139,7 +139,7 @@ struct RedirectFlowTests {
             #expect(answers.allSatisfy { $0.status == 200 || $0.code == "INVALID_TOKEN" })
             let bearer = try #require(succeeded.first?["accessToken"].string)
             #expect(try await client.api.get("/auth/me", bearer: bearer).status == 200, "a double click ends nothing")
-            try await server.execute("UPDATE redirect_flows SET redeemed_at = redeemed_at - interval '3 seconds'")
+            try await server.age("redirect_flows", "redeemed_at", by: "3 seconds")
             expectError(try await client.redeem(code), 401, "INVALID_TOKEN")
             expectError(try await client.api.get("/auth/me", bearer: bearer), 401, "INVALID_TOKEN")
             let reason = try await server.text("SELECT end_reason FROM sessions")

@@ -94,7 +94,7 @@ struct RefreshTests {
                 let life = (claims["exp"].integer ?? 0) - (claims["iat"].integer ?? 0)
                 #expect(answer["expiresIn"].integer == life && answer["auth"]["expires"] == claims["exp"])
             }
-            try await server.execute("UPDATE sessions SET expires_at = expires_at - interval '900 seconds'")
+            try await server.age("sessions", "expires_at", by: "900 seconds")
             let refreshed = try await client.refresh(guest["refreshToken"].string ?? "")
             #expect((590...600).contains(refreshed["expiresIn"].integer ?? 0), "\(refreshed.text)")
             let upgraded = try await client.link(.somebody("eve"), bearer: guest["accessToken"].string ?? "")
@@ -175,12 +175,8 @@ struct RefreshTests {
         try await TestServer.with(tokens: "algorithm: ES256, refreshLifetime: 1000, sessionLifetime: 1500") { server in
             let client = APIClient(server)
             let guest = try await client.guest()
-            try await server.execute(
-                """
-                UPDATE refresh_tokens SET expires_at = expires_at - interval '900 seconds'
-                """)
-            try await server.execute(
-                "UPDATE sessions SET expires_at = expires_at - interval '900 seconds'")
+            try await server.age("refresh_tokens", "expires_at", by: "900 seconds")
+            try await server.age("sessions", "expires_at", by: "900 seconds")
             let successor = try #require(try await client.refresh(guest.refreshToken)["refreshToken"].string)
             let left = try await server.count(
                 "SELECT round(extract(epoch FROM max(expires_at) - now()))::int8 FROM refresh_tokens")

@@ -106,8 +106,8 @@ struct NoEnumerationTests {
             #expect(try await server.count("SELECT count(*) FROM outbox WHERE failure IS NOT NULL") == 0)
 
             // Afterwards all of these rows expire.
-            try await server.execute("UPDATE outbox SET sent_at = sent_at - interval '8 days'")
-            try await server.execute("UPDATE proofs SET expires_at = expires_at - interval '2 days'")
+            try await server.age("outbox", "sent_at", by: "8 days")
+            try await server.age("proofs", "expires_at", by: "2 days")
             _ = try await ExpiredRows(database: server.backend.database).remove()
             #expect(try await server.count("SELECT count(*) FROM outbox") == 0)
             #expect(try await server.count("SELECT count(*) FROM proofs") == 0)

@@ -101,7 +101,7 @@ import Tokens
                 try await first.token(of: ended, issuedAgo: 7200), try await first.token(of: live, issuedAgo: 7200),
             ]
             try #require(await client.post("/auth/logout", bearer: tokens[0]).status == 204)
-            try await first.execute("UPDATE sessions SET ended_at = ended_at - interval '1 hour'")
+            try await first.age("sessions", "ended_at", by: "1 hour")
             try await TestServer.with(
                 database: first.databaseURL, tokens: "algorithm: ES256, accessLifetime: 60"
             ) { second in

@@ -12,13 +12,6 @@ import Testing
 enum SessionEnding: CaseIterable, Sendable {
     case logout, passwordReset, accountDeletion, refreshReuse
 
-    private static let ageRefreshTokens = Statement(
-        .write,
-        """
-        UPDATE refresh_tokens SET created_at = created_at - interval '1 hour'
-         WHERE session_id = (SELECT id FROM sessions WHERE uid = $1 ORDER BY created_at DESC LIMIT 1)
-        """)
-
     /// Ends the person's session on the first server.
     func end(_ person: Person, on replicas: Replicas) async throws {
         let client = replicas.clients.first
@@ -36,8 +29,9 @@ enum SessionEnding: CaseIterable, Sendable {
         case .refreshReuse:
             let second = try #require(try await client.refresh(person.refreshToken)["refreshToken"].string)
             try #require(try await client.refresh(second).status == 200)
-            let uid = try #require(UUID(uuidString: person.uid))
-            _ = try await replicas.first.backend.database.execute(Self.ageRefreshTokens, [.uuid(uid)])
+            try await replicas.first.age(
+                "refresh_tokens", "created_at", by: "1 hour",
+                where: "session_id IN (SELECT id FROM sessions WHERE uid = '\(person.uid)')")
             try #require(try await client.refresh(person.refreshToken).code == "INVALID_REFRESH_TOKEN")
         }
     }

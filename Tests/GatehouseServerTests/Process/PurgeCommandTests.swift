@@ -190,7 +190,7 @@ struct PurgeCommandTests {
                     return
                 }
                 let purged = try await bench.server.withoutScheduler {
-                    try await bench.server.execute("UPDATE erasures SET began_at = began_at - interval '73 hours'")
+                    try await bench.server.age("erasures", "began_at", by: "73 hours")
                     return try await bench.purge("--now", person.uid)
                 }
                 #expect((purged.status, purged.output) == (1, "erased \(person.uid)\n"))

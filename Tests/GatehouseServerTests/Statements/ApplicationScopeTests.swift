@@ -40,7 +40,7 @@ struct ApplicationScopeTests {
             reason: "a replica that begins to listen learns of all"),
     ]
 
-    @Test func `every statement keeps to its application`() async throws {
+    @Test(.needsOneNode) func `every statement keeps to its application`() async throws {
         try await TestServer.with { server in
             try await server.installPlanner()
             let scoped = try await server.tablesOfApplications()
@@ -68,7 +68,7 @@ struct ApplicationScopeTests {
     }
 
     /// Checks the bodies of SQL functions, which a plan does not show.
-    @Test func `functions keep to the application that they are given`() async throws {
+    @Test(.needsOneNode) func `functions keep to the application that they are given`() async throws {
         try await TestServer.with { server in
             let rows = try await server.backend.database.execute(
                 Statement(

@@ -6,7 +6,7 @@ import Testing
 @testable import GatehouseServer
 
 /// Frequent statements find their rows by an index, so their cost does not grow with the number of accounts.
-struct IndexAccessTests {
+@Suite(.needsOneNode) struct IndexAccessTests {
     private static let people = 5000
     /// The tables that `seed` fills, and so the only ones for which the planner has statistics.
     private static let filled: Set<String> = [

@@ -5,7 +5,7 @@ import Testing
 @testable import GatehouseServer
 
 /// The planner's statistics follow tables that grow before autovacuum runs.
-struct PlannerStatisticsTests {
+@Suite(.needsOneNode) struct PlannerStatisticsTests {
     private func known(_ server: TestServer) async throws -> Int {
         try await server.count("SELECT greatest(reltuples, 0)::int8 FROM pg_class WHERE oid = 'accounts'::regclass")
     }

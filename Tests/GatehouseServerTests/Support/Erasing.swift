@@ -48,12 +48,8 @@ extension TestServer {
 
     /// Moves the creation and last use of all identities and refresh tokens a month into the past.
     func letAMonthPass() async throws {
-        try await execute(
-            """
-            UPDATE identities SET created_at = created_at - interval '31 days',
-                                  last_used_at = last_used_at - interval '31 days'
-            """)
-        try await execute("UPDATE refresh_tokens SET created_at = created_at - interval '31 days'")
+        try await age("identities", "created_at", "last_used_at", by: "31 days")
+        try await age("refresh_tokens", "created_at", by: "31 days")
     }
 
     /// Ends the grace period of all deleted accounts.

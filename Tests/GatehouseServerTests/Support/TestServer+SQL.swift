@@ -29,8 +29,20 @@ extension TestServer {
 
     /// Moves the creation of every refresh token and the authentication of every session into the past by `time`.
     func letPass(_ time: Duration) async throws {
-        try await execute("UPDATE refresh_tokens SET created_at = created_at - $1::interval", [.interval(time)])
-        try await execute("UPDATE sessions SET authenticated_at = authenticated_at - $1::interval", [.interval(time)])
+        let interval = "\(time / .milliseconds(1)) milliseconds"
+        try await age("refresh_tokens", "created_at", by: interval)
+        try await age("sessions", "authenticated_at", by: interval)
+    }
+
+    /// Moves times of a table into the past.
+    ///
+    /// The subtraction is without a time zone, because Citus evaluates only IMMUTABLE expressions of columns in UPDATE.
+    func age(
+        _ table: String, _ columns: String..., by interval: String, where condition: String = "true"
+    ) async throws {
+        let changes = columns.map { "\($0) = (\($0) AT TIME ZONE 'UTC' - interval '\(interval)') AT TIME ZONE 'UTC'" }
+        let sql = "UPDATE \(table) SET \(changes.joined(separator: ", ")) WHERE \(condition)"
+        try await backend.database.transaction { try await $0.script(sql) }
     }
 
     /// Returns whether the server answers from its loaded list of ended sessions: without that list it would look up

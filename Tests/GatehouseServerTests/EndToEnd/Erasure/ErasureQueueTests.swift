@@ -36,9 +36,8 @@ struct ErasureQueueTests {
                     try await client.erasure(location)["status"] == "erased"
                 }
                 // After an hour of waiting they are checked only every few minutes.
-                try await server.execute(
-                    "UPDATE erasures SET began_at = began_at - interval '1 hour', look_again_at = now() WHERE erased_at IS NULL"
-                )
+                try await server.age("erasures", "began_at", by: "1 hour", where: "erased_at IS NULL")
+                try await server.execute("UPDATE erasures SET look_again_at = now() WHERE erased_at IS NULL")
                 try await eventually("each is looked at once more") {
                     try await server.count(
                         "SELECT count(*) FROM erasures WHERE look_again_at > now() + interval '10 minutes'") == 120

@@ -96,7 +96,7 @@ struct ErasureStepTests {
                     #expect(try await client.erasure(location)["status"] == "scheduled")
                     #expect(try await client.erasure(location)["erasedAt"] == .null)
 
-                    try await server.execute("UPDATE erasures SET began_at = began_at - interval '1 hour'")
+                    try await server.age("erasures", "began_at", by: "1 hour")
                     try await eventually("the scheduler goes on without it") {
                         try await client.erasure(location)["status"] == "erased"
                     }
@@ -171,14 +171,9 @@ struct ErasureStepTests {
             for table in ["identities", "refresh_tokens"] {
                 switch table {
                 case "identities":
-                    try await server.execute(
-                        """
-                        UPDATE identities SET created_at = created_at - interval '2 hours',
-                                              last_used_at = last_used_at - interval '2 hours'
-                        """)
+                    try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
                 default:
-                    try await server.execute(
-                        "UPDATE refresh_tokens SET created_at = created_at - interval '2 hours'")
+                    try await server.age("refresh_tokens", "created_at", by: "2 hours")
                 }
             }
             #expect(try await client.refresh(active.refreshToken).status == 200)

@@ -148,7 +148,7 @@ struct ExpiredRowsTests {
             expectError(try await client.login(person.email, "wrong"), 401, "INVALID_CREDENTIALS")
             _ = try await server.sweep()
             #expect(try await server.count("SELECT count(*) FROM password_failures") == 1)
-            try await server.execute("UPDATE password_failures SET failed_at = failed_at - interval '25 hours'")
+            try await server.age("password_failures", "failed_at", by: "25 hours")
             _ = try await server.sweep()
             #expect(try await server.count("SELECT count(*) FROM password_failures") == 0)
         }

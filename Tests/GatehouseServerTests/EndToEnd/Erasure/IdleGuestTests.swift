@@ -17,20 +17,16 @@ struct IdleGuestTests {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (idle, alive) = (try await client.guest(), try await client.guest())
-            try await server.execute(
-                "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
-            )
-            try await server.execute(
-                "UPDATE refresh_tokens SET created_at = created_at - interval '2 hours' WHERE session_id IN (SELECT id FROM sessions WHERE uid = $1)",
-                [.uuid(UUID(uuidString: idle.uid))])
+            try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
+            try await server.age(
+                "refresh_tokens", "created_at", by: "2 hours",
+                where: "session_id IN (SELECT id FROM sessions WHERE uid = '\(idle.uid)')")
             let first = try await chosen(server)
             #expect(first.count == 2)
             #expect(first.filter(\.isIdle).map(\.uid.uuidString) == [idle.uid.uppercased()])
             #expect(try await chosen(server).map(\.uid.uuidString) == [idle.uid.uppercased()])
             // The next check is due by the time when the guest was last seen, not by the time of the last check.
-            try await server.execute(
-                "UPDATE identities SET seen_at = seen_at - interval '2 hours' WHERE uid = $1",
-                [.uuid(UUID(uuidString: alive.uid))])
+            try await server.age("identities", "seen_at", by: "2 hours", where: "uid = '\(alive.uid)'")
             #expect(try await chosen(server).count == 2)
         }
     }
@@ -39,9 +35,7 @@ struct IdleGuestTests {
         try await TestServer.with { server in
             let client = APIClient(server)
             let (gone, alive) = (try await client.guest(), try await client.guest())
-            try await server.execute(
-                "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
-            )
+            try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
             let fresh = try await client.guest()
             // A guest without an open session is idle regardless of its refresh tokens, but a new guest that logs out
             // is not erased early.
@@ -67,10 +61,8 @@ struct IdleGuestTests {
             _ = try await client.guest()
             let uid = try #require(UUID(uuidString: person.uid))
             try await server.execute("UPDATE identities SET uid = $1 WHERE is_guest", [.uuid(uid)])
-            try await server.execute(
-                "UPDATE identities SET created_at = created_at - interval '2 hours', last_used_at = last_used_at - interval '2 hours'"
-            )
-            try await server.execute("UPDATE refresh_tokens SET created_at = created_at - interval '2 hours'")
+            try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
+            try await server.age("refresh_tokens", "created_at", by: "2 hours")
             let found = try await chosen(server)
             #expect(found.map(\.uid) == [uid] && found.map(\.isIdle) == [false])
             let isIdle = try await server.backend.store.isIdleGuest(
@@ -84,7 +76,7 @@ struct IdleGuestTests {
     @Test func `one replica at a time looks for idle guests`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()
-            try await server.execute("UPDATE identities SET created_at = created_at - interval '2 hours'")
+            try await server.age("identities", "created_at", by: "2 hours")
             let meanwhile = try await server.backend.database.transaction { transaction in
                 _ = try await transaction.execute(
                     Statement(.write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse guests', 0))"))

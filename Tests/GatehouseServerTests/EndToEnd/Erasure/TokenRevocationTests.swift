@@ -67,11 +67,9 @@ struct TokenRevocationTests {
             let person = try Person(try await client.present(.somebody("ada").holding(token)), email: "", password: "")
             let location = try await client.deleteAccount(person)
             _ = try await server.erase(person.uid)
-            try await server.execute(
-                """
-                UPDATE token_revocations SET created_at = created_at - interval '97 hours', due_at = now()
-                """)
-            try await server.execute("UPDATE erasures SET requested_at = requested_at - interval '98 hours'")
+            try await server.age("token_revocations", "created_at", by: "97 hours")
+            try await server.execute("UPDATE token_revocations SET due_at = now()")
+            try await server.age("erasures", "requested_at", by: "98 hours")
             try await eventually("it is erased without the service") {
                 try await client.erasure(location)["status"] == "erased"
             }
@@ -96,10 +94,8 @@ struct TokenRevocationTests {
                 try await server.text("SELECT failure FROM token_revocations WHERE failed_at IS NULL")
                     == "not-configured"
             }
-            try await server.execute(
-                """
-                UPDATE token_revocations SET created_at = created_at - interval '6 minutes', due_at = now()
-                """)
+            try await server.age("token_revocations", "created_at", by: "6 minutes")
+            try await server.execute("UPDATE token_revocations SET due_at = now()")
             try await eventually("it is given up") {
                 try await server.count("SELECT count(*) FROM token_revocations WHERE failed_at IS NOT NULL") == 1
             }

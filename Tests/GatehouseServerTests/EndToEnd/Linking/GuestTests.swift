@@ -43,7 +43,7 @@ struct GuestTests {
             #expect(again.status == 200 && again["user"]["id"].string == guest.uid, "\(again.text)")
             #expect(try await client.get("/auth/me", bearer: again["accessToken"].string ?? "").status == 200)
             #expect(try await client.refresh(again["refreshToken"].string ?? "").status == 200)
-            try await server.execute("UPDATE sessions SET renewed_at = renewed_at - interval '61 seconds'")
+            try await server.age("sessions", "renewed_at", by: "61 seconds")
             expectError(
                 try await client.link(.somebody("ada"), bearer: guest.accessToken), 401, "INVALID_TOKEN",
                 "after a minute")
@@ -143,7 +143,7 @@ struct GuestTests {
             let alias = try await server.text(
                 "SELECT absorbed_by::text FROM accounts WHERE uid = $1", [.uuid(UUID(uuidString: guest.uid))])
             #expect(alias == (choice == "merge" ? ada.uid : nil))
-            try await server.execute("UPDATE sessions SET ended_at = ended_at - interval '61 seconds'")
+            try await server.age("sessions", "ended_at", by: "61 seconds")
             expectError(
                 try await client.link(.somebody("ada"), bearer: guest.accessToken, onConflict: choice), 401,
                 "INVALID_TOKEN", "after a minute")

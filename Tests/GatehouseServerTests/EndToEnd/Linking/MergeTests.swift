@@ -235,8 +235,7 @@ struct MergeAftermathTests {
             let again = try Person(
                 try await client.login(victim.email, APIClient.otherPassword), email: "", password: "")
             _ = try await client.link(.somebody("ada"), bearer: again.accessToken)
-            try await server.execute(
-                "UPDATE proofs SET created_at = created_at - interval '2 minutes' WHERE kind = 'code'")
+            try await server.age("proofs", "created_at", by: "2 minutes", where: "kind = 'code'")
             let second = try await ticket()
             let id = try await client.identityID(of: "email", bearer: again.accessToken)
             let ada = try Person(try await client.present(.somebody("ada")), email: "", password: "")

@@ -168,7 +168,7 @@ struct QuarantineTests {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
             _ = try await client.newcomer("eve")
-            try await server.execute("UPDATE identities SET created_at = created_at - interval '30 days'")
+            try await server.age("identities", "created_at", by: "30 days")
             let merged = try await client.merge(
                 client.ticket(.somebody("eve"), bearer: person.accessToken), bearer: person.accessToken,
                 survivor: "current")

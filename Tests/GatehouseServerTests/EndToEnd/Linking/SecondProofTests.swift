@@ -17,15 +17,8 @@ struct SecondProofTests {
     }
 
     private func age(_ server: TestServer) async throws {
-        try await server.execute(
-            """
-            WITH aged AS (
-                UPDATE addresses SET verified_at = verified_at - interval '366 days' WHERE kind = 'phone'
-            )
-            UPDATE identities SET last_used_at = last_used_at - interval '366 days',
-                                  created_at = created_at - interval '366 days'
-             WHERE phone IS NOT NULL
-            """)
+        try await server.age("addresses", "verified_at", by: "366 days", where: "kind = 'phone'")
+        try await server.age("identities", "last_used_at", "created_at", by: "366 days", where: "phone IS NOT NULL")
     }
 
     @Test func `an idle number requires a second proof, and its ticket makes it usable again`() async throws {

@@ -92,7 +92,7 @@ struct StepUpTests {
             let redirect = RedirectClient(api: client)
             let person = try await client.newcomer("ada")
             let flow = try await redirect.begin(bearer: person.accessToken)
-            try await server.execute("UPDATE redirect_flows SET created_at = created_at - interval '500 seconds'")
+            try await server.age("redirect_flows", "created_at", by: "500 seconds")
             let arrival = try await redirect.arrive(flow, with: .somebody("ada"), ["time": "begin"])
             let answer = try await reauthenticate(redirect, arrival, bearer: person.accessToken)
             #expect(answer.status == 200, "\(answer.text)")
