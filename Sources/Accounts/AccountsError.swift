@@ -36,8 +36,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     case rateLimited(retryAfter: Duration)
     /// The queue for password hashing or for database connections is full.
     case overloaded(retryAfter: Duration)
-    /// The database is not reachable, or did not confirm a write.
-    case unavailable
+    /// The database is not reachable, did not confirm a write, or lacks something that it needs, such as disk space.
+    case unavailable(reason: String)
     /// A sealed value cannot be opened: the key is wrong, or the value was sealed for another place.
     case unreadableSecret
 

@@ -79,7 +79,7 @@ package func retryingUnderContention<Result>(_ call: () async throws -> Result) 
         do {
             return try await call()
         } catch let conflict as StoreConflict where conflict.isTransient {
-            guard ContinuousClock.now < deadline else { throw AccountsError.unavailable }
+            guard ContinuousClock.now < deadline else { throw AccountsError.unavailable(reason: "rows stayed locked") }
             try await Task.sleep(for: .milliseconds(Double.random(in: 0...longestPause)))
             longestPause = min(longestPause * 2, 64)
         }
@@ -92,5 +92,5 @@ package func retryingOnConflict<Result>(_ decision: () async throws -> Result) a
     for _ in 0..<8 {
         do { return try await decision() } catch is StoreConflict { continue }
     }
-    throw AccountsError.unavailable
+    throw AccountsError.unavailable(reason: "rows changed repeatedly")
 }

@@ -132,9 +132,10 @@ func translatingErrors<Result>(_ body: () async throws -> Result) async throws -
 private func translated(_ error: PostgresError) -> any Error {
     switch error {
     case .overloaded: AccountsError.overloaded(retryAfter: .seconds(1))
-    case .unavailable, .connectionLost, .deadlineExceeded: AccountsError.unavailable
+    case .unavailable, .connectionLost, .deadlineExceeded,
+        .server where error.isOutage:
+        AccountsError.unavailable(reason: "\(error)")
     case .cancelled: CancellationError()
-    case .server where error.isLossOfNode: AccountsError.unavailable
     case .server where error.isRetryable: StoreConflict(isTransient: true)
     case .server where error.isUniqueViolation() || error.isForeignKeyViolation: StoreConflict()
     default: error

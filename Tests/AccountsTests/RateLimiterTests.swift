@@ -22,7 +22,7 @@ struct RateLimiterTests {
     private let b = RateSubject(target: "b")
 
     @Test func `calls without a rate limit are not counted`() async throws {
-        counter.answer(.failure(.unavailable))
+        counter.answer(.failure(.unavailable(reason: "lost")))
         try await limiter([.refresh: rate]).spend(.login, of: a, in: application(1))
         #expect(counter.asked.isEmpty)
     }
@@ -61,7 +61,7 @@ struct RateLimiterTests {
 
     @Test func `calls that cannot be counted are refused`() async throws {
         let limiter = limiter([.login: rate])
-        for error in [AccountsError.unavailable, .overloaded(retryAfter: .seconds(1))] {
+        for error in [AccountsError.unavailable(reason: "lost"), .overloaded(retryAfter: .seconds(1))] {
             counter.answer(.failure(error))
             await #expect(throws: error) { try await limiter.spend(.login, of: a, in: application(1)) }
         }
@@ -107,7 +107,7 @@ struct RateLimiterTests {
     }
 
     @Test func `local counting needs no database and has the same rates`() async throws {
-        counter.answer(.failure(.unavailable))
+        counter.answer(.failure(.unavailable(reason: "lost")))
         let limiter = limiter([.general: rate])
         func spend(_ address: String) -> Duration? {
             do {

@@ -18,7 +18,7 @@ struct OverloadLogTests {
     @Test func `an outage is no overload`() {
         #expect(AccountsError.overloaded(retryAfter: .seconds(1)).isOverload)
         #expect(CancellationError().isOverload)
-        #expect(!AccountsError.unavailable.isOverload)
+        #expect(!AccountsError.unavailable(reason: "lost").isOverload)
         #expect(!AccountsError.invalidCredentials.isOverload)
     }
 }
