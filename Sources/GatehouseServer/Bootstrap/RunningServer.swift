@@ -83,7 +83,11 @@ struct RunningServer {
         let application = Hummingbird.Application(
             responder: api.responder(),
             server: try server.httpServer(bodyDeadline: bodyDeadline),
-            configuration: .init(address: .hostname(server.host, port: server.port), serverName: "Gatehouse"),
+            configuration: .init(
+                address: .hostname(server.host, port: server.port), serverName: "Gatehouse",
+                availableConnectionsDelegate: .maximum(
+                    FileDescriptors.clients(besides: backend.configuration.database.connections),
+                    logger: backend.quietLogger)),
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)
                 backend.noteMissingLedgers(of: scopes.value)

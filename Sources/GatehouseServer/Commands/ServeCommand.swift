@@ -11,6 +11,7 @@ struct ServeCommand: ServerCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run(installed: InstalledProviders) async throws {
+        FileDescriptors.raiseLimit()
         try await SessionPriority.lowered { try await serve(with: installed) }
     }
 
