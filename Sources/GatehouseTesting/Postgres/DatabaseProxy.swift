@@ -9,6 +9,10 @@ package final class DatabaseProxy: Sendable {
         case droppingNotifications
         /// Accepts connections and data but sends nothing, like a host that hangs; open transactions are rolled back.
         case hanging
+        /// Holds all data back until the behaviour changes, like a network that loses packets for a while.
+        case stalling
+        /// Delivers data 30 ms late, like a distant host.
+        case delaying
         /// Closes all connections at once, like a standby that is not promoted.
         case refusing
     }
@@ -65,7 +69,7 @@ package final class DatabaseProxy: Sendable {
             return (Array(state.clients.values), Array(state.servers.values))
         }
         switch behaviour {
-        case .forwarding, .droppingNotifications: break
+        case .forwarding, .droppingNotifications, .stalling, .delaying: break
         case .hanging: servers.forEach(Self.end)
         case .refusing: (clients + servers).forEach(Self.end)
         }
@@ -107,19 +111,29 @@ package final class DatabaseProxy: Sendable {
         }
         if isLate { Self.end(server) }
         Thread.detachNewThread { [self] in
-            pump(from: client, to: server) { Array($0) }
+            pump(from: client, to: server) { bytes in
+                hold()
+                return Array(bytes)
+            }
             Self.end(server)
         }
         Thread.detachNewThread { [self] in
             var messages = Messages()
             pump(from: server, to: client) { bytes in
-                messages.take(bytes, droppingNotifications: behaviourNow == .droppingNotifications)
+                hold()
+                return messages.take(bytes, droppingNotifications: behaviourNow == .droppingNotifications)
             }
             // A host that hangs does not close its clients' connections either.
             if behaviourNow != .hanging { close(id, client) }
             state.withLock { $0.servers[id] = nil }
             Glibc.close(server)
         }
+    }
+
+    /// Blocks as long as the behaviour delays data.
+    private func hold() {
+        if behaviourNow == .delaying { usleep(30_000) }
+        while behaviourNow == .stalling, !state.withLock(\.isStopped) { usleep(5_000) }
     }
 
     private var behaviourNow: Behaviour { state.withLock(\.behaviour) }

@@ -108,7 +108,7 @@ extension PrivateCluster {
 
         /// The processes whose working directory is the data directory, which includes every process of a PostgreSQL
         /// server.
-        private var users: [pid_t] {
+        var users: [pid_t] {
             let files = FileManager.default
             let processes = (try? files.contentsOfDirectory(atPath: "/proc")) ?? []
             let data = URL(filePath: data).resolvingSymlinksInPath().path
