@@ -7,7 +7,7 @@ import Testing
 
 /// Random concurrent changes to the same accounts cause no deadlock and no server error.
 struct ContentionTests {
-    private static let calls = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1" ? 100_000 : 10_000
+    private static let calls = isLongMode ? 100_000 : 10_000
     private static let clients = 12
 
     @Test func `thousands of random calls on few accounts cause no deadlock and no server error`() async throws {

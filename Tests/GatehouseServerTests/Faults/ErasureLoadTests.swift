@@ -10,10 +10,9 @@ import Testing
 ///
 /// `gatehouse-bench erasure` measures how much this slows down sign-ins, with a release build and separate clients.
 struct ErasureLoadTests {
-    private static let isLongMode = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
     private static let accounts = 10_000
 
-    @Test(.enabled(if: isLongMode))
+    @Test(.longMode)
     func `people sign in while ten thousand accounts are erased`() async throws {
         try await ProcessDirectory.with { directory in
             let ledger = directory.url.appending(path: "ledger").path

@@ -6,9 +6,8 @@ import Testing
 /// Runs sign-ins, links, merges, deletions and their reversals in random order by several clients at once.
 struct HistoryTests {
     /// The long mode runs longer histories.
-    private static let isLong = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
     private static let clients = 8
-    private static let (rounds, steps) = isLong ? (40, 64) : (5, 26)
+    private static let (rounds, steps) = isLongMode ? (40, 64) : (5, 26)
 
     @Test func `after any history, each person has one account and a way to sign in`() async throws {
         let environment = ProcessInfo.processInfo.environment["GATEHOUSE_HISTORY_SEED"]
