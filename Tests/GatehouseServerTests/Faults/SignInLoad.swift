@@ -108,9 +108,3 @@ extension SignInLoad.Session {
         refreshToken = try #require(answer["refreshToken"].string)
     }
 }
-
-extension APIClient.Answer {
-    fileprivate var isWellFormedRefusal: Bool {
-        status == 503 && code == "OVERLOADED" && (headers.first(name: "retry-after").flatMap(Int.init) ?? 0) >= 1
-    }
-}

@@ -5,7 +5,7 @@ import Testing
 
 /// A separate process, mostly of the built `gatehouse`, whose output is kept in files.
 final class GatehouseProcess: Sendable {
-    private let id: pid_t
+    let id: pid_t
     private let status = Mutex<Int32?>(nil)
     private let outputFile: URL
     private let errorFile: URL

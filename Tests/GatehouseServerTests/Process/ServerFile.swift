@@ -16,6 +16,8 @@ struct ServerFile {
     var delivery = ""
     /// The mode of the provider `email`.
     var emailMode = "open"
+    /// Further entries of `providers`.
+    var providers = ""
 
     var text: String {
         """
@@ -35,6 +37,7 @@ struct ServerFile {
             providers:
               anonymous: { enabled: true }
               email: { mode: \(emailMode), verificationLink: "https://demo.example/verify" }
+              \(providers)
         """
     }
 
