@@ -7,7 +7,7 @@ SOURCES := Package.swift Sources Tests Plugins migrations
 PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libphonenumber-dev pkg-config \
 	postgresql
 
-.PHONY: run test lint format docs bench build release packages
+.PHONY: run test faults lint format docs bench build release packages
 
 run: release
 	.build/release/gatehouse dev
@@ -30,6 +30,14 @@ test: packages lint
 	deploy/check-docs
 	@GATEHOUSE_STRICT=1 swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \
 		{ echo 'What failed, again:'; grep -a 'recorded an issue' .build/test.log | cut -c 1-400; exit 1; }
+
+# Faults of machines, networks and PostgreSQL, as docs/operations.md lists them: about 40 minutes. The overload lasts
+# ten of them, or as long as GATEHOUSE_OVERLOAD_SECONDS says.
+faults: PACKAGES += faketime
+faults: packages
+	swift build --build-tests
+	GATEHOUSE_LONG_TESTS=1 swift test --skip-build --no-parallel \
+		--filter '(ClockJump|Descriptor|Failover|FullDisk|KilledServer|NetworkFault|Overload|RestoredBackup|Upgrade)Tests'
 
 # Imports and Package.swift must agree in both directions.
 lint:
