@@ -68,8 +68,10 @@ extension Configuration {
 
         static let settings = [
             Setting(
-                "url", .secret("a postgresql:// URL") { $0.hasPrefix("postgresql://") || $0.hasPrefix("postgres://") },
-                required: true, help: "The database as a libpq URL: several hosts and TLS options are allowed."),
+                "url",
+                .secret("a postgresql:// URL, or file:PATH") {
+                    $0.hasPrefix("postgresql://") || $0.hasPrefix("postgres://")
+                }, required: true, help: "The database as a libpq URL: several hosts and TLS options are allowed."),
             Setting("connections", .integer(1...1000), default: "8", help: "How many connections to open."),
         ]
     }
