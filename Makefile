@@ -24,8 +24,9 @@ release: packages
 
 # The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some
 # stop a database or measure a deadline.
-test: PACKAGES += python3-venv
+test: PACKAGES += python3-venv prometheus systemd
 test: packages lint
+	deploy/check-services
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error
 	deploy/check-docs
 	@GATEHOUSE_STRICT=1 swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \

@@ -55,14 +55,36 @@ struct DocumentationTests {
         #expect(row?.contains(" \(code.status)") == true, "\(row ?? "missing")")
     }
 
+    @Test(arguments: ["deploy/grafana/gatehouse.json", "deploy/prometheus/alerts.yml"])
+    func `dashboard and alerts use only metrics of a server`(file: String) throws {
+        let series = try Self.listedMetrics().flatMap { name, type in
+            type == "histogram" ? ["bucket", "count", "sum"].map { "\(name)_\($0)" } : [name]
+        }
+        let used = try Self.text(file).matches(of: /gatehouse_[a-z_]+/).map { String($0.output) }
+        #expect(used.count > 10)
+        #expect(Set(used).subtracting(series) == [])
+    }
+
+    @Test func `operations lists the alerts`() throws {
+        let listed = try Self.text("docs/operations.md").matches(of: /\| `(Gatehouse[A-Za-z]+)` \|/).map(\.output.1)
+        let declared = try Self.text("deploy/prometheus/alerts.yml").matches(of: /alert: ([A-Za-z]+)/).map(\.output.1)
+        #expect(!listed.isEmpty)
+        #expect(listed == declared)
+    }
+
     @Test func `operations lists the metrics of a server`() async throws {
-        let listed = try Self.text("docs/operations.md").matches(of: /\| `(gatehouse_[a-z_]+)` \| ([a-z]+) \|/)
-            .map { "\($0.output.1) \($0.output.2)" }
+        let listed = try Self.listedMetrics().map { "\($0) \($1)" }
         try await TestServer.with { server in
             let page = try await APIClient(server).send(.GET, "/metrics").text
             let printed = page.matches(of: /# TYPE ([a-z_]+) ([a-z]+)/).map { "\($0.output.1) \($0.output.2)" }
             #expect(Set(listed) == Set(printed))
         }
+    }
+
+    /// The names and types of the metrics that operations lists.
+    private static func listedMetrics() throws -> [(name: String, type: String)] {
+        try text("docs/operations.md").matches(of: /\| `(gatehouse_[a-z_]+)` \| ([a-z]+) \|/)
+            .map { (String($0.output.1), String($0.output.2)) }
     }
 
     private static func text(_ page: String) throws -> String {

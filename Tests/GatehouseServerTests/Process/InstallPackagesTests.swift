@@ -21,6 +21,7 @@ import Testing
                 "apt-get": "echo \"${DEBIAN_FRONTEND:-}: apt-get $*\" >> calls",
                 "tee": "cat > tee; echo \"tee $*\" >> calls",
                 "mkdir": "echo \"mkdir $*\" >> calls",
+                "ln": "echo \"ln $*\" >> calls",
             ]
             if sudo {
                 // Like the real `sudo`, the stub passes no environment variables on.
@@ -67,6 +68,16 @@ import Testing
                 ": apt-get update -q",
                 "noninteractive: apt-get install -y --no-install-recommends libargon2-dev pkg-config",
             ])
+    }
+
+    @Test func serversThatOnlyTestsUseAreNotStarted() async throws {
+        let (outcome, calls) = try await run("prometheus", "etcd-server", "haproxy", installed: ["haproxy"], user: 0)
+        #expect(outcome.status == 0, "\(outcome.errorLines)")
+        #expect(
+            calls.filter { $0.hasPrefix("ln ") }
+                == ["etcd", "prometheus"].map {
+                    "ln -sf /dev/null /etc/systemd/system/\($0).service"
+                })
     }
 
     @Test func sudoInstallsForOthersWithoutAskingQuestions() async throws {
