@@ -13,6 +13,7 @@ struct ConfigurationReferenceTests {
         .appending(path: "../../..").standardizedFileURL
     private static let page = repository.appending(path: "docs/configuration.md")
     private static let example = repository.appending(path: "deploy/gatehouse.example.yaml")
+    private static let container = repository.appending(path: "deploy/container/gatehouse.yaml")
     /// The text after this marker is generated from the declarations.
     private static let marker = "<!-- The rest is written by ConfigurationReferenceTests. -->\n"
 
@@ -46,6 +47,17 @@ struct ConfigurationReferenceTests {
                 ["config", "check", "--config", Self.example.path], in: directory, environment: environment)
             #expect(outcome.status == 0, "\(outcome.errorLines)")
             #expect(outcome.output.contains("is fine"))
+        }
+    }
+
+    @Test func `the configuration of the container passes config check`() async throws {
+        try await ProcessDirectory.with { directory in
+            try directory.write("postgresql://gatehouse@postgresql/gatehouse", to: "database-url")
+            try directory.write(Fixture.masterKey, to: "master-key")
+            let outcome = try await GatehouseProcess.run(
+                ["config", "check", "--config", Self.container.path], in: directory,
+                environment: ["CREDENTIALS_DIRECTORY": directory.url.path])
+            #expect(outcome.status == 0, "\(outcome.errorLines)")
         }
     }
 
