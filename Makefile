@@ -7,7 +7,7 @@ SOURCES := Package.swift Sources Tests Plugins migrations
 PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libphonenumber-dev pkg-config \
 	postgresql
 
-.PHONY: run test faults lint format docs bench build release packages
+.PHONY: run test faults ha lint format docs bench build release packages
 
 run: release
 	.build/release/gatehouse dev
@@ -56,6 +56,11 @@ bench: PACKAGES += wrk
 bench: release
 	swift build -c release --static-swift-stdlib --product gatehouse-bench
 	.build/release/gatehouse-bench
+
+# Tries the configurations for failover in deploy/ha on this machine, in about six minutes.
+ha: PACKAGES += etcd-server patroni haproxy curl
+ha: release
+	deploy/ha/try .build/release/gatehouse
 
 packages:
 	@deploy/install-packages $(PACKAGES)
