@@ -98,7 +98,14 @@ package enum TemporaryPostgres {
             let key = migrations.map(\.checksum)
             if let known = templates[key] { return known }
             let name = try await newDatabase(in: host, template: nil)
-            var configuration = Database.Configuration(url: host.url(database: name))
+            if !migrations.isEmpty { try await migrate(host.url(database: name), with: migrations) }
+            try await host.prepareTemplate(name)
+            templates[key] = name
+            return name
+        }
+
+        private func migrate(_ url: String, with migrations: [Migration]) async throws {
+            var configuration = Database.Configuration(url: url)
             configuration.pipelined = 1
             configuration.transactions = 1
             let database = Database(configuration, logger: Logger(label: "template"))
@@ -110,9 +117,6 @@ package enum TemporaryPostgres {
                 throw error
             }
             await database.stop()
-            try await host.prepareTemplate(name)
-            templates[key] = name
-            return name
         }
 
         private func newDatabase(in host: any DatabaseHost, template: String?) async throws -> String {

@@ -33,12 +33,16 @@ package enum PostgresError: Error, Sendable, Equatable {
 
     /// Whether a node of a Citus cluster lost its connection to another node, or refused one.
     ///
-    /// Citus reports an error of libpq that has no SQLSTATE as an internal error.
+    /// Citus reports some of these as internal errors, which only the C function that raised them tells from others.
     package var isLossOfNode: Bool {
         guard case .server(let error) = self else { return false }
         return error.sqlState.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(error.sqlState)
-            || (error.sqlState == "XX000" && error.routine == "ReportResultError")
+            || (error.sqlState == "XX000" && Self.routinesOfLostNodes.contains(error.routine ?? ""))
     }
+
+    private static let routinesOfLostNodes: Set = [
+        "ReportResultError", "MarkRemoteTransactionFailed", "CheckRemoteTransactionsHealth",
+    ]
 
     /// Whether a retry may succeed: after a serialization failure, a deadlock or an unavailable lock.
     package var isRetryable: Bool {

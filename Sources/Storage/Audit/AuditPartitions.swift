@@ -37,7 +37,13 @@ package struct AuditPartitions: Sendable {
             let retention = Bind.interval(AuditRetention.events + AuditRetention.margin)
             // A failure to create one month must not prevent dropping another.
             var made = Result<Int, any Error>.success(0)
-            do { made = .success(try await count(Self.prepare, [])) } catch { made = .failure(error) }
+            do {
+                // The lock is often taken where statements are slow, as on Citus.
+                made = .success(
+                    try await retryingUnderContention {
+                        try await translatingErrors { try await count(Self.prepare, []) }
+                    })
+            } catch { made = .failure(error) }
             let dropped = try await count(Self.drop, [retention])
             var forgotten = 1
             while forgotten > 0, !Task.isCancelled {

@@ -189,7 +189,7 @@ struct AuditChainTests {
         }
     }
 
-    @Test func `the cost of a long backlog grows linearly`() async throws {
+    @Test(.needsOneNode) func `the cost of a long backlog grows linearly`() async throws {
         try await TestServer.with { server in
             try await server.execute(
                 """

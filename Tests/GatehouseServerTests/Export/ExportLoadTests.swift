@@ -7,7 +7,7 @@ import Testing
 
 /// Exports do not delay other requests.
 struct ExportLoadTests {
-    @Test func `an export reads only the person's rows`() async throws {
+    @Test(.needsOneNode) func `an export reads only the person's rows`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)

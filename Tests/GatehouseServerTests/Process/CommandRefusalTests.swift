@@ -59,6 +59,7 @@ struct CommandRefusalTests {
             for command in Self.commands where !["serve", "migrate"].contains(command[0]) {
                 let refused = try await run(command, ServerFile(database: empty), in: directory)
                 expectOneLine(refused, containing: "gatehouse migrate", command)
+                guard command != ["distribute"] else { continue }
                 var file = ServerFile(database: database)
                 file.masterKey = Data(repeating: 7, count: 32).base64EncodedString()
                 expectOneLine(try await run(command, file, in: directory), containing: "key", command)

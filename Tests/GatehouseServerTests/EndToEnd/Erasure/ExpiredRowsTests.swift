@@ -65,7 +65,7 @@ struct ExpiredRowsTests {
         }
     }
 
-    @Test func `sweeping reads no token that has not expired`() async throws {
+    @Test(.needsOneNode) func `sweeping reads no token that has not expired`() async throws {
         try await TestServer.with { server in
             _ = try await APIClient(server).guest()
             // Simulates months of use, after which the oldest rows share pages with the newest.

@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import GatehouseTesting
+import Migrations
 import NIOHTTP1
 import Postgres
 import ProviderKit
@@ -25,8 +26,9 @@ struct LedgerReplayTests {
         try await WebhookSink.with { sink in
             try await withLedger { path, application in
                 let webhooks = "[\(sink.entry("account.deleted", "account.erased"))]"
-                let (database, person, location) = try await TestServer.with(
-                    application: application, webhooks: webhooks
+                let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+                let (person, location) = try await TestServer.with(
+                    database: database, application: application, webhooks: webhooks
                 ) { server in
                     let client = APIClient(server)
                     let person = try await client.register(at: server)
@@ -42,7 +44,7 @@ struct LedgerReplayTests {
                     }
                     let lines = try String(contentsOfFile: path, encoding: .utf8)
                     #expect(lines.contains(person.uid))
-                    return (server.databaseURL, person, location)
+                    return (person, location)
                 }
                 try await TestServer.with(database: database, application: application, webhooks: webhooks) { server in
                     let client = APIClient(server)
@@ -143,7 +145,8 @@ struct LedgerReplayTests {
 
     @Test func `a line that no server wrote erases no account and prevents the start`() async throws {
         try await withLedger { path, application in
-            let (database, person) = try await TestServer.with(application: application) { server in
+            let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+            let person = try await TestServer.with(database: database, application: application) { server in
                 let client = APIClient(server)
                 let (person, leaving) = (try await client.register(at: server), try await client.register(at: server))
                 try await client.deleteAccount(leaving)
@@ -151,7 +154,7 @@ struct LedgerReplayTests {
                 let line = try String(contentsOfFile: path, encoding: .utf8)
                 let forged = line + line.replacing(leaving.uid, with: person.uid)
                 try Data(forged.utf8).write(to: URL(filePath: path))
-                return (server.databaseURL, person)
+                return person
             }
             var text = ""
             do {
