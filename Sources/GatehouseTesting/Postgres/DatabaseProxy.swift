@@ -75,12 +75,16 @@ package final class DatabaseProxy: Sendable {
         }
     }
 
+    /// Closes all connections and removes the socket, so that clients use the next host of their list.
+    ///
+    /// libpq does so only if it can't connect: a proxy that accepts a connection and closes it is the chosen host.
     package func stop() {
-        let ends = state.withLock { state in
+        let ends = state.withLock { state -> [Int32] in
+            guard !state.isStopped else { return [] }
             state.isStopped = true
-            return Array(state.clients.values) + Array(state.servers.values)
+            return Array(state.clients.values) + Array(state.servers.values) + [listener]
         }
-        (ends + [listener]).forEach(Self.end)
+        ends.forEach(Self.end)
         try? FileManager.default.removeItem(atPath: directory)
     }
 

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a former primary without a fence acknowledges nothing to servers that use it`() async throws {
         try await StandbyPair.with { pair in
-            try await FaultServers.with(databases: pair.urls) { servers in
+            try await FaultServers.with(databases: (pair.unfencedURL, pair.unfencedURL)) { servers in
                 let load = servers.load()
                 try await load.run {
                     await pair.primary.crash()

@@ -20,6 +20,12 @@ struct StandbyPair: Sendable {
         return (urls[0], urls[1])
     }
 
+    /// The URL of the database with both hosts and without proxies.
+    var unfencedURL: String {
+        let sockets = "\(primary.paths.socket),\(standby.paths.socket)"
+        return primary.url(database: Self.database).replacing(primary.paths.socket, with: sockets)
+    }
+
     private static let database = "faults"
 
     static func with(_ body: @Sendable (StandbyPair) async throws -> Void) async throws {
@@ -84,7 +90,7 @@ struct StandbyPair: Sendable {
 
     /// Cuts the primary off from the servers.
     func fencePrimary() {
-        for fence in fences { fence.primary.turn(.refusing) }
+        for fence in fences { fence.primary.stop() }
     }
 
     func promoteStandby() throws {
