@@ -24,7 +24,7 @@ package struct AccountDeletion: Sendable {
     }
 
     /// Restores an account, with the new password if a password reset issued the token, which is consumed in any case.
-    /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`.
+    /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`, `.limitReached`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
@@ -41,7 +41,7 @@ package struct AccountDeletion: Sendable {
                 throw AccountsError.accountDisabled(rule.refusal)
             }
             // This check must precede all writes, since `retryingTransactionKeepingRefusals` also commits on a refusal.
-            if proof.password != nil { _ = try application.providers.named(proof.provider) }
+            try await requireRoom(forPasswordOf: proof, in: application, store: store)
             guard case .deleted? = status, let deletion = try await store.restore(uid, application: application.id)
             else { throw AccountsError.invalidToken }
             try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
@@ -56,6 +56,18 @@ package struct AccountDeletion: Sendable {
             ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
         }
         return try await tokens.signedIn(outcome, in: application)
+    }
+
+    /// Checks that the account can get the identity of a password reset, if the proof comes from one.
+    private func requireRoom(forPasswordOf proof: Proof, in application: Application, store: any Store) async throws {
+        guard proof.password != nil, let subject = proof.subject else { return }
+        let provider = try application.providers.named(proof.provider)
+        let state = try await LinkingFacts(store: store, application: application)
+            .read(subject.evidence, of: provider).state
+        guard state.identity != nil || !state.owners.contains(where: \.isFull) else {
+            throw AccountsError.limitReached(
+                limit: application.policy.maximumIdentities, LinkingRule.accountFull.refusal)
+        }
     }
 
     /// Sets the password of a restored account if the proof comes from a password reset.

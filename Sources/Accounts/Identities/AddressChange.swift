@@ -54,11 +54,11 @@ package struct AddressChange: Sendable {
             // The number of identities stays the same.
             state.requester?.isFull = false
             let verdict = decide(evidence, state: state, policy: LinkingPolicy(provider, in: application))
+            try await facts.hold(
+                reading, locking: state.accounts.union([principal.uid]), for: evidence, of: provider,
+                requestedBy: principal)
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
-                try await facts.hold(
-                    reading, locking: state.accounts.union([principal.uid]), for: evidence, of: provider,
-                    requestedBy: principal)
                 let contact = reading.contacts[principal.uid] ?? OwnerContact()
                 return .success(
                     try await change(

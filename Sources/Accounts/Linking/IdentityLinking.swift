@@ -94,13 +94,13 @@ package struct IdentityLinking: Sendable {
 
     /// Writes a verdict.
     ///
-    /// A success is written in a transaction that locks the accounts and checks that they are as they were read. A
-    /// refusal changes no account and needs no lock.
+    /// A success, and a refusal that issues a ticket or token, are written in a transaction that locks the accounts and
+    /// checks that they are as they were read. Otherwise a ticket could outlive a password reset at the same moment.
     private func carryOut(
         _ verdict: LinkingVerdict, on reading: LinkingReading, opening session: NewSession,
         of provider: ConfiguredProvider, for principal: Principal, store: any TransactionalStore & Store
     ) async throws -> SignInOutcome {
-        guard verdict.isSuccess else {
+        guard verdict.isSuccess || verdict.issuesProof else {
             return try await writer(session, reading, for: principal, store: store).write(verdict)
         }
         return try await store.transaction { store in

@@ -42,6 +42,10 @@ struct VerdictWriter: Sendable {
     func signIn(by match: AccountMatch) async throws -> SignInOutcome {
         switch match {
         case .known(let identity):
+            if session.evidence.tokens != nil {
+                // An unlink locks the account before the row of the tokens; the same order here avoids a deadlock.
+                try await store.lock([identity.uid], session: nil, application: application.id)
+            }
             try await keepTokens(of: identity.id)
             return try await open(identity)
         case .joining(let identity, let uid): return try await open(try await add(identity, to: uid))
@@ -202,6 +206,16 @@ extension LinkingVerdict {
         switch outcome {
         case .signIn, .create, .link, .upgrade, .replaceGuest: true
         case .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: false
+        }
+    }
+
+    /// Whether the refusal issues a ticket or token for an account.
+    var issuesProof: Bool {
+        switch outcome {
+        case .conflict(_, let offersMerge): offersMerge
+        case .deleted(_, _, let offersRestore): offersRestore
+        case .otherSignInRequired: true
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .disabled, .full, .refuse: false
         }
     }
 

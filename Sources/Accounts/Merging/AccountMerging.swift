@@ -81,11 +81,13 @@ package struct AccountMerging: Sendable {
             // If the other account no longer has the proved identity, the ticket does not prove the account.
             theirs.has(held.proof)
         else { throw AccountsError.invalidToken }
+        let plan = MergePlan(own, theirs, survivor: survivor.map { $0 == .current ? principal.uid : other })
         let limit = principal.application.policy.maximumIdentities
-        guard (own.identities + theirs.identities).count(where: { !$0.isGuest }) <= limit else {
+        let isWithinLimit = (own.identities + theirs.identities).count(where: { !$0.isGuest }) <= limit
+        guard plan.identities.isEmpty || isWithinLimit else {
             throw AccountsError.limitReached(limit: limit, LinkingRule.accountFull.refusal)
         }
-        return (MergePlan(own, theirs, survivor: survivor.map { $0 == .current ? principal.uid : other }), held)
+        return (plan, held)
     }
 
     /// Opens a session by an identity of the survivor, because an undo ends the sessions of identities that moved.

@@ -28,7 +28,10 @@ struct AccountOperations: Sendable {
     var restore: Operation<RestoreBody, SignedIn> {
         Operation(
             "account.restore", limits: .general,
-            errors: [.invalidToken, .accountDisabled, .providerDisabled, .unsupportedProvider, .secondProofRequired]
+            errors: [
+                .invalidToken, .accountDisabled, .providerDisabled, .unsupportedProvider, .secondProofRequired,
+                .limitReached,
+            ]
         ) { context, input in
             try await useCases.deletion.restore(
                 with: input.restoreToken, from: context.client, in: context.application)

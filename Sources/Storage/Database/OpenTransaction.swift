@@ -21,18 +21,17 @@ final class OpenTransaction: Sendable {
 
     /// Runs a statement and waits for its answer.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
-        let answer = try transaction.send(statement, binds)
-        try await checkAnswers()
-        return try await answer.rows()
+        guard let rows = try await run([(statement, binds)]).first else { throw PostgresError.cancelled }
+        return rows
     }
 
     /// Runs several statements in one round trip.
     func run(_ calls: [(statement: Statement, binds: [Bind])]) async throws -> [Rows] {
-        let answers = try calls.map { try transaction.send($0.statement, $0.binds) }
+        let answered = Answered()
+        for call in calls { try send(call.statement, call.binds, check: answered.append) }
+        // The answers are checked in the order of the statements, so that the error thrown is that of the first one.
         try await checkAnswers()
-        var rows: [Rows] = []
-        for answer in answers { rows.append(try await answer.rows()) }
-        return rows
+        return answered.rows
     }
 
     /// Sends a statement; `check` gets its answer later, and may run further statements.
@@ -59,4 +58,13 @@ final class OpenTransaction: Sendable {
             }
         }
     }
+}
+
+/// The answers that a caller waits for.
+private final class Answered: Sendable {
+    private let answers = Mutex<[Rows]>([])
+
+    var rows: [Rows] { answers.withLock { $0 } }
+
+    @Sendable func append(_ rows: Rows) { answers.withLock { $0.append(rows) } }
 }

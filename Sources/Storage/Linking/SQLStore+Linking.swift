@@ -195,6 +195,10 @@ extension Rows {
                 state.requester = RequestingAccount(uid: uid, isGuest: try row.next(), isFull: isFull)
             }
         }
+        // Readings are compared, and the statement returns the rows in any order.
+        state.owners.sort {
+            ($0.address.kind.rawValue, $0.address.value) < ($1.address.kind.rawValue, $1.address.value)
+        }
         return LinkingReading(state, contacts: contacts)
     }
 }

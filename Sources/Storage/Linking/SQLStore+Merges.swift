@@ -126,9 +126,10 @@ extension SQLStore: AliasStore, MergeStore {
                jsonb_strip_nulls(jsonb_build_object('displayName', $7::text)) || jsonb_build_object('metadata', $8::jsonb)
           FROM survivor, absorbed
          WHERE (SELECT count(*) FROM moved) = cardinality($5)
-           AND (SELECT count(*) FROM identities
-                 WHERE application_id = $1 AND uid = $3 AND NOT is_guest AND NOT id = ANY ($5))
-               + cardinality($5) <= $12
+           AND (cardinality($5) = 0
+                OR (SELECT count(*) FROM identities
+                     WHERE application_id = $1 AND uid = $3 AND NOT is_guest AND NOT id = ANY ($5))
+                   + cardinality($5) <= $12)
         RETURNING id
         """)
 
