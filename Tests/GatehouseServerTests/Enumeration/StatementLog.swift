@@ -85,5 +85,6 @@ struct StatementLog: Sendable {
         "DELETE FROM sessions WHERE ctid", "DELETE FROM refresh_tokens WHERE ctid", "DELETE FROM ended_sessions",
         "DELETE FROM outbox", "DELETE FROM code_guesses", "DELETE FROM rate_limits",
         "DELETE FROM code_aliases", "WITH over AS",
+        "SELECT id, name FROM applications",
     ]
 }

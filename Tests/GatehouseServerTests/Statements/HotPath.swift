@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseTesting
 import NIOHTTP1
 import Postgres
 import ProviderKit
@@ -35,16 +36,20 @@ struct HotPath: Sendable, CustomTestStringConvertible {
 
     /// The statements that the call sends, and how often any caller of the database waited meanwhile.
     ///
-    /// A background service may wait at the same time, so only the smallest of several counts is that of the call.
+    /// No notification arrives meanwhile, so the call wakes no background service. One may still wait at the same time by
+    /// its own schedule, so only the smallest of several counts is that of the call.
     func measure(on stage: HotPathStage) async throws -> (statements: [String], waits: Int) {
         let call = try await prepare(stage)
         try await stage.settle()
         let database = stage.server.backend.database
+        stage.proxy.turn(.droppingNotifications)
         let before = database.statistics.roundTrips
         let ((answer, waits), statements) = try await stage.observed.log.statements {
             let answer = try await call()
             return (answer, database.statistics.roundTrips - before)
         }
+        stage.proxy.turn(.forwarding)
+        try await stage.server.execute("SELECT pg_notify('gatehouse', 'outbox')")
         #expect((200...204).contains(answer.status), "\(name): \(answer.text)")
         return (statements.filter { !$0.hasPrefix("BEGIN") }, waits)
     }
@@ -53,6 +58,7 @@ struct HotPath: Sendable, CustomTestStringConvertible {
 /// A server with a scripted issuer that records each statement.
 struct HotPathStage: Sendable {
     let observed: ObservedServer
+    let proxy: DatabaseProxy
     let issuer: OpenIDConnectSignInTests.Issuer
 
     var server: TestServer { observed.server }
@@ -65,11 +71,14 @@ struct HotPathStage: Sendable {
             let issuer = try OpenIDConnectSignInTests.Issuer(upstream)
             let google = "{ kind: oidc, issuer: \"\(upstream.url)\", clientID: client, clientSecret: secret }"
             try await StatementLog.with { log in
+                let proxy = try DatabaseProxy(before: log.databaseURL)
+                defer { proxy.stop() }
                 try await TestServer.with(
-                    database: log.databaseURL, providers: "google: \(google)\nscripted: {}", rateLimits: rateLimits
+                    database: DatabaseProxy.url(log.databaseURL, by: [proxy]),
+                    providers: "google: \(google)\nscripted: {}", rateLimits: rateLimits
                 ) { server in
                     let observed = ObservedServer(server: server, log: log, client: APIClient(server))
-                    let stage = HotPathStage(observed: observed, issuer: issuer)
+                    let stage = HotPathStage(observed: observed, proxy: proxy, issuer: issuer)
                     try await stage.awaitStart()
                     try await body(stage)
                 }

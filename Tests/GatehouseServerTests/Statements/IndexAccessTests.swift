@@ -23,12 +23,14 @@ import Testing
             try await seed(server)
             try await server.installPlanner()
             let scoped = try await server.tablesOfApplications()
-            for path in HotPath.all + HotPath.linking {
+            // The planner expects ten elements in an array; linking names one or two accounts.
+            let paths = HotPath.all.map { ($0, Self.cheap) } + HotPath.linking.map { ($0, 10 * Self.cheap) }
+            for (path, cheap) in paths {
                 for sql in try await path.measure(on: stage).statements where sql != "BEGIN" && sql != "COMMIT" {
                     let plan = try await server.plan(of: sql)
                     for scan in plan.scans where Self.filled.contains(scan.table) {
                         #expect(scan.index != nil || scan.type == "Bitmap Heap Scan", "\(path.name): \(scan)")
-                        #expect(scan.rows <= Self.few && scan.cost <= Self.cheap, "\(path.name): \(scan)")
+                        #expect(scan.rows <= Self.few && scan.cost <= cheap, "\(path.name): \(scan)")
                     }
                     // An empty table is scanned sequentially only if no index applies.
                     let byIndex = try await server.plan(of: sql, sequentially: false)
