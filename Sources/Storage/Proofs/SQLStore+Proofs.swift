@@ -1,5 +1,5 @@
 package import Accounts
-package import Foundation
+internal import Foundation
 internal import Postgres
 internal import ProviderKit
 
