@@ -105,20 +105,14 @@ final class FaultLoad: Sendable {
         guard let person = try await enter() else { return }
         let bearer = person.accessToken
         _ = try await call("me", [200]) { try await self.second.get("/auth/me", bearer: bearer) }
-        guard
-            let answer = try await persistently(
-                "log out", [204, 401],
-                {
-                    try await self.first.post("/auth/logout", bearer: bearer)
-                })
-        else { return journal.note { $0.accounts[person.uid] = nil } }
-        let end = ContinuousClock.now
-        journal.note { entries in
-            entries.accounts[person.uid] = nil
-            // A repeated logout is refused if an earlier attempt whose response was lost has ended the session.
-            if answer.status == 204 { entries.logouts.append(.init(person)) }
+        let loggedOut = try await persistently("log out", [204], orRepeated: 401) {
+            try await self.first.post("/auth/logout", bearer: bearer)
         }
-        guard answer.status == 204 else { return }
+        journal.note { $0.accounts[person.uid] = nil }
+        // A repeated logout is refused if an earlier attempt whose response was lost has ended the session.
+        guard loggedOut?.status == 204 else { return }
+        journal.note { $0.logouts.append(.init(person)) }
+        let end = ContinuousClock.now
         for _ in 1...8 {
             let asked = ContinuousClock.now
             let answer = try await call("me after logout", [200, 401]) {

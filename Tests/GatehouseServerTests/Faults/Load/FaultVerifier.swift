@@ -51,7 +51,7 @@ struct FaultVerifier: Sendable {
         let refreshed = try await answer { try await client.refresh(account.refreshToken) }
         let bearer = refreshed["accessToken"].string
         let me = try await answer { try await client.get("/auth/me", bearer: bearer) }
-        guard me["user"]["id"].string == account.uid else { return "refresh: \(refreshed.text), me: \(me.text)" }
+        guard me["id"].string == account.uid else { return "refresh: \(refreshed.text), me: \(me.text)" }
         guard let subject = account.subject else { return nil }
         let linked = try await signIn(subject, client)
         return linked["user"]["id"].string == account.uid ? nil : "link: \(linked.text)"
