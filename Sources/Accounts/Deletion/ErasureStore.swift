@@ -43,9 +43,10 @@ package struct IdleGuest: Sendable, Equatable {
 }
 
 package protocol ErasureQueue: Sendable {
-    /// Takes due erasures of these applications, the oldest first, and hides them from others for `lease`.
+    /// Takes due erasures of these applications, the oldest of each first, and hides them from others for `lease`.
     ///
-    /// Only one replica can take erasures at a time. If another replica is taking some, the result is empty.
+    /// The applications are asked in any order, so that none waits for the others. Only one replica can take erasures of
+    /// an application at a time; the result lacks those of applications from which another replica is taking some.
     func takeErasures(
         of applications: [Application.ID], atMost count: Int, lease: Duration
     ) async throws -> [DueErasure]

@@ -50,9 +50,9 @@ package enum PostgresError: Error, Sendable, Equatable {
         return ["40001", "40P01", "55P03"].contains(error.sqlState)
     }
 
-    /// Whether the server can't run the statement at the moment, for a reason that the statement did not cause.
+    /// Whether the server could not run the statement, but may be able to run it later.
     ///
-    /// Such reasons are a lack of disk space or memory (class 53), a time limit or an administrator's command (57), a
+    /// The reasons are a lack of disk space or memory (class 53), a time limit or an administrator's command (57), a
     /// disk that fails (58), a server that accepts no writes (25006), and the loss of a node.
     package var isOutage: Bool {
         guard case .server(let error) = self else { return false }

@@ -29,9 +29,15 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         of applications: [Application.ID], atMost count: Int, lease: Duration
     ) async throws -> [DueErasure] {
         var taken: [DueErasure] = []
-        for application in applications where taken.count < count {
+        for application in applications.shuffled() where taken.count < count {
             let binds: [Bind] = [.application(application), .int(count - taken.count), .interval(lease)]
-            taken += try await run(Self.takeErasures, binds).map { try $0.dueErasure() }
+            do {
+                taken += try await run(Self.takeErasures, binds).map { try $0.dueErasure() }
+            } catch {
+                // Those that were taken before have a lease, so they must be returned.
+                guard !taken.isEmpty else { throw error }
+                break
+            }
         }
         return taken
     }
