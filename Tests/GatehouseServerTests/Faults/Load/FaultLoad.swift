@@ -227,7 +227,7 @@ final class FaultLoad: Sendable {
 
 extension APIClient.Answer {
     fileprivate var refusesTokenByAge: Bool {
-        status == 401 && (code == "INVALID_TOKEN" || code == "TOKEN_TOO_OLD")
+        (status == 401 && code == "INVALID_TOKEN") || (status == 403 && code == "TOKEN_TOO_OLD")
     }
 
     /// Whether it is the documented refusal of a server that cannot answer at the moment.
