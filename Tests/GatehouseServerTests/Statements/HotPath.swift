@@ -94,10 +94,15 @@ struct HotPathStage: Sendable {
         }
     }
 
-    /// Preparations must have ended before the measurement begins.
+    /// Preparations, and the background services that they woke, must have ended before the measurement begins.
     func settle() async throws {
         try await eventually("everything is sent") {
             try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
+        }
+        try await eventually("no service waits for the database") {
+            let before = server.backend.database.statistics.roundTrips
+            try await Task.sleep(for: .milliseconds(50))
+            return server.backend.database.statistics.roundTrips == before
         }
     }
 
