@@ -31,8 +31,8 @@ package protocol TransactionalStore: Sendable {
     /// use case must first repeat the reads that its decision depends on. If a transaction is already open, the body
     /// becomes part of that transaction.
     ///
-    /// In a transaction, a call whose result is known beforehand does not wait for the database. The `StoreConflict` of
-    /// such a write may be thrown by a later call or by the commit; in any case, nothing is committed.
+    /// In a transaction, a write that returns nothing from the database is sent without waiting for the answer. If it
+    /// fails, a later call or the commit throws its `StoreConflict`, and nothing is committed.
     func transaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result
 }
 

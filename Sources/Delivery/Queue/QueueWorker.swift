@@ -58,6 +58,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         async let _ = forwardArrivals(to: waker)
         async let _ = every(settings.tick) { waker.yield() }
         async let _ = sweep()
+        // Two tasks, because the first of the two to end, the work or its time after the shutdown, ends the other.
         await withTaskGroup { group in
             group.addTask {
                 await withGracefulShutdownHandler {
@@ -66,7 +67,6 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
                     waker.finish()
                 }
             }
-            // Whichever ends first, the work or its time after the shutdown, ends the other.
             group.addTask { await self.graceAfterShutdown() }
             await group.next()
             group.cancelAll()
@@ -184,6 +184,7 @@ extension QueueWorker {
     /// Delivers within the time limit of an attempt.
     /// - Throws: `DeliveryError.unreachable(.timeout)` after it.
     private func withinAnAttempt(_ deliver: @escaping @Sendable () async throws -> Bool) async throws -> Bool {
+        // Two tasks, because the first of the two to end, the delivery or the time limit, ends the other.
         try await withThrowingTaskGroup { group in
             group.addTask { try await deliver() }
             group.addTask {

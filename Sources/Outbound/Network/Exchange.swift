@@ -61,6 +61,7 @@ struct Exchange: Sendable {
     private func within<Result: Sendable>(
         _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
+        // Two tasks, because the first of the two to end, the body or the deadline, ends the other.
         try await withThrowingTaskGroup(of: Result.self) { group in
             group.addTask { try await body() }
             group.addTask {

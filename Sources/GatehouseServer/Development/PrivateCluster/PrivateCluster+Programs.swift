@@ -38,9 +38,10 @@ extension PrivateCluster {
         /// The words to put before a command to run it as this user.
         let command: [String]
 
-        /// The user of this process.
+        /// The user as which PostgreSQL runs: the user of this process, unless that is root.
         ///
-        /// For root it is the owner of `data`, or else the user `postgres` or `nobody`.
+        /// PostgreSQL refuses to run as root, so root starts it as the owner of the directory `data`. If root owns the
+        /// directory, it starts it as the user `postgres`, or as `nobody` if the system has no such user.
         static func owning(_ data: String) throws -> Self {
             guard geteuid() == 0 else { return Self(id: geteuid(), group: getegid(), command: []) }
             if let attributes = try? FileManager.default.attributesOfItem(atPath: data),
