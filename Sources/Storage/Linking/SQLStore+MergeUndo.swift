@@ -7,7 +7,8 @@ extension SQLStore: MergeUndoStore {
     /// Returns moved data to the absorbed account if the data is unchanged since the merge.
     ///
     /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
-    /// stays if only identities that stay show it.
+    /// stays if only identities that stay show it. A survivor that was a guest becomes one again, unless it has an
+    /// identity that stays; then its guest identity is deleted.
     private static let undoMerge = Statement(
         .write,
         """
@@ -50,6 +51,10 @@ extension SQLStore: MergeUndoStore {
              WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
                AND NOT EXISTS (SELECT 1 FROM staying)
             RETURNING i.id
+        ), dropped AS (
+            DELETE FROM identities i USING undone u
+             WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
+               AND EXISTS (SELECT 1 FROM staying)
         ), repointed AS (
             UPDATE sessions s SET identity_id = guest.id
               FROM undone u, guest

@@ -133,6 +133,8 @@ extension MemoryRows {
             for session in liveSessions(of: survivor) where row.merge.identities.contains(session.identity) {
                 if let guest = row.merge.parked.first { sessions[session.id]?.identity = guest }
             }
+        } else {
+            for identity in row.merge.parked { identities[identity] = nil }
         }
         if row.plan.displayName != nil, accounts[survivor]?.displayName == row.plan.displayName {
             accounts[survivor]?.displayName = nil

@@ -168,6 +168,24 @@ struct MergeTests {
         }
     }
 
+    @Test func `a guest that survived a merge and then linked an identity is no guest after undoing`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, guest) = (try await client.newcomer("ada"), try await client.guest())
+            let ticket = try await client.ticket(.somebody("ada"), bearer: guest.accessToken)
+            let merged = try await client.merge(ticket, bearer: guest.accessToken, survivor: "current")
+            let bearer = merged["accessToken"].string ?? ""
+            #expect(try await client.link(.somebody("eve"), bearer: bearer).status == 200)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: bearer).status == 204)
+            for (subject, uid) in [("ada", ada.uid), ("eve", guest.uid)] {
+                let person = try await client.present(.somebody(subject))
+                #expect(person["user"]["id"].string == uid && person["user"]["isAnonymous"] == false, "\(person.text)")
+                let listed = try await client.get("/auth/identities", bearer: person["accessToken"].string ?? "")
+                #expect(listed["identities"].array?.count == 1, "\(listed.text)")
+            }
+        }
+    }
+
     @Test func `a ticket works once, in its session, for five minutes, even after re-authenticating`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
