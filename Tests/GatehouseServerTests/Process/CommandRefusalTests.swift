@@ -36,10 +36,21 @@ struct CommandRefusalTests {
         return try await file.run(command, in: directory)
     }
 
-    @Test(arguments: commands) func `a database that is down`(command: [String]) async throws {
-        try await ProcessDirectory.with { directory in
-            let file = ServerFile(database: "postgresql://gatehouse@127.0.0.1:1/gatehouse")
-            expectOneLine(try await run(command, file, in: directory), containing: "the database", command)
+    /// Each command waits some seconds for the database, so all of them run at once.
+    @Test func `a database that is down`() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for command in Self.commands {
+                group.addTask {
+                    try await ProcessDirectory.with { directory in
+                        let file = ServerFile(database: "postgresql://gatehouse@127.0.0.1:1/gatehouse")
+                        expectOneLine(
+                            try await run(command, file, in: directory),
+                            containing: "the database cannot be reached", command)
+                        #expect(directory.processes() == [], "\(command)")
+                    }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 

@@ -66,14 +66,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [["serve"], ["migrate"], ["keys", "rotate"], ["account", "show", UUID().uuidString]])
-    func anUnreachableDatabase(arguments: [String]) async throws {
-        let port = try Port.free()
-        try await expectRefusal(
-            of: ServerFile(database: "postgresql://gatehouse@127.0.0.1:\(port)/gatehouse"), by: arguments,
-            saying: "the database cannot be reached", "Connection refused")
-    }
-
     @Test func aDatabaseThatIsNotThere() async throws {
         let url = try await TemporaryPostgres.database()
         try await expectRefusal(
