@@ -55,6 +55,7 @@ extension SQLStore: MergeUndoStore {
             DELETE FROM identities i USING undone u
              WHERE i.application_id = $1 AND i.uid = u.absorbed AND i.id = ANY (u.parked)
                AND EXISTS (SELECT 1 FROM staying)
+            RETURNING i.id
         ), repointed AS (
             UPDATE sessions s SET identity_id = guest.id
               FROM undone u, guest
@@ -80,7 +81,9 @@ extension SQLStore: MergeUndoStore {
             SELECT $1, 'account.unmerged', sha256(audit_key || uuid_send(uid)),
                    jsonb_build_object(
                        'merge', $2::uuid, 'role', role,
-                       'moved', (SELECT count(*) FROM moved), 'parked', (SELECT count(*) FROM unparked))
+                       'moved', (SELECT count(*) FROM moved),
+                       'parked', (SELECT count(*) FROM unparked)
+                           + CASE WHEN role = 'absorbed' THEN (SELECT count(*) FROM dropped) ELSE 0 END)
               FROM (SELECT *, 'survivor' AS role FROM survivor
                     UNION ALL SELECT *, 'absorbed' FROM absorbed) both_sides
         )
