@@ -76,6 +76,10 @@ extension SQLStore: AddressClaimStore {
         try await write(Self.discardRegistrations, [.application(application), .texts([address.value]), .bool(true)])
     }
 
+    /// Ends address changes to the claimed addresses, except those that the account `$3` requested itself.
+    ///
+    /// `$3` is null for a new account. Compared by `=`, null would make PostgreSQL drop the subquery's table from the
+    /// plan, and with it the reason why Citus may send the statement to one node.
     private static let discardChanges = Statement(
         .write,
         """
@@ -88,7 +92,8 @@ extension SQLStore: AddressClaimStore {
          WHERE p.application_id = $1 AND p.kind = 'address-change' AND p.address = ANY ($2)
            AND (SELECT count(*) FROM held) > 0
            AND NOT EXISTS (SELECT 1 FROM identities i
-                            WHERE i.application_id = $1 AND i.id = p.identity_id AND i.uid = $3)
+                            WHERE i.application_id = $1 AND i.id = p.identity_id
+                                AND i.uid IS NOT DISTINCT FROM $3)
         """)
 
     private static let evictIdentities = Statement(
