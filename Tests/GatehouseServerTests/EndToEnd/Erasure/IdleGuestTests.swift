@@ -78,8 +78,14 @@ struct IdleGuestTests {
             _ = try await APIClient(server).guest()
             try await server.age("identities", "created_at", by: "2 hours")
             let meanwhile = try await server.backend.database.transaction { transaction in
-                _ = try await transaction.execute(
-                    Statement(.write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse guests', 0))"))
+                // On Citus the lock is that of the node which stores the application.
+                let lock = Statement(
+                    .write,
+                    """
+                    SELECT pg_advisory_xact_lock(hashtextextended('gatehouse guests', 0))
+                      FROM identities WHERE application_id = $1
+                    """)
+                _ = try await transaction.execute(lock, [.application(server.application().id)])
                 return try await chosen(server)
             }
             #expect(meanwhile == [])
