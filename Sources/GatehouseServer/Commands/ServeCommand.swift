@@ -12,10 +12,6 @@ struct ServeCommand: ServerCommand {
 
     func run(installed: InstalledProviders) async throws {
         FileDescriptors.raiseLimit()
-        try await SessionPriority.lowered { try await serve(with: installed) }
-    }
-
-    private func serve(with installed: InstalledProviders) async throws {
         let (path, configuration) = try options.load(installed: installed)
         let logger = Logger(label: "gatehouse") { label in LineLogHandler(.json, label: label) }
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in

@@ -27,9 +27,7 @@ struct DevelopmentCommand: ServerCommand {
         let cluster = PrivateCluster(directory: home.databaseDirectory)
         try await cluster.start()
         do {
-            try await SessionPriority.lowered {
-                try await serve(home: home, databaseURL: cluster.url, installed: installed, logger: logger)
-            }
+            try await serve(home: home, databaseURL: cluster.url, installed: installed, logger: logger)
         } catch {
             await cluster.stop()
             throw error

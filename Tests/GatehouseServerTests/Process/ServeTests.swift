@@ -46,39 +46,6 @@ import Testing
         }
     }
 
-    private static let hasAutogroups = FileManager.default.fileExists(atPath: "/proc/self/autogroup")
-
-    /// Runs the server and a shell in one session, started by `program`.
-    ///
-    /// - Returns: the session's priorities as the shell prints them, while the server runs and afterwards.
-    private func sessionPriorities(by program: String, arguments: (_ script: String) -> [String]) async throws
-        -> [String]
-    {
-        let file = ServerFile(database: try await TemporaryPostgres.database())
-        return try await ProcessDirectory.with { directory in
-            try directory.write(file.text, to: "gatehouse.yaml")
-            let script = """
-                \(GatehouseProcess.executable) serve --config gatehouse.yaml >log 2>&1 &
-                for attempt in $(seq 200); do grep -q '"serving"' log && break; sleep 0.1; done
-                sleep 0.5; cat /proc/self/autogroup; kill $!; wait $!; cat /proc/self/autogroup
-                """
-            let outcome = try await GatehouseProcess.run(arguments(script), program: program, in: directory)
-            return outcome.output.split(whereSeparator: \.isNewline).map { String($0.drop { $0 != " " }.dropFirst()) }
-        }
-    }
-
-    @Test(.enabled(if: hasAutogroups, "Linux weighs sessions"))
-    func itsSessionGivesWayWhileItServes() async throws {
-        let seen = try await sessionPriorities(by: "/usr/bin/setsid") { ["--wait", "/bin/sh", "-c", $0] }
-        #expect(seen == ["nice 5", "nice 0"])
-    }
-
-    @Test(.enabled(if: hasAutogroups && FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
-    func theSessionOfATerminalIsLeftAlone() async throws {
-        let seen = try await sessionPriorities(by: "/usr/bin/script") { ["-q", "-c", $0, "/dev/null"] }
-        #expect(seen == ["nice 0", "nice 0"])
-    }
-
     @Test func theBudgetOfTextsIsLogged() async throws {
         var file = ServerFile(database: try await TemporaryPostgres.database())
         file.delivery = "delivery: { sms: { url: 'http://127.0.0.1:9/sms' } }"
