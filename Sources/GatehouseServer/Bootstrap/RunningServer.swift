@@ -24,7 +24,7 @@ struct RunningServer {
     let revocationWorker: QueueWorker<RevocationHandler>
     let scopes: Current<[ErasureScope]>
     let backlog = Current(Backlog())
-    let hashing = HashingPool()
+    let hashing = HashingPool(cores: ProcessInfo.processInfo.activeProcessorCount)
     let hasher: PasswordHasher
     /// The distribution of parameters among the stored password hashes.
     let mix = ParameterMix()

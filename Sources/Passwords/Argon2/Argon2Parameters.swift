@@ -1,7 +1,7 @@
 /// The cost of an Argon2id run, limited so that neither a typing error nor a modified row exhausts the machine.
 package struct Argon2Parameters: Sendable, Hashable {
     package let memoryKiB, iterations: UInt32
-    /// The number of lanes, which one thread computes in sequence because `HashingPool` has a thread for each core.
+    /// The number of lanes, which one thread computes in sequence because `HashingPool` runs several jobs at once.
     package let parallelism: UInt32
 
     /// The default parameters: 64 MiB, two passes, four lanes.

@@ -34,6 +34,18 @@ package final class HashingPool: Sendable {
     private let idleTime: Duration
     private let releaseMemory: @Sendable (_ unusedFor: Duration) -> Void
 
+    /// Creates the pool of a server on a machine with this many cores.
+    ///
+    /// If there are more than two, one core stays free for everything else. One or two are all used, and the queue is
+    /// shorter, so that the machine is free again sooner.
+    package convenience init(cores: Int) {
+        self.init(
+            threads: Self.threads(onCores: cores),
+            limits: Limits(wait: cores > 2 ? .seconds(2) : .milliseconds(1500)))
+    }
+
+    package static func threads(onCores cores: Int) -> Int { cores > 2 ? cores - 1 : cores }
+
     /// - Parameters:
     ///   - threads: at least one.
     ///   - limits: the limits of the queue.
@@ -41,8 +53,8 @@ package final class HashingPool: Sendable {
     ///   - idleTime: how long unused memory is kept.
     ///   - releaseMemory: called on a thread of the pool, after each job and after `idleTime` without one.
     package init(
-        threads: Int = ProcessInfo.processInfo.activeProcessorCount, limits: Limits = Limits(),
-        expectedDuration: Duration = .milliseconds(100), idleTime: Duration = .seconds(30),
+        threads: Int, limits: Limits = Limits(), expectedDuration: Duration = .milliseconds(100),
+        idleTime: Duration = .seconds(30),
         releaseMemory: @escaping @Sendable (_ unusedFor: Duration) -> Void = { age in
             MemoryRegions.shared.release(unusedFor: age)
         }

@@ -4,9 +4,9 @@ import Passwords
 import Synchronization
 
 extension Contender {
-    /// libargon2 without `Passwords`, called by one thread per core.
+    /// libargon2 without `Passwords`, called by as many threads as the server hashes on.
     static func rawArgon2(_ parameters: Argon2Parameters, seconds: Double) -> Contender {
-        .rawLoop("libargon2, memory reused", seconds: seconds) {
+        .rawLoop("libargon2, memory reused", threads: Stage.hashingThreads, seconds: seconds) {
             { try RawArgon2.hash(parameters) }
         }
     }

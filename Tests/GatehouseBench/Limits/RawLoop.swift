@@ -2,15 +2,16 @@ import Foundation
 import GatehouseServer
 
 extension Contender {
-    /// Repeats work on one thread per core; `makeWork` makes each thread's own work.
+    /// Repeats work on each thread; `makeWork` makes each thread's own work.
     static func rawLoop(
-        _ name: String, seconds: Double, makeWork: @escaping @Sendable () throws -> () throws -> Void
+        _ name: String, threads: Int = ProcessInfo.processInfo.activeProcessorCount, seconds: Double,
+        makeWork: @escaping @Sendable () throws -> () throws -> Void
     ) -> Contender {
         Contender(name: name, seconds: seconds) {
             { seconds in
                 try await withThrowingTaskGroup(of: Double.self) { group in
-                    for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
-                        // All cores work at the same time.
+                    for _ in 0..<threads {
+                        // All threads work at the same time.
                         group.addTask { try await onOwnThread { try rate(of: makeWork(), for: seconds) } }
                     }
                     return Count(perSecond: try await group.reduce(0, +))

@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import GatehouseServer
+import Passwords
 import Synchronization
 
 /// The environment of all measurements: a private PostgreSQL that syncs its commits, people in two applications, a
@@ -10,8 +11,10 @@ import Synchronization
 struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
     private static let masterKey = Data(SystemRandom.bytes(32)).base64EncodedString()
-    /// Four connections per core: enough that no hashing thread is idle, and few enough that no request waits too long.
-    static let signInConnections = 4 * ProcessInfo.processInfo.activeProcessorCount
+    /// Four connections per hashing thread: enough that none is idle, and few enough that no request waits too long.
+    static let signInConnections = 4 * hashingThreads
+    /// How many threads of the server hash passwords.
+    static let hashingThreads = HashingPool.threads(onCores: ProcessInfo.processInfo.activeProcessorCount)
     private static let peopleOfEach = 128
     private static let loads = Atomic<Int>(0)
 

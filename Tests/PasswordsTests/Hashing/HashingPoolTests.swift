@@ -1,4 +1,5 @@
 import Accounts
+import Foundation
 import Passwords
 import Testing
 
@@ -234,6 +235,43 @@ struct HashingPoolTests {
         #expect(try await second.value == 2)
         await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(1))) { try await pool.run { 3 } }
         await pool.shutdown()
+    }
+
+    @Test(arguments: [(cores: 1, threads: 1), (2, 2), (3, 2), (4, 3), (16, 15)])
+    func `leaves one of more than two cores free`(cores: Int, threads: Int) async {
+        let pool = HashingPool(cores: cores)
+        #expect(pool.statistics.workers == threads)
+        await pool.shutdown()
+    }
+
+    /// Before the first job, a job is expected to take 0.1 s.
+    @Test(arguments: [(cores: 1, places: 15), (2, 30), (3, 40), (4, 60)])
+    func `the queue is shorter on one or two cores`(cores: Int, places: Int) async throws {
+        let pool = HashingPool(cores: cores)
+        var blockades: [Blockade] = []
+        for _ in 1...pool.statistics.workers { blockades.append(await Blockade(of: pool)) }
+        var waiting: [Task<Void, any Error>] = []
+        for _ in 1...places { waiting.append(await pool.queued {}) }
+        await #expect(throws: AccountsError.self) { try await pool.run {} }
+        for blockade in blockades { try await blockade.lift() }
+        for job in waiting { try await job.value }
+        await pool.shutdown()
+    }
+
+    @Test func `hashes at the lowest priority, which other threads do not get`() async throws {
+        // The path names the main thread.
+        let before = try Self.niceness(of: "/proc/self")
+        let pool = HashingPool(threads: 1)
+        #expect(try await pool.run { try Self.niceness(of: "/proc/thread-self") } == 19)
+        #expect(try Self.niceness(of: "/proc/self") == before)
+        await pool.shutdown()
+    }
+
+    private static func niceness(of thread: String) throws -> Int {
+        let text = try String(contentsOfFile: thread + "/stat", encoding: .utf8)
+        // The fields after the program's name begin with the third one (proc(5)).
+        let fields = text[try #require(text.lastIndex(of: ")"))...].split(separator: " ").dropFirst()
+        return try #require(Int(fields[fields.startIndex + 16]))
     }
 
     @Test func `updates the average duration`() async throws {
