@@ -101,7 +101,7 @@ let package = Package(
             "GatehouseServer",
             imports: [
                 "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Outbound", "Accounts", "Postgres",
-                "Migrations", "ProviderKit",
+                "Migrations", "ProviderKit", "CMalloc",
                 .crypto, .hummingbird, .lifecycle, .logging, .nioCore, "Yams",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -140,6 +140,7 @@ let package = Package(
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
         // Its header is plain C, so that no target needs C++ interoperability. libphonenumber has no pkg-config file.
         .target(
