@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatehouseServer
 
 /// Measures Gatehouse against the limits of the machine.
 ///
@@ -35,6 +36,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // The programs that this one starts inherit the limit. wrk needs a descriptor for each connection.
+        FileDescriptors.raiseLimit()
         let machine = MachineDescription.current()
         let chosen = rows.isEmpty ? RowName.allCases : rows
         let bench = quick ? Bench.quick : Bench.full
@@ -42,11 +45,12 @@ struct RunCommand: AsyncParsableCommand {
             let results = await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
             var trials: [TrialResult] = []
             for trial in chosen.flatMap({ $0.trials(on: stage, quick: quick, soak: .seconds(soak)) }) {
-                trials.append(await trial.run())
+                trials.append(await trial.run(beside: stage.processes))
             }
             return Report(
                 machine: machine, databaseVersion: try await stage.seeder.databaseVersion(),
-                results: results, trials: trials, notes: results.flatMap(\.busyGenerators) + (try await notes()))
+                results: results, trials: trials,
+                notes: results.flatMap { $0.busyGenerators + $0.repeatedRounds } + (try await notes()))
         }
         try options.publish(report)
     }

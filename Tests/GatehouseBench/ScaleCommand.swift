@@ -16,9 +16,13 @@ struct ScaleCommand: AsyncParsableCommand {
         let report = try await Stage.with(databases: ["small", "large"]) { stages in
             let small = try await SeededStage(stages[0], accounts: 10_000)
             let large = try await SeededStage(stages[1], accounts: accounts)
+            let processes = ProcessorMeter.Processes(
+                servers: stages.flatMap(\.processes.servers), database: stages[0].processes.database)
             return Report(
                 machine: machine, databaseVersion: try await small.stage.seeder.databaseVersion(),
-                trials: [await Trial.scale(small: small, large: large, accounts: accounts).run()])
+                trials: [
+                    await Trial.scale(small: small, large: large, accounts: accounts).run(beside: processes)
+                ])
         }
         try options.publish(report)
     }

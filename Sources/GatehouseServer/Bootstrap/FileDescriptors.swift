@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The limit of file descriptors of this process.
-enum FileDescriptors {
+package enum FileDescriptors {
     /// The number of descriptors for everything but clients and the database: files, deliveries, calls to providers.
     private static let reserve = 64
     /// A server with a very low limit still admits this many clients.
@@ -14,7 +14,7 @@ enum FileDescriptors {
     }
 
     /// Raises the limit as far as the operating system allows; service managers often set a low one.
-    static func raiseLimit() {
+    package static func raiseLimit() {
         var limit = limit
         limit.rlim_cur = limit.rlim_max
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -27,7 +27,8 @@ struct Report: Sendable {
     private static func lines(of result: TrialResult) -> [String] {
         let failure = result.failure.map { ["  BROKE OFF: \($0)"] } ?? []
         let explanation = result.trial.explanation.map { "  \($0)" }
-        return ["", result.trial.name] + result.findings.map(line) + failure + explanation
+        let others = String(format: " (others took %.0f %% of the machine)", result.others * 100)
+        return ["", result.trial.name + others] + result.findings.map(line) + failure + explanation
     }
 
     private static func line(of finding: Finding) -> String {
@@ -40,14 +41,15 @@ struct Report: Sendable {
             case .all(let most): "  aim \(isOne ? "" : "for all ")≤ \(most.formatted3)"
             case nil: ""
             }
-        let verdict = finding.isWithin ? "" : ", missed"
+        let verdict = finding.isConclusive ? finding.isWithin ? "" : ", missed" : ", no result"
         return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)\(verdict)"
     }
 
     private static let explanation = [
         "Medians with lowest and highest. A ratio is Gatehouse's share of its lowest limit in the same round. CPU µs:",
         "processor time of one call, by server, PostgreSQL and generator (or the raw loop), which share the machine; then",
-        "each one's part of all cores. Much under \"others\", or a high load, makes all but the CPU time doubtful.",
+        "each one's part of all cores, and the least and most that other processes took in a round. A round in which they",
+        "took more than 10 % is repeated, at most twice. A ratio whose rounds differ by a factor of two is no result.",
     ]
 
     var isWhole: Bool { results.allSatisfy { $0.failure == nil } && trials.allSatisfy { $0.failure == nil } }

@@ -22,8 +22,9 @@ struct Table: Sendable {
 
     private static func cells(of result: RowResult) -> [[String]] {
         let row = result.row
-        let ratio = result.ratios.map {
-            String(format: "%.2f (%.2f–%.2f)", $0.median, $0.lowest, $0.highest)
+        let ratio = result.ratios.map { ratio in
+            let median = ratio.isConclusive ? String(format: "%.2f", ratio.median) : "no result"
+            return median + String(format: " (%.2f–%.2f)", ratio.lowest, ratio.highest)
         }
         return row.contenders.enumerated().map { index, contender in
             let samples = result.samples(of: index)
@@ -60,7 +61,10 @@ struct Table: Sendable {
         func percent(_ share: (ProcessorMeter.Usage) -> Double) -> String {
             Spread(samples.map { share($0.usage) * 100 }).map { String(format: "%.0f %%", $0.median) } ?? ""
         }
-        let shares = [percent(\.server), percent(\.database), percent(\.generator), percent(\.others)]
+        let others = Spread(samples.map { $0.usage.others * 100 }).map {
+            String(format: "%.0f–%.0f %%", $0.lowest, $0.highest)
+        }
+        let shares = [percent(\.server), percent(\.database), percent(\.generator), others ?? ""]
         return shares + [Spread(samples.map(\.load)).map { String(format: "%.1f", $0.median) } ?? ""]
     }
 

@@ -58,6 +58,8 @@ struct Sample: Sendable {
 struct RowResult: Sendable {
     let row: Row
     var rounds: [[Sample]] = []
+    /// How many rounds were measured again because other processes took much of the machine.
+    var repeats = 0
     /// The error that ended the measurement of this row.
     private(set) var failure: String?
 
@@ -89,8 +91,23 @@ struct RowResult: Sendable {
     }
 }
 
+extension [Sample] {
+    /// The largest share of the machine that other processes took during one of the samples.
+    var mostOthers: Double { map(\.usage.others).max() ?? 0 }
+}
+
 extension RowResult {
     private static let busy = 0.9
+
+    /// A sentence if rounds were repeated.
+    var repeatedRounds: [String] {
+        guard repeats > 0 else { return [] }
+        let most = (rounds.map(\.mostOthers).max() ?? 0) * 100
+        return [
+            "\(row.name): measured \(repeats) more times because of other load, which took up to "
+                + "\(most.formatted3) % in what is shown"
+        ]
+    }
 
     /// A sentence for each contender whose load generator may have been the limit.
     var busyGenerators: [String] {
@@ -115,6 +132,9 @@ struct Spread: Sendable {
     let median: Double
     let lowest: Double
     let highest: Double
+
+    /// Whether a ratio says something: its highest value is less than twice the lowest.
+    var isConclusive: Bool { highest < 2 * lowest || highest == lowest }
 
     /// Returns `nil` if there are no figures.
     init?(_ figures: [Double]) {

@@ -5,11 +5,13 @@ import Passwords
 enum ResidentMemory {
     /// The highest resident memory of a server that has hashed nothing yet, in megabytes.
     static let atRest = 60.0
+    /// The highest resident memory of a server a minute after thousands of connections, in megabytes: 90 MiB.
+    static let afterConnections = 94.0
 
     /// Returns the highest resident memory under load: the memory at rest, and one region per hashing thread.
     static func underLoad(base: Double) -> Double {
         let region = Double(Argon2Parameters.standard.memoryKiB) * 1024 / 1e6
-        return base + Double(ProcessInfo.processInfo.activeProcessorCount) * region
+        return base + Double(Stage.hashingThreads) * region
     }
 
     /// Samples the resident memory once a second while the body runs.

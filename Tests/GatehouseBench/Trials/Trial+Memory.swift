@@ -1,6 +1,7 @@
 extension Trial {
     /// The highest allowed growth of resident memory under constant load, in megabytes.
     private static let drift = 2.0
+    private static let connections = 3000
 
     /// Measures the resident memory of a new server before, during and one minute after sign-ins.
     static func memory(on stage: Stage, soak: Duration) -> Trial {
@@ -32,6 +33,14 @@ extension Trial {
                         [try growth(of: under.megabytes)], unit: "MB", .all(atMost: drift)))
                 try await Task.sleep(for: .seconds(60))
                 findings.append(try Finding("60 s after the last", [try resident()], unit: "MB", aim))
+
+                let many = try stage.wrk(.get, connections: connections, lines: people.map(\.accessToken))
+                _ = try await many.run(url + "/me", seconds: 5)
+                try await Task.sleep(for: .seconds(60))
+                findings.append(
+                    try Finding(
+                        "60 s after \(connections) connections", [try resident()], unit: "MB",
+                        .all(atMost: ResidentMemory.afterConnections)))
             }
         }
     }

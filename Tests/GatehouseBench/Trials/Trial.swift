@@ -8,17 +8,20 @@ struct Trial: Sendable {
 
     /// Runs the trial.
     ///
-    /// An error ends only this trial and is reported with the findings so far.
-    func run() async -> TrialResult {
+    /// An error ends only this trial and is reported with the findings so far. The processes are those that run before
+    /// and after the trial; what it starts itself counts as this process's children.
+    func run(beside processes: ProcessorMeter.Processes) async -> TrialResult {
         progress(name)
+        let meter = ProcessorMeter(processes)
         var findings: [Finding] = []
+        var failure: String?
         do {
             try await measure(&findings)
-            return TrialResult(trial: self, findings: findings, failure: nil)
         } catch {
             progress("\(name): \(error)")
-            return TrialResult(trial: self, findings: findings, failure: "\(error)")
+            failure = "\(error)"
         }
+        return TrialResult(trial: self, findings: findings, failure: failure, others: meter.usage().others)
     }
 }
 
@@ -27,6 +30,8 @@ struct TrialResult: Sendable {
     let trial: Trial
     let findings: [Finding]
     let failure: String?
+    /// The share of the machine that other processes took.
+    let others: Double
 }
 
 /// One figure of a trial.
@@ -49,6 +54,9 @@ struct Finding: Sendable {
         guard let figures = Spread(figures) else { throw BenchError("\(name): nothing was measured") }
         (self.name, self.figures, self.unit, self.bound) = (name, figures, unit, bound)
     }
+
+    /// Whether the figure says something: a ratio does not if its rounds differ by a factor of two.
+    var isConclusive: Bool { unit != "×" || figures.isConclusive }
 
     var isWithin: Bool {
         switch bound {
