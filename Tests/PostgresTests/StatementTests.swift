@@ -36,6 +36,18 @@ import Testing
         }
     }
 
+    @Test func waitsAreCountedByTheirLength() async throws {
+        try await withDatabase { database in
+            try await database.ready(within: .seconds(5))
+            let before = database.waits
+            let _: String = try await database.value(.sleep, .double(0.15))
+            let new = zip(database.waits, before).map(-)
+            #expect(new.reduce(0, +) == 1)
+            let class100Milliseconds = 20
+            #expect(new.dropFirst(class100Milliseconds).reduce(0, +) == 1, "\(new)")
+        }
+    }
+
     @Test func anErrorIsDescribedWithoutValues() async throws {
         try await withDatabase { database in
             _ = try await database.execute(.makePeople)

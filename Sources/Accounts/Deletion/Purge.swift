@@ -13,28 +13,29 @@ package struct Purge: Sendable {
 
     private let store: any TransactionalStore & Store
     private let erasure: Erasure
+    private let pace: ErasurePace
 
-    package init(store: any TransactionalStore & Store, erasure: Erasure) {
-        (self.store, self.erasure) = (store, erasure)
+    package init(store: any TransactionalStore & Store, erasure: Erasure, pace: ErasurePace) {
+        (self.store, self.erasure, self.pace) = (store, erasure, pace)
     }
 
     /// The number of erasures in a batch, which ends before its lease unless the ledger's disk is very slow.
-    private static let batch = 50
+    private static let batch = 20
     /// How long taken erasures are hidden from other replicas, which take them then if this one has crashed.
     private static let lease: Duration = .seconds(30)
     private static let guestBatch = 200
-    private static let longestRest: Duration = .milliseconds(200)
 
     /// Carries out one batch of due erasures.
     ///
-    /// A pause follows each erasure, as long as the erasure took but at most `longestRest`, so that sign-ins can use
-    /// the database. A failed erasure does not stop the others; it is tried again when its lease ends.
+    /// A rest follows each erasure, so that sign-ins do not become slower (`ErasurePace`). A failed erasure does not stop
+    /// the others; it is tried again when its lease ends.
     package func eraseBatch(of scopes: [ErasureScope]) async throws -> [Outcome] {
         let known = Dictionary(scopes.map { ($0.application.id, $0) }) { first, _ in first }
         let due = try await store.takeErasures(of: Array(known.keys), atMost: Self.batch, lease: Self.lease)
         var outcomes: [Outcome] = []
         for due in due {
             guard let scope = known[due.application] else { continue }
+            pace.noteUndisturbed()
             let start = ContinuousClock.now
             do {
                 outcomes.append(Outcome(erasure: due, progress: .success(try await erasure.advance(due, in: scope))))
@@ -43,7 +44,11 @@ package struct Purge: Sendable {
             } catch {
                 outcomes.append(Outcome(erasure: due, progress: .failure(error)))
             }
-            try await Task.sleep(for: min(.now - start, Self.longestRest))
+            let rest = pace.rest(after: .now - start)
+            // Statements that the erasure delayed are answered soon after it.
+            try await Task.sleep(for: rest / 2)
+            pace.noteDisturbed()
+            try await Task.sleep(for: rest / 2)
         }
         return outcomes
     }

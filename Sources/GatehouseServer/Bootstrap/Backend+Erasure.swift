@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Delivery
 internal import Logging
+internal import Postgres
 internal import Storage
 internal import Tokens
 
@@ -25,7 +26,9 @@ extension Backend {
         Erasure(store: store, opaque: opaque, certification: ErasureCertifier(keys: keys), time: SystemTime())
     }
 
-    var purge: Purge { Purge(store: store, erasure: erasure) }
+    var purge: Purge {
+        Purge(store: store, erasure: erasure, pace: ErasurePace { [database] in database.waits })
+    }
 
     func revocationQueue(_ scope: DeliveryScope = .all) -> TokenRevocationsTable {
         TokenRevocationsTable(database: database, sealing: sealer, scope: scope, arrivals: channel.outboxArrivals())

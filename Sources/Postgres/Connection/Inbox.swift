@@ -26,6 +26,8 @@ final class Inbox: Sendable {
         var readerSleeps = false
         var isClosed = false
         var roundTrips = 0
+        /// See `Database.waits`.
+        var waits = [Int](repeating: 0, count: 32)
         var statistics = Database.Statistics()
     }
 
@@ -112,6 +114,15 @@ final class Inbox: Sendable {
 
     /// Counts that a caller waits for an answer.
     func noteRoundTrip() { state.withLock { $0.roundTrips += 1 } }
+
+    /// Counts an answer to a single statement by the time that its caller waited.
+    func noteAnswer(after wait: Nanoseconds) {
+        // 2 log₂(x) is an integer where one class ends and the next one begins
+        let number = (2 * log2(Double(max(wait, 1)) / 100_000)).rounded(.down) + 1
+        state.withLock { $0.waits[Int(number.clamped(to: 0...Double($0.waits.count - 1)))] += 1 }
+    }
+
+    var waits: [Int] { state.withLock { $0.waits } }
 
     var statistics: Database.Statistics {
         state.withLock { state in

@@ -48,15 +48,23 @@ package final class Database: Executor {
     }
 
     package func execute(_ statement: Statement, _ binds: [Bind]) async throws(PostgresError) -> Rows {
+        let start = Nanoseconds.now
         let request = Request(
-            .statement(statement, try Arguments(binds)), deadline: .now + Nanoseconds(configuration.deadline))
+            .statement(statement, try Arguments(binds)), deadline: start + Nanoseconds(configuration.deadline))
         try inbox.admit(.submit(request), limit: configuration.queueLimit)
         inbox.noteRoundTrip()
-        return try await request.promise.value()
+        let rows = try await request.promise.value()
+        inbox.noteAnswer(after: .now - start)
+        return rows
     }
 
     package var isReachable: Bool { statistics.isReachable }
     package var statistics: Statistics { inbox.statistics }
+
+    /// The numbers of answered single statements, by classes of waiting times.
+    ///
+    /// The first class ends at 100 µs, each further one at a time that is √2 times as long, and the last one has no end.
+    package var waits: [Int] { inbox.waits }
 
     package struct Statistics: Sendable, Equatable {
         /// The number of requests that were accepted and are not sent yet.

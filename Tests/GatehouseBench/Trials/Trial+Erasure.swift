@@ -3,7 +3,8 @@ import Synchronization
 extension Trial {
     /// How long sign-ins are measured before the erasure, and again after it.
     private static let usualSeconds = 30.0
-    private static let patience = Duration.seconds(1200)
+    /// Longer than the longest rests between erasures take.
+    private static let patience = Duration.seconds(12_000)
 
     /// Measures the erasure of many accounts that are due at once, with sign-ins at the same time.
     static func erasure(on stage: Stage, people: Int) -> Trial {

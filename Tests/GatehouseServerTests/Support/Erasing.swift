@@ -41,7 +41,7 @@ extension TestServer {
             store: backend.store, opaque: backend.opaque, certification: ErasureCertifier(keys: backend.keys),
             time: SystemTime(), onStep: onStep)
         let uid = try #require(UUID(uuidString: uid))
-        let purge = Purge(store: backend.store, erasure: erasure)
+        let purge = Purge(store: backend.store, erasure: erasure, pace: ErasurePace { [] })
         let scope = try await scope()
         return try await purge.erase(purge.scheduled(uid, in: scope.application), in: scope)
     }
