@@ -36,6 +36,17 @@ import Testing
         }
     }
 
+    @Test func aStatementWithAnArrayIsPlannedOnce() async throws {
+        try await withDatabase(configure: { $0.pipelined = 1 }) { database in
+            for count in 0..<10 {
+                _ = try await database.execute(.tablesOfNames, .texts((0..<count).map(String.init)))
+            }
+            var row = try #require(try await database.first(.plansOfTables))
+            let (custom, generic): (Int, Int) = (try row.next(), try row.next())
+            #expect(custom == 0 && generic == 10)
+        }
+    }
+
     @Test func waitsAreCountedByTheirLength() async throws {
         try await withDatabase { database in
             try await database.ready(within: .seconds(5))
@@ -193,4 +204,9 @@ extension Statement {
     fileprivate static let insertPerson = Self(.write, "INSERT INTO people (email) VALUES ($1)")
     fileprivate static let allPeople = Self(.read, "SELECT * FROM people")
     fileprivate static let deallocate = Self(.write, "DEALLOCATE ALL")
+    fileprivate static let tablesOfNames = Self(
+        .read, "SELECT c.relname::text FROM unnest($1::text[]) AS n (name) JOIN pg_class c ON c.relname = n.name::name")
+    fileprivate static let plansOfTables = Self(
+        .read,
+        "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT c.relname%'")
 }

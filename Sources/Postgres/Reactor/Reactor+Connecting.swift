@@ -110,6 +110,9 @@ extension Reactor {
     }
 
     /// The SQL that sets the server's time limits, so that no statement runs on after its caller has stopped waiting.
+    ///
+    /// Plans are generic. PostgreSQL expects ten elements in an array whose value it does not know, so it would plan each
+    /// statement with an array again each time, which took longer than running it. Citus can't use generic plans.
     private func settings(of connection: Connection) -> String {
         let statementTimeout =
             connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
@@ -119,5 +122,9 @@ extension Reactor {
             ("idle_in_transaction_session_timeout", "\(configuration.transactionIdleTimeout.milliseconds)"),
         ]
         return "SELECT " + settings.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", ")
+            + """
+            , set_config('plan_cache_mode', CASE WHEN EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
+                                            THEN 'auto' ELSE 'force_generic_plan' END, false)
+            """
     }
 }
