@@ -21,49 +21,56 @@ package struct SQLStore: TransactionalStore {
     let sealing: any Sealing
     /// Consulted for each event, because the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
-    /// Called for each session that a statement ended or renewed; for a transaction, after it has committed.
-    let onRevoked: @Sendable (SessionRevocation) -> Void
+    /// Called for each change that other parts of the server must learn of; for a transaction, after it has committed.
+    let onChange: @Sendable (CommittedChange) -> Void
 
     package init(
         database: Database, sealing: any Sealing, subscriptions: any WebhookSubscriptions, revocations: RevocationList
     ) {
+        let arrivals = OutboxArrivals(database: database)
         self.init(
             database: database, open: nil, joinedUsers: JoinedUsers(database: database), sealing: sealing,
-            subscriptions: subscriptions, onRevoked: revocations.note)
+            subscriptions: subscriptions
+        ) { change in
+            switch change {
+            case .revoked(let revocation): revocations.note(revocation)
+            case .queued: arrivals.announce()
+            }
+        }
     }
 
     private init(
         database: Database, open: OpenTransaction?, joinedUsers: JoinedUsers, sealing: any Sealing,
-        subscriptions: any WebhookSubscriptions, onRevoked: @escaping @Sendable (SessionRevocation) -> Void
+        subscriptions: any WebhookSubscriptions, onChange: @escaping @Sendable (CommittedChange) -> Void
     ) {
         self.database = database
         self.open = open
         self.joinedUsers = joinedUsers
         self.sealing = sealing
         self.subscriptions = subscriptions
-        self.onRevoked = onRevoked
+        self.onChange = onChange
     }
 
     package func transaction<Result: Sendable>(
         _ body: @Sendable (SQLStore) async throws -> Result
     ) async throws -> Result {
         guard open == nil else { return try await body(self) }
-        let (result, revoked) = try await retryingUnderContention {
-            let revoked = RevokedSessions()
+        let (result, changes) = try await retryingUnderContention {
+            let changes = CommittedChanges()
             let result = try await translatingErrors {
                 try await database.transaction { transaction in
                     let open = OpenTransaction(transaction)
                     let result = try await body(
                         SQLStore(
                             database: database, open: open, joinedUsers: joinedUsers, sealing: sealing,
-                            subscriptions: subscriptions, onRevoked: revoked.append))
+                            subscriptions: subscriptions, onChange: changes.append))
                     try await open.finish()
                     return result
                 }
             }
-            return (result, revoked.all)
+            return (result, changes.all)
         }
-        revoked.forEach(onRevoked)
+        changes.forEach(onChange)
         return result
     }
 
@@ -113,14 +120,22 @@ package struct SQLStore: TransactionalStore {
     var sharedUsers: JoinedUsers? { open == nil ? joinedUsers : nil }
 }
 
-/// The sessions that a transaction has ended or renewed so far.
-private final class RevokedSessions: Sendable {
-    private let revocations = Mutex<[SessionRevocation]>([])
+/// A change that other parts of the server must learn of.
+enum CommittedChange: Sendable {
+    /// A session was ended or renewed.
+    case revoked(SessionRevocation)
+    /// A message, an event or a revocation of provider tokens was queued.
+    case queued
+}
 
-    var all: [SessionRevocation] { revocations.withLock { $0 } }
+/// The changes that a transaction has made so far.
+private final class CommittedChanges: Sendable {
+    private let changes = Mutex<[CommittedChange]>([])
 
-    @Sendable func append(_ revocation: SessionRevocation) {
-        revocations.withLock { $0.append(revocation) }
+    var all: [CommittedChange] { changes.withLock { $0 } }
+
+    @Sendable func append(_ change: CommittedChange) {
+        changes.withLock { $0.append(change) }
     }
 }
 

@@ -61,7 +61,9 @@ extension SQLStore: GuestUpgradeStore {
             generation: try row.next(), methods: session.evidence.methods, provider: session.provider,
             providerUid: session.evidence.providerUid, email: user.email, phone: user.phone,
             profile: profile.object ?? [:])
-        onRevoked(SessionRevocation(of: current, application: session.application.id, before: grant.generation))
+        onChange(
+            .revoked(
+                SessionRevocation(of: current, application: session.application.id, before: grant.generation)))
         return OpenedSession(
             grant: grant, user: user, identityID: identity.id, identityCreatedAt: createdAt,
             identityDisplayName: displayName,

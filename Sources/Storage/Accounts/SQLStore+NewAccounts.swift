@@ -8,8 +8,6 @@ extension SQLStore: LinkingStore {
     /// address was taken in the meantime.
     ///
     /// The identity's key is inserted before those of the addresses, in the same order as linking inserts them.
-    ///
-    /// The statement queues the event but notifies no worker: a notification would serialise the commits of sign-ups.
     package static let createAccount = Statement(
         .write,
         """
@@ -61,6 +59,7 @@ extension SQLStore: LinkingStore {
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
             ])
+        if !subscribers.isEmpty { onChange(.queued) }
         let createdAt: Date = try row.next()
         let user = User(
             uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,

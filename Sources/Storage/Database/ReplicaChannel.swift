@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// The payload is `ended:APPLICATION:SESSION`, `renewed:APPLICATION:SESSION:GENERATION`, `revived:APPLICATION:SESSION`,
 /// `outbox` or `keys`. Statements send it with `pg_notify`, so it is delivered exactly when the change that it reports
-/// is committed.
+/// is committed; only `outbox` is sent later (`OutboxArrivals`).
 package final class ReplicaChannel: Sendable {
     enum Event: Sendable, Equatable {
         /// The channel has connected; earlier notifications may have been missed.

@@ -108,12 +108,14 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
             SELECT $1, id, provider, $3, sealed FROM dropped
             RETURNING id
         )
-        SELECT (SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT 1 FROM handed LIMIT 1) AS any_handed)
-          FROM due
+        SELECT EXISTS (SELECT 1 FROM handed) FROM due
         """)
 
     package func beginErasure(_ erasure: DueErasure, family: [UUID]) async throws -> Bool {
-        try await run(Self.beginErasure, erasure.key + [.uuid(erasure.uid), .uuids(family)]).first != nil
+        let rows = try await run(Self.beginErasure, erasure.key + [.uuid(erasure.uid), .uuids(family)])
+        guard var row = rows.first else { return false }
+        if try row.next(Bool.self) { onChange(.queued) }
+        return true
     }
 
     /// Postpones the erasure, unless an acknowledgement has made it due in the meantime.
@@ -140,7 +142,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
 
     package func retryRevocations(of uid: UUID, application: Application.ID) async throws {
         try await write(Self.retryRevocations, [.application(application), .uuid(uid)]) { retried in
-            if retried.affected > 0 { try await notify(["outbox"]) }
+            if retried.affected > 0 { onChange(.queued) }
         }
     }
 

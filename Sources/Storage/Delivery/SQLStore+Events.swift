@@ -8,14 +8,10 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
     private static let announce = Statement(
         .write,
         """
-        WITH written AS (
-            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
-            SELECT $1, event.id, hook.url, hook.name, $6, event.uid, event.details::jsonb
-              FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS event (id, uid, details),
-                   unnest($5::text[], $7::text[]) AS hook (url, name)
-            RETURNING 1
-        )
-        SELECT count(pg_notify('gatehouse', 'outbox')) FROM (SELECT 1 FROM written LIMIT 1) AS any_written
+        INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+        SELECT $1, event.id, hook.url, hook.name, $6, event.uid, event.details::jsonb
+          FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS event (id, uid, details),
+               unnest($5::text[], $7::text[]) AS hook (url, name)
         """)
 
     package func announce(_ events: [AccountEvent], application: Application.ID) async throws {
@@ -28,7 +24,8 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
                     .application(application), .uuids(events.map(\.id)), .uuids(events.map(\.uid)),
                     .texts(try events.map { try JSONValue.object($0.details).jsonText() }),
                     .texts(subscribers.map(\.url)), .text(kind.rawValue), .texts(subscribers.map(\.name)),
-                ])
+                ]
+            ) { _ in onChange(.queued) }
         }
     }
 
@@ -93,7 +90,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
 
     package func retryUnacknowledged(of event: UUID, application: Application.ID) async throws {
         try await write(Self.retry, [.application(application), .uuid(event)]) { retried in
-            if retried.affected > 0 { try await notify(["outbox"]) }
+            if retried.affected > 0 { onChange(.queued) }
         }
     }
 

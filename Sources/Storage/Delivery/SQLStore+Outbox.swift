@@ -6,13 +6,9 @@ extension SQLStore: MessageOutbox {
     package static let enqueue = Statement(
         .write,
         """
-        WITH written AS (
-            INSERT INTO outbox (application_id, id, topic, channel, sealed, recipient, uid)
-            SELECT $1, $2, $3, $4, $5, $6,
-                   coalesce($7, (SELECT uid FROM addresses WHERE application_id = $1 AND address = $9 AND kind = $8))
-            RETURNING id
-        )
-        SELECT pg_notify('gatehouse', 'outbox') FROM written
+        INSERT INTO outbox (application_id, id, topic, channel, sealed, recipient, uid)
+        SELECT $1, $2, $3, $4, $5, $6,
+               coalesce($7, (SELECT uid FROM addresses WHERE application_id = $1 AND address = $9 AND kind = $8))
         """)
 
     package func enqueue(_ messages: [Message], about uid: UUID?, application: Application.ID) async throws {
@@ -25,7 +21,8 @@ extension SQLStore: MessageOutbox {
                     .application(application), .uuid(message.id), .text(message.topic.rawValue),
                     .text(message.channel.rawValue), .bytes(sealed), .bytes(sealing.mark(of: message.to)),
                     .uuid(uid), .text(message.channel.addressKind), .text(message.to),
-                ])
+                ]
+            ) { _ in onChange(.queued) }
         }
     }
 }

@@ -144,11 +144,13 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
               FROM dropped JOIN identities i ON i.application_id = $1 AND i.id = $2
             RETURNING id
         )
-        SELECT pg_notify('gatehouse', 'outbox') FROM handed
+        SELECT id FROM handed
         """)
 
     package func revokeTokens(of identity: UUID, application: Application.ID) async throws {
-        try await write(Self.revokeTokens, [.application(application), .uuid(identity)])
+        try await write(Self.revokeTokens, [.application(application), .uuid(identity)]) { handed in
+            if !handed.isEmpty { onChange(.queued) }
+        }
     }
 
     private static let setForwarding = Statement(

@@ -67,7 +67,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
         let isReuse: Bool = try row.next()
         _ = try row.next(Int.self)
         let grant = try row.nextGrant()
-        if isReuse { onRevoked(SessionRevocation(of: grant.sessionID, application: application)) }
+        if isReuse { onChange(.revoked(SessionRevocation(of: grant.sessionID, application: application))) }
         return isReuse ? .reused : .succeeded(grant)
     }
 
@@ -156,7 +156,9 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
     }
 
     private func noteEnded(_ rows: Rows, application: Application.ID) throws -> Int {
-        for var row in rows { onRevoked(SessionRevocation(of: try row.next(), application: application)) }
+        for var row in rows {
+            onChange(.revoked(SessionRevocation(of: try row.next(), application: application)))
+        }
         return rows.count
     }
 
