@@ -1,5 +1,3 @@
-internal import ProviderKit
-
 /// Everything that the use cases need from a database, as the composition of their ports.
 ///
 /// A use case requires only its own ports and names them in `Store`. Each call works inside and outside a transaction.
@@ -44,7 +42,7 @@ extension TransactionalStore {
 
     /// Works as `retryingTransaction`, but also commits if the body refuses, so that a refused proof remains consumed.
     ///
-    /// A body that refuses must not have written anything else.
+    /// A body that refuses must not have written anything else. An error that a write reports later undoes everything.
     func retryingTransactionKeepingRefusals<Result: Sendable>(
         _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result {
@@ -53,9 +51,6 @@ extension TransactionalStore {
                 return .success(try await body(store))
             } catch let error as AccountsError where error.isRefusal {
                 return .failure(error)
-            } catch ProviderError.refused {
-                // The evidence was used before, and nothing was written.
-                return .failure(.invalidToken)
             }
         }
         return try decided.get()

@@ -35,7 +35,7 @@ package struct CodeRedemption: Sendable {
     /// How long a second presentation of a code counts as a duplicate request; later it counts as theft of the code.
     private static let tolerance: Duration = .seconds(2)
 
-    typealias AcceptingStore = FlowCodeStore & SessionEndStore
+    typealias AcceptingStore = FlowCodeStore & SessionEndStore & SingleUseStore
     typealias Store = AcceptingStore & SignIn.Store
 
     let store: any TransactionalStore & Store
@@ -60,7 +60,9 @@ package struct CodeRedemption: Sendable {
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Consumes the code and returns the flow with its evidence.
+    /// Consumes the code and its evidence, and returns the flow.
+    ///
+    /// The evidence is consumed here because a refusal is committed too, so it must precede all other writes.
     /// - Throws: `AccountsError.invalidToken`, `.invalidState`; the transaction must commit the consumed code.
     func accept(
         _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AcceptingStore
@@ -69,8 +71,17 @@ package struct CodeRedemption: Sendable {
         let presentation = try await store.redeem(
             code: code.hash, for: use, tolerance: Self.tolerance, application: application.id)
         switch presentation {
-        case .redeemed(let flow):
+        case .redeemed(var flow):
             try presented.check(against: flow.destination)
+            var proof = flow.evidence.singleUse
+            if case .reauthentication = use { proof = proof ?? flow.evidence.singleReauthentication }
+            if let proof {
+                guard try await store.spend(proof, provider: flow.provider, application: application.id) else {
+                    throw AccountsError.invalidToken
+                }
+            }
+            // The code is consumed, so this evidence can't be presented again.
+            (flow.evidence.singleUse, flow.evidence.singleReauthentication) = (nil, nil)
             return flow
         case .replayed(let session, let uid):
             try await store.endSessions(.one(session), of: uid, because: .codeReplayed, application: application.id)

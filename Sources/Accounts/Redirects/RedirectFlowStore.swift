@@ -43,7 +43,7 @@ package struct AnsweredFlow: Sendable {
 package struct RedeemedFlow: Sendable {
     package let provider: String
     package let destination: FlowDestination
-    package let evidence: VerifiedIdentity
+    package var evidence: VerifiedIdentity
 
     package init(provider: String, destination: FlowDestination, evidence: VerifiedIdentity) {
         (self.provider, self.destination, self.evidence) = (provider, destination, evidence)

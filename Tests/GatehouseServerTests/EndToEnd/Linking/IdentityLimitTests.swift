@@ -87,4 +87,51 @@ struct IdentityLimitTests {
             #expect(linked.status == 200, "\(linked.text)")
         }
     }
+
+    @Test(arguments: ["switch", "merge"])
+    func `a guest moves into a full account by its identity, and by none that is new`(choice: String) async throws {
+        try await TestServer.linking(application: Self.limited) { server, client in
+            let address = APIClient.newAddress()
+            let ada = try await client.newcomer("one", email: address)
+            for subject in ["two", "three"] {
+                _ = try await client.link(.somebody(subject), bearer: ada.accessToken)
+            }
+            // A code proves the address of the full account, which has no identity of the e-mail provider yet.
+            let (guest, other) = (try await client.guest(), try await client.guest())
+            var code = try await client.challenge("email", address, at: server, bearer: guest.accessToken)
+            code["onConflict"] = .string(choice)
+            let refused = try await client.post("/auth/identities/email", .object(code), bearer: guest.accessToken)
+            expectError(refused, 409, "IDENTITY_IN_USE")
+            #expect(refused["error"]["details"]["mergeToken"] == .null, "\(refused.text)")
+            #expect(try await client.get("/auth/me", bearer: guest.accessToken)["isAnonymous"] == true)
+
+            let moved = try await client.link(.somebody("two"), bearer: other.accessToken, onConflict: choice)
+            #expect(moved.status == 200 && moved["user"]["id"].string == ada.uid, "\(moved.text)")
+            #expect(try await client.identities(bearer: ada.accessToken).count == 3)
+        }
+    }
+
+    @Test func `a full account can be restored, but not with a password that would be one identity more`() async throws
+    {
+        try await TestServer.linking(application: Self.limited) { server, client in
+            let address = APIClient.newAddress()
+            let ada = try await client.newcomer("one", email: address)
+            for subject in ["two", "three"] {
+                _ = try await client.link(.somebody(subject), bearer: ada.accessToken)
+            }
+            try await client.deleteAccount(ada)
+            func restore(_ refused: APIClient.Answer) async throws -> APIClient.Answer {
+                expectError(refused, 403, "ACCOUNT_DELETED")
+                return try await client.post(
+                    "/auth/account/restore", ["restoreToken": refused["error"]["details"]["restoreToken"]])
+            }
+            expectLimit(try await restore(try await client.resetPassword(of: address, at: server)))
+            #expect(try await server.count("SELECT count(*) FROM accounts WHERE deleted_at IS NOT NULL") == 1)
+            #expect(try await server.count("SELECT count(*) FROM passwords") == 0)
+            let restored = try await restore(try await client.present(.somebody("one"), to: "scripted"))
+            #expect(restored.status == 200 && restored["user"]["id"].string == ada.uid, "\(restored.text)")
+            let bearer = restored["accessToken"].string ?? ""
+            #expect(try await client.identities(bearer: bearer).count == 3)
+        }
+    }
 }
