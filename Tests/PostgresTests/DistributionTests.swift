@@ -89,7 +89,8 @@ import Testing
     @Test(arguments: [
         ("08006", "ReportConnectionError", true), ("57P01", "ProcessInterrupts", true),
         ("57P03", "ProcessStartupPacket", true), ("XX000", "ReportResultError", true),
-        ("XX000", "MarkRemoteTransactionFailed", true), ("XX000", "elog_finish", false),
+        ("XX000", "ReportCopyError", true), ("XX000", "MarkRemoteTransactionFailed", true),
+        ("XX000", "elog_finish", false),
         ("40001", "ReportResultError", false), ("23505", "_bt_check_unique", false),
     ])
     func `errors of a node that is lost are told from others`(sqlState: String, routine: String, isLoss: Bool) {

@@ -49,6 +49,8 @@ final class Connection {
     var isSuspect = false
     /// The result of the first entry in flight, until libpq reports that the entry is complete.
     var answer: Answer?
+    /// The write that succeeded and is committed by the next sync.
+    var uncommitted: (request: Request, rows: Rows)?
     /// The server-side names of prepared statements, by a hash of the SQL and the parameter types.
     var prepared: [UInt64: String] = [:]
     private var renames = 0
@@ -75,12 +77,13 @@ final class Connection {
 
     /// All pending requests, sent or not.
     var requests: [Request] {
-        inFlight.compactMap { entry in
-            switch entry {
-            case .work(let request), .script(let request): request
-            case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: nil
-            }
-        } + backlog
+        (uncommitted.map { [$0.request] } ?? [])
+            + inFlight.compactMap { entry in
+                switch entry {
+                case .work(let request), .script(let request): request
+                case .setup, .prepare, .begin, .listen, .probe, .beat, .sync: nil
+                }
+            } + backlog
     }
 
     func hasInFlight(_ request: Request) -> Bool {
@@ -118,6 +121,7 @@ final class Connection {
         batchSize = 0
         hasUnsentBytes = false
         answer = nil
+        uncommitted = nil
         prepared = [:]
         renames = 0
         lease = nil

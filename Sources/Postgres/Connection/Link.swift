@@ -3,11 +3,17 @@ import CLibPQ
 /// A libpq connection, closed with the last reference to it; after the connector, only the reactor's thread uses it.
 final class Link: @unchecked Sendable {
     let raw: OpaquePointer
+    /// Whether the server has warned that a commit which it reports as successful may be lost.
+    private var isCommitInDoubt = false
 
     init(owning raw: OpaquePointer) {
         self.raw = raw
-        // libpq would print notices on standard error
-        PQsetNoticeReceiver(raw, { _, _ in }, nil)
+        // Without a receiver, libpq would print notices on standard error.
+        let receiver: PQnoticeReceiver = { link, notice in
+            guard let link, let warning = ServerError(notice), warning.isOfDoubtfulCommit else { return }
+            Unmanaged<Link>.fromOpaque(link).takeUnretainedValue().isCommitInDoubt = true
+        }
+        PQsetNoticeReceiver(raw, receiver, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit { PQfinish(raw) }
@@ -15,6 +21,12 @@ final class Link: @unchecked Sendable {
     var complaint: String {
         let text = oneLine(String(cString: PQerrorMessage(raw)))
         return text.isEmpty ? "the connection was closed" : text
+    }
+
+    /// Returns whether the commit that has just been answered may be lost, and forgets it.
+    func takeDoubt() -> Bool {
+        defer { isCommitInDoubt = false }
+        return isCommitInDoubt
     }
 
     func canceller() -> Canceller? { PQgetCancel(raw).map(Canceller.init) }
@@ -35,11 +47,13 @@ final class Link: @unchecked Sendable {
 }
 
 extension ServerError {
-    /// Nil if the answer has no SQLSTATE, as libpq generated the error for a broken connection, or if the error ended
+    init?(_ answer: Answer) { self.init(answer.raw) }
+
+    /// Nil if the result has no SQLSTATE, as libpq generated the error for a broken connection, or if the error ended
     /// the session.
-    init?(_ answer: Answer) {
+    fileprivate init?(_ result: OpaquePointer?) {
         func field(_ code: Character) -> String? {
-            code.asciiValue.flatMap { PQresultErrorField(answer.raw, Int32($0)) }.map { String(cString: $0) }
+            code.asciiValue.flatMap { PQresultErrorField(result, Int32($0)) }.map { String(cString: $0) }
         }
         // the codes are the PG_DIAG_… macros of postgres_ext.h, which Swift does not import
         guard let sqlState = field("C"), let message = field("M") else { return nil }
@@ -48,6 +62,16 @@ extension ServerError {
         self.init(
             sqlState: sqlState, message: message, detail: field("D"), hint: field("H"), schema: field("s"),
             table: field("t"), column: field("c"), constraint: field("n"), routine: field("R"))
+    }
+}
+
+extension ServerError {
+    /// Whether the warning says that a commit may be lost though the server reports it as successful.
+    ///
+    /// Citus sends such a warning if the only worker of a transaction is lost during the commit, and PostgreSQL if a
+    /// commit is cancelled while it waits for a synchronous standby.
+    fileprivate var isOfDoubtfulCommit: Bool {
+        message.hasPrefix("failed to commit transaction on ") || routine == "SyncRepWaitForLSN"
     }
 }
 

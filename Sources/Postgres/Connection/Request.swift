@@ -45,6 +45,15 @@ final class Request: @unchecked Sendable {
         }
     }
 
+    /// Whether the request's answer counts only once its commit is complete: a COMMIT, or a write of its own.
+    var awaitsCommit: Bool {
+        switch work {
+        case .commit: true
+        case .statement: lease == nil && !isRead
+        case .rollback, .script: false
+        }
+    }
+
     /// The error for a lost connection, which undoes a transaction unless its COMMIT was in flight.
     var lossError: PostgresError {
         switch work {

@@ -41,7 +41,7 @@ package enum PostgresError: Error, Sendable, Equatable {
     }
 
     private static let routinesOfLostNodes: Set = [
-        "ReportResultError", "MarkRemoteTransactionFailed", "CheckRemoteTransactionsHealth",
+        "ReportResultError", "ReportCopyError", "MarkRemoteTransactionFailed", "CheckRemoteTransactionsHealth",
     ]
 
     /// Whether a retry may succeed: after a serialization failure, a deadlock or an unavailable lock.

@@ -80,6 +80,7 @@ extension Reactor {
         let wasListening = connection.nextBeat != .never
         let sent = connection.inFlight.takeAll()
         let unsent = connection.backlog.takeAll()
+        if let request = connection.uncommitted?.request { request.promise.fail(request.lossError) }
         if connection.isReady, stopWaiter == nil, !isOnPurpose {
             logger.warning(
                 "database connection lost", metadata: ["connection": "\(connection.slot)", "reason": "\(reason)"])
@@ -113,11 +114,13 @@ extension Reactor {
     ///
     /// Plans are generic. PostgreSQL expects ten elements in an array whose value it does not know, so it would plan each
     /// statement with an array again each time, which took longer than running it. Citus can't use generic plans.
+    /// Warnings must be sent, because some say that a commit may be lost.
     private func settings(of connection: Connection) -> String {
         let statementTimeout =
             connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
         let settings = [
-            ("TimeZone", "UTC"), ("statement_timeout", "\(statementTimeout.milliseconds)"),
+            ("TimeZone", "UTC"), ("client_min_messages", "warning"),
+            ("statement_timeout", "\(statementTimeout.milliseconds)"),
             ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(configuration.transactionIdleTimeout.milliseconds)"),
         ]

@@ -19,7 +19,7 @@ extension Reactor {
             case PGRES_PIPELINE_SYNC:
                 // unlike the answers to a statement, a sync is not followed by NULL
                 connection.inFlight.popFirst()
-                didSync(connection)
+                didSync(connection, link)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: return lose(connection, "COPY is not supported")
             case PGRES_FATAL_ERROR where ServerError(answer) == nil: return lose(connection, answer.complaint)
             default:
@@ -65,7 +65,7 @@ extension Reactor {
             deliverNotifications(connection, link, wasAsked: true)
             didAnswerProbe(connection, sentAt: sentAt)
         case .beat(let listening, let number): listening.heartbeats.settle(number, at: answer.isError ? nil : now)
-        case .sync: return closed(connection, "a sync was answered like a statement")
+        case .sync: return closed(connection, error?.message ?? "a sync was answered like a statement")
         }
         return true
     }
@@ -82,7 +82,12 @@ extension Reactor {
             // another statement in the batch failed; its error does not concern this caller
             return sendAgain(request, unless: request.isAlone) { $0.isAlone = true }
         }
-        guard let error else { return _ = request.promise.settle(.success(Rows(answer))) }
+        guard let error else {
+            guard !request.awaitsCommit else { return connection.uncommitted = (request, Rows(answer)) }
+            return _ = request.promise.settle(.success(Rows(answer)))
+        }
+        let isInDoubt = request.awaitsCommit && connection.link?.takeDoubt() == true
+        guard !isInDoubt else { return _ = request.promise.fail(request.lossError) }
         guard error.meansStalePlan else { return _ = request.promise.fail(.server(error)) }
         connection.forget(request.key)
         guard request.lease == nil, !request.isRepeated else { return _ = request.promise.fail(.server(error)) }
@@ -97,8 +102,14 @@ extension Reactor {
         repeated.append(request)
     }
 
-    private func didSync(_ connection: Connection) {
-        guard connection.isLeased, connection.isEnding, let link = connection.link else { return }
+    /// The server commits before it answers a sync; only then may a write be acknowledged.
+    private func didSync(_ connection: Connection, _ link: Link) {
+        let isInDoubt = link.takeDoubt()
+        if let (request, rows) = connection.uncommitted {
+            connection.uncommitted = nil
+            request.promise.settle(isInDoubt ? .failure(request.lossError) : .success(rows))
+        }
+        guard connection.isLeased, connection.isEnding else { return }
         guard PQtransactionStatus(link.raw) == PQTRANS_IDLE, connection.backlog.isEmpty else {
             return lose(connection, "a transaction did not end")
         }
