@@ -149,7 +149,9 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
-        tests("StorageTests", of: ["Storage", "Postgres", "Accounts", "GatehouseTesting", .logging]),
+        tests(
+            "StorageTests",
+            of: ["Storage", "Postgres", "Migrations", "Accounts", "ProviderKit", "GatehouseTesting", .logging]),
         tests("TokensTests", of: ["Tokens", "Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         tests(
             "OutboundTests",

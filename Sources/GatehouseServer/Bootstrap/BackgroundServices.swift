@@ -102,7 +102,7 @@ extension RunningServer {
         let waiting = BacklogTable(database: backend.database)
         return [
             RepeatedService(every: .seconds(60), failure: "Expired rows stay for now", logger: logger) {
-                _ = try await rows.remove()
+                _ = try await rows.remove(pause: .seconds(5))
             },
             RepeatedService(
                 every: .seconds(3), failure: "The planner's statistics stay as they are for now", logger: logger

@@ -27,14 +27,76 @@ package struct ApplicationsTable: Sendable {
         }
     }
 
-    private static let select = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
+    private static let selectAll = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
 
     /// All applications that ever had a number, including those that are no longer configured.
     package func all() async throws -> [(id: Application.ID, name: String)] {
+        try await select(Self.selectAll, [])
+    }
+
+    /// The applications that the statement selects.
+    func select(_ statement: Statement, _ binds: [Bind]) async throws -> [(id: Application.ID, name: String)] {
         try await translatingErrors {
-            try await database.execute(Self.select).decoded { row in (try row.next(), try row.next()) }
+            try await database.execute(statement, binds).decoded { row in (try row.next(), try row.next()) }
         }
     }
+}
+
+/// Statements that select the applications in which something is due, including those that are no longer configured.
+///
+/// They lock nothing, and are the only statements of queues that read the rows of all applications. With `IN`,
+/// PostgreSQL can stop at the first due row of each application. Citus refuses a correlated `EXISTS`.
+extension Statement {
+    /// `$1`: the channels.
+    static let applicationsWithDueMessages = Statement(
+        .read,
+        """
+        SELECT id, name FROM applications
+         WHERE id IN (SELECT o.application_id FROM outbox o
+                       WHERE o.sent_at IS NULL AND o.failed_at IS NULL AND o.channel = ANY ($1) AND o.due_at <= now())
+         ORDER BY id
+        """)
+
+    /// `$1`: the URLs of webhooks.
+    static let applicationsWithDueDeliveries = Statement(
+        .read,
+        """
+        SELECT id, name FROM applications
+         WHERE id IN (SELECT w.application_id FROM webhook_deliveries w
+                       WHERE w.acknowledged_at IS NULL AND w.failed_at IS NULL AND w.webhook = ANY ($1)
+                         AND w.due_at <= now())
+         ORDER BY id
+        """)
+
+    /// Selects those with deliveries to other webhooks than `$1` that have been due for `$2`.
+    static let applicationsWithOverdueDeliveries = Statement(
+        .read,
+        """
+        SELECT id, name FROM applications
+         WHERE id IN (SELECT w.application_id FROM webhook_deliveries w
+                       WHERE w.acknowledged_at IS NULL AND w.failed_at IS NULL AND w.webhook <> ALL ($1)
+                         AND w.due_at < now() - $2::interval)
+         ORDER BY id
+        """)
+
+    static let applicationsWithDueRevocations = Statement(
+        .read,
+        """
+        SELECT id, name FROM applications
+         WHERE id IN (SELECT r.application_id FROM token_revocations r
+                       WHERE r.revoked_at IS NULL AND r.failed_at IS NULL AND r.due_at <= now())
+         ORDER BY id
+        """)
+
+    static let applicationsWithDueErasures = Statement(
+        .read,
+        """
+        SELECT id, name FROM applications
+         WHERE id IN (SELECT e.application_id FROM erasures e
+                       WHERE e.restored_at IS NULL AND e.erased_at IS NULL
+                         AND coalesce(e.look_again_at, e.purge_after) <= now())
+         ORDER BY id
+        """)
 }
 
 extension Application.ID: PostgresDecodable {}

@@ -162,14 +162,16 @@ package struct ExpiredRows: Sendable {
 
     /// Removes everything that has expired, even if one of the statements fails.
     ///
-    /// Includes the rows of applications that are no longer configured.
+    /// Includes the rows of applications that are no longer configured. A pause between two applications keeps the load
+    /// low when there are many.
     ///
     /// - Returns: the number of removed rows.
     /// - Throws: the first error, once all statements have run.
-    package func remove() async throws -> Int {
+    package func remove(pause: Duration = .zero) async throws -> Int {
         var removed = 0
         var failure: (any Error)?
-        for application in try await ApplicationsTable(database: database).all() {
+        for (index, application) in try await ApplicationsTable(database: database).all().enumerated() {
+            if index > 0 { try await Task.sleep(for: pause) }
             for statement in Self.statements {
                 do {
                     removed += try await remove(statement, of: application.id)

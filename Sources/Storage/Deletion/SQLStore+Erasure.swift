@@ -28,8 +28,9 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
     package func takeErasures(
         of applications: [Application.ID], atMost count: Int, lease: Duration
     ) async throws -> [DueErasure] {
+        let due: [Application.ID] = try await run(.applicationsWithDueErasures, []).decoded { try $0.next() }
         var taken: [DueErasure] = []
-        for application in applications.shuffled() where taken.count < count {
+        for application in Set(applications).intersection(due).shuffled() where taken.count < count {
             let binds: [Bind] = [.application(application), .int(count - taken.count), .interval(lease)]
             do {
                 taken += try await run(Self.takeErasures, binds).map { try $0.dueErasure() }

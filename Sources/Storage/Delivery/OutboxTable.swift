@@ -13,7 +13,7 @@ package struct OutboxTable: OutboxQueue {
 
     package init(database: Database, sealing: any Sealing, arrivals: AsyncStream<Void>) {
         self.database = database
-        turns = ApplicationTurns(database: database)
+        turns = ApplicationTurns(.applicationsWithDueMessages, database: database)
         self.sealing = sealing
         self.arrivals = arrivals
     }
@@ -41,7 +41,9 @@ package struct OutboxTable: OutboxQueue {
         """)
 
     package func take(_ places: [MessageChannel: Int], lease: Duration) async throws -> [TakenMessage] {
-        try await turns.take(places) { try await take($2, of: $0, named: $1, lease: lease) }
+        try await turns.take(places, dueBy: [.texts(places.keys.map(\.rawValue))]) {
+            try await take($2, of: $0, named: $1, lease: lease)
+        }
     }
 
     private func take(

@@ -13,7 +13,7 @@ package struct TokenRevocationsTable: RevocationQueue {
 
     package init(database: Database, sealing: any Sealing, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
         self.database = database
-        turns = ApplicationTurns(database: database)
+        turns = ApplicationTurns(.applicationsWithDueRevocations, database: database)
         self.sealing = sealing
         self.scope = scope
         self.arrivals = arrivals
@@ -40,7 +40,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         """)
 
     package func take(_ places: [TakenRevocation.Lane: Int], lease: Duration) async throws -> [TakenRevocation] {
-        try await turns.take(places) { try await take($2[.all] ?? 0, of: $0, named: $1, lease: lease) }
+        try await turns.take(places, dueBy: []) { try await take($2[.all] ?? 0, of: $0, named: $1, lease: lease) }
     }
 
     private func take(

@@ -12,7 +12,7 @@ package struct WebhookDeliveriesTable: EventQueue {
 
     package init(database: Database, scope: DeliveryScope = .all, arrivals: AsyncStream<Void>) {
         self.database = database
-        turns = ApplicationTurns(database: database)
+        turns = ApplicationTurns(.applicationsWithDueDeliveries, database: database)
         self.scope = scope
         self.arrivals = arrivals
     }
@@ -41,7 +41,9 @@ package struct WebhookDeliveriesTable: EventQueue {
         """)
 
     package func take(_ places: [String: Int], lease: Duration) async throws -> [TakenDelivery] {
-        try await turns.take(places) { try await take($2, of: $0, named: $1, lease: lease) }
+        try await turns.take(places, dueBy: [.texts(Array(places.keys))]) {
+            try await take($2, of: $0, named: $1, lease: lease)
+        }
     }
 
     private func take(
@@ -119,16 +121,15 @@ package struct WebhookDeliveriesTable: EventQueue {
 
     package func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int {
         guard case .all = scope else { return 0 }
-        return try await translatingErrors {
-            var count = 0
-            for application in try await ApplicationsTable(database: database).all() {
-                let binds: [Bind] = [
-                    .application(application.id), .texts(webhooks), .interval(overdue), .text(reason),
-                ]
-                count += try await database.execute(Self.giveUp, binds).affected
-            }
-            return count
+        let condition: [Bind] = [.texts(webhooks), .interval(overdue)]
+        var count = 0
+        for application in try await ApplicationsTable(database: database)
+            .select(.applicationsWithOverdueDeliveries, condition)
+        {
+            let binds = [.application(application.id)] + condition + [.text(reason)]
+            count += try await translatingErrors { try await database.execute(Self.giveUp, binds).affected }
         }
+        return count
     }
 }
 

@@ -32,6 +32,9 @@ struct ApplicationScopeTests {
         Exception(
             file: "PasswordCostsTable.swift", tables: "passwords",
             reason: "a replica learns from time to time what the passwords of all applications cost"),
+        Exception(
+            file: "ApplicationsTable.swift",
+            reason: "workers read which applications have something due, and then ask each of these"),
         Exception(file: "BacklogTable.swift", reason: "gauges count waiting rows of all applications"),
         Exception(
             file: "RevocationList.swift", tables: "sessions", reason: "a replica that begins to listen learns of all"),

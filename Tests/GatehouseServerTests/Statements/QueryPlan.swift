@@ -17,8 +17,8 @@ struct QueryPlan {
         /// The node's own conditions and those of the joins above it.
         let conditions: [String]
 
-        /// Whether the plan reads rows of one application only.
-        var isScoped: Bool { conditions.contains { $0.contains("application_id") } }
+        /// Whether the plan reads rows of one application only, which a parameter names.
+        var isScoped: Bool { conditions.contains { $0.contains("application_id = $") } }
 
         var description: String { "\(type) on \(table) \(alias) of \(Int(rows)) rows for \(Int(cost)), \(conditions)" }
     }
