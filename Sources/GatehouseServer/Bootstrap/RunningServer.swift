@@ -86,7 +86,9 @@ struct RunningServer {
             configuration: .init(
                 address: .hostname(server.host, port: server.port), serverName: "Gatehouse",
                 availableConnectionsDelegate: .maximum(
-                    FileDescriptors.clients(besides: backend.configuration.database.connections),
+                    FileDescriptors.clients(
+                        besides: backend.configuration.database.connections,
+                        webhooks: backend.configuration.webhooks.count),
                     logger: backend.quietLogger)),
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)

@@ -27,6 +27,18 @@ import Testing
         }
     }
 
+    @Test func `clients leave descriptors for cores, webhooks and the database`() {
+        func clients(cores: Int, webhooks: Int, limit: Int = 1024) -> Int {
+            FileDescriptors.clients(besides: 20, webhooks: webhooks, cores: cores, limit: limit)
+        }
+        #expect(clients(cores: 2, webhooks: 0) == 1024 - 64 - 8 - 20)
+        #expect(clients(cores: 64, webhooks: 0) == 1024 - 64 - 256 - 20)
+        #expect(clients(cores: 2, webhooks: 50) == 1024 - 64 - 8 - 200 - 20)
+        #expect(clients(cores: 64, webhooks: 200) == 16)
+        #expect(clients(cores: 2, webhooks: 0, limit: 96) == 16)
+        #expect(clients(cores: 2, webhooks: 1, limit: .max) == .max - 96)
+    }
+
     private static func descriptors(of process: pid_t) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
     }
