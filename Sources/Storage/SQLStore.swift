@@ -75,13 +75,9 @@ package struct SQLStore: TransactionalStore {
     }
 
     /// Runs a statement and waits for its answer.
-    ///
-    /// Outside a transaction, retries the statement while other transactions hold locks on the rows.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
-        if let open { return try await translatingErrors { try await open.run(statement, binds) } }
-        return try await retryingUnderContention {
-            try await translatingErrors { try await database.execute(statement, binds) }
-        }
+        guard let open else { return try await database.run(statement, binds) }
+        return try await translatingErrors { try await open.run(statement, binds) }
     }
 
     /// Runs several statements in one round trip of a transaction.
@@ -136,6 +132,17 @@ private final class CommittedChanges: Sendable {
 
     @Sendable func append(_ change: CommittedChange) {
         changes.withLock { $0.append(change) }
+    }
+}
+
+extension Database {
+    /// Runs a statement outside a transaction, and retries it while other transactions hold locks that it needs.
+    ///
+    /// Reads need this too: a migration that changes a table excludes them, and can deadlock with them.
+    func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
+        try await retryingUnderContention {
+            try await translatingErrors { try await execute(statement, binds) }
+        }
     }
 }
 

@@ -69,7 +69,7 @@ final class JoinedUsers: Sendable {
     static func users(
         _ uids: [UUID], application: Application.ID, from database: Database
     ) async throws -> JoinedReads<UUID, User>.Answers {
-        let rows = try await database.execute(select, [.application(application), .uuids(uids)])
+        let rows = try await database.run(select, [.application(application), .uuids(uids)])
         let users = try rows.map { row in
             var key = row
             return (try key.next(UUID.self), Result { try row.user() })

@@ -24,7 +24,7 @@ package struct SigningKeysTable: SigningKeyStore {
         """)
 
     package func signingKeys(application: Application.ID) async throws -> [StoredSigningKey] {
-        let rows = try await translatingErrors { try await database.execute(Self.select, [.application(application)]) }
+        let rows = try await database.run(Self.select, [.application(application)])
         return try rows.compactMap { row in
             var row = row
             let purpose = SigningPurpose(rawValue: try row.next())

@@ -175,10 +175,8 @@ package final class RevocationList: Revocations {
         """)
 
     private func isRevokedByRow(_ token: AccessTokenClaims, application: Application.ID) async throws -> Bool {
-        try await translatingErrors {
-            try await database.execute(
-                Self.selectSession, [.application(application), .uuid(token.sessionID), .int4(token.generation)]
-            ).isEmpty
-        }
+        try await database.run(
+            Self.selectSession, [.application(application), .uuid(token.sessionID), .int4(token.generation)]
+        ).isEmpty
     }
 }
