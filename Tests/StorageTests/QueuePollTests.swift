@@ -136,9 +136,20 @@ struct QueuePollTests {
     @Test func `the applications of a long queue are not read at each poll`() async throws {
         try await withQueues { queues in
             try await queues.announce(4, of: 43)
-            try await queues.announce(1, of: 99)
-            try await queues.expect([43, 43], statements: 3) { try await queues.takeDeliveries(2).map(\.application) }
-            try await queues.expect([99, 43], statements: 2) { try await queues.takeDeliveries(2).map(\.application) }
+            try await queues.announce(4, of: 99)
+            try await queues.expect(2, statements: 3) { try await queues.takeDeliveries(2).count }
+            try await queues.expect(2, statements: 2) { try await queues.takeDeliveries(2).count }
+        }
+    }
+
+    @Test func `an application whose turn fails does not keep the others waiting`() async throws {
+        try await withQueues { queues in
+            try await queues.announce(1, of: 43)
+            try await queues.announce(2, of: 99)
+            _ = try await queues.database.execute(.makeFailure)
+            _ = try await queues.database.execute(.failFirst)
+            #expect(try await queues.takeDeliveries().map(\.application) == [99, 99])
+            await #expect(throws: (any Error).self) { try await queues.takeDeliveries() }
         }
     }
 
@@ -168,6 +179,17 @@ extension Statement {
         SELECT $1, gen_random_uuid(), $2, 'name', 'account.created', gen_random_uuid(),
                jsonb_build_object('age', n::text), now() - n * interval '1 minute'
           FROM generate_series(1, $3::int8) AS n
+        """)
+    fileprivate static let makeFailure = Self(
+        .write,
+        """
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''out of order''; END'
+        """)
+    fileprivate static let failFirst = Self(
+        .write,
+        """
+        CREATE TRIGGER fails BEFORE UPDATE ON webhook_deliveries
+            FOR EACH ROW WHEN (NEW.application_id = 43) EXECUTE FUNCTION fail()
         """)
     fileprivate static let addRevocation = Self(
         .write,

@@ -102,7 +102,7 @@ extension RunningServer {
         let waiting = BacklogTable(database: backend.database)
         return [
             RepeatedService(every: .seconds(60), failure: "Expired rows stay for now", logger: logger) {
-                _ = try await rows.remove(pause: .seconds(5))
+                _ = try await rows.remove(over: .seconds(60))
             },
             RepeatedService(
                 every: .seconds(3), failure: "The planner's statistics stay as they are for now", logger: logger
@@ -121,7 +121,8 @@ extension RunningServer {
 
     /// Returns free memory to the system.
     ///
-    /// By itself, glibc keeps what thousands of closed connections used, because some blocks among them are still in use.
+    /// By itself, glibc keeps what thousands of closed connections used, because some blocks among them are still in
+    /// use.
     private var memoryService: any Service {
         RepeatedService(every: .seconds(30), failure: "Free memory is kept for now", logger: backend.logger) {
             // It takes a millisecond, and another one for each megabyte that it returns.

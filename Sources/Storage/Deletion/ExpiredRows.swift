@@ -162,16 +162,18 @@ package struct ExpiredRows: Sendable {
 
     /// Removes everything that has expired, even if one of the statements fails.
     ///
-    /// Includes the rows of applications that are no longer configured. A pause between two applications keeps the load
-    /// low when there are many.
+    /// Includes the rows of applications that are no longer configured. `duration` is how long the pauses between the
+    /// applications take together, which keeps the load low when there are many. Their order is random, so that none is
+    /// always last when servers restart often.
     ///
     /// - Returns: the number of removed rows.
     /// - Throws: the first error, once all statements have run.
-    package func remove(pause: Duration = .zero) async throws -> Int {
+    package func remove(over duration: Duration = .zero) async throws -> Int {
         var removed = 0
         var failure: (any Error)?
-        for (index, application) in try await ApplicationsTable(database: database).all().enumerated() {
-            if index > 0 { try await Task.sleep(for: pause) }
+        let applications = try await ApplicationsTable(database: database).all().shuffled()
+        for (index, application) in applications.enumerated() {
+            if index > 0 { try await Task.sleep(for: duration / applications.count) }
             for statement in Self.statements {
                 do {
                     removed += try await remove(statement, of: application.id)

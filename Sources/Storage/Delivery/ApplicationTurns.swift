@@ -11,8 +11,6 @@ final class ApplicationTurns: Sendable {
         /// Applications that had due entries and may have more.
         var applications: [(id: Application.ID, name: String)] = []
         var readAt: ContinuousClock.Instant?
-        /// The application that gave entries last; the next call begins behind it, so that none waits for the others.
-        var last: Application.ID = 0
     }
 
     /// How long the list is used while its applications fill lanes; new entries of others may wait that long.
@@ -32,8 +30,9 @@ final class ApplicationTurns: Sendable {
 
     /// Takes entries until every lane has its number of entries or all applications with due entries had a turn.
     ///
-    /// `binds` are those of the statement that selects the applications. If a turn fails, returns the entries that were
-    /// taken before.
+    /// `binds` are those of the statement that selects the applications. Their order is random, so that none waits
+    /// until the others have nothing due.
+    /// - Throws: the first error of a turn, if no turn took entries.
     func take<Entry: QueueEntry>(
         _ places: [Entry.Lane: Int], dueBy binds: [Bind],
         _ take: (_ application: Application.ID, _ name: String, _ places: [Entry.Lane: Int]) async throws -> [Entry]
@@ -41,23 +40,32 @@ final class ApplicationTurns: Sendable {
         let lanes = places.count
         var places = places
         var taken: [Entry] = []
-        do {
-            var isNewList: Bool
-            repeat {
+        var failure: (any Error)?
+        var isNewList = false
+        // There is a second round at most, with a new list after all applications of the remembered one gave the rest.
+        repeat {
+            do {
                 isNewList = try await renewList(binds)
-                for application in inTurn() where !places.isEmpty {
+            } catch {
+                failure = failure ?? error
+                break
+            }
+            for application in state.withLock({ $0.applications.shuffled() }) where !places.isEmpty {
+                do {
                     let entries = try await take(application.id, application.name, places)
                     for entry in entries {
                         let left = places[entry.lane, default: 0] - 1
                         places[entry.lane] = left > 0 ? left : nil
                     }
-                    note(application.id, hasGiven: !entries.isEmpty, mayHaveMore: places.count < lanes)
                     taken += entries
+                    // Once a lane is full, the application may have more entries for it.
+                    if places.count == lanes { forget(application.id) }
+                } catch {
+                    failure = failure ?? error
                 }
-            } while !isNewList && !places.isEmpty && inTurn().isEmpty
-        } catch {
-            guard !taken.isEmpty else { throw error }
-        }
+            }
+        } while !isNewList && !places.isEmpty && state.withLock(\.applications.isEmpty)
+        if let failure, taken.isEmpty { throw failure }
         return taken
     }
 
@@ -76,18 +84,7 @@ final class ApplicationTurns: Sendable {
         return true
     }
 
-    private func inTurn() -> [(id: Application.ID, name: String)] {
-        state.withLock { state in
-            let next = state.applications.firstIndex { $0.id.rawValue > state.last.rawValue } ?? 0
-            return Array(state.applications[next...] + state.applications[..<next])
-        }
-    }
-
-    /// Notes that an application was asked; once a lane is full, it may have more entries for that lane.
-    private func note(_ application: Application.ID, hasGiven: Bool, mayHaveMore: Bool) {
-        state.withLock { state in
-            if hasGiven { state.last = application }
-            if !mayHaveMore { state.applications.removeAll { $0.id == application } }
-        }
+    private func forget(_ application: Application.ID) {
+        state.withLock { state in state.applications.removeAll { $0.id == application } }
     }
 }
