@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Decides how long the purge rests after each erasure, so that sign-ins do not become slower.
 ///
-/// The measure is how long the statements of all callers wait for their answers. If those that an erasure may have
-/// delayed take longer than nearly all others do, the rests become longer; otherwise they become shorter, until a rest
-/// is as long as the erasure was.
+/// The measure is how long the single statements of this server wait for their answers. If more of those that an
+/// erasure may have delayed take long than of the others, the rests become longer; otherwise they become shorter, until
+/// a rest is as long as the erasure was.
 package final class ErasurePace: Sendable {
     private struct State {
         /// The counts at the last call.
@@ -18,7 +18,8 @@ package final class ErasurePace: Sendable {
 
     /// What each slow statement and each statement multiply the factor by.
     ///
-    /// The two balance at 1 slow statement in 224; with those that are slow without erasures, that is less than 1 in 100.
+    /// The two balance at 1 slow statement in 224; with those that are slow without erasures, that is less than 1 in
+    /// 100.
     private static let (growth, decline) = (1.25, 0.999)
     private static let greatestFactor = 100.0
     /// A purge erases at least one account in about a second, so that it is not postponed without limit.
@@ -44,8 +45,9 @@ package final class ErasurePace: Sendable {
     package func noteDisturbed() {
         note { counts, state in
             guard let limit = Self.firstSlowClass(amongUsual: state.usual) else { return }
-            let slow = counts.dropFirst(limit).reduce(0, +)
-            state.factor = min(state.factor * pow(Self.growth, Double(slow)), Self.greatestFactor)
+            let usualShare = state.usual.dropFirst(limit).reduce(0, +) / state.usual.reduce(0, +)
+            let slow = Double(counts.dropFirst(limit).reduce(0, +)) - usualShare * Double(counts.reduce(0, +))
+            state.factor = min(state.factor * pow(Self.growth, max(slow, 0)), Self.greatestFactor)
         }
     }
 

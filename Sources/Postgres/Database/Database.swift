@@ -53,17 +53,17 @@ package final class Database: Executor {
             .statement(statement, try Arguments(binds)), deadline: start + Nanoseconds(configuration.deadline))
         try inbox.admit(.submit(request), limit: configuration.queueLimit)
         inbox.noteRoundTrip()
-        let rows = try await request.promise.value()
-        inbox.noteAnswer(after: .now - start)
-        return rows
+        defer { inbox.noteAnswer(after: .now - start) }
+        return try await request.promise.value()
     }
 
     package var isReachable: Bool { statistics.isReachable }
     package var statistics: Statistics { inbox.statistics }
 
-    /// The numbers of answered single statements, by classes of waiting times.
+    /// The numbers of answered and failed single statements of this process, by classes of waiting times.
     ///
-    /// The first class ends at 100 µs, each further one at a time that is √2 times as long, and the last one has no end.
+    /// The first class ends at 100 µs, each further one at a time that is √2 times as long, and the last one has no
+    /// end.
     package var waits: [Int] { inbox.waits }
 
     package struct Statistics: Sendable, Equatable {
