@@ -4,8 +4,8 @@ import Foundation
 extension Trial {
     /// Measures sign-ins at twenty times the machine's hashing rate, with other calls at the same time.
     ///
-    /// The sign-ins come once from a single network and once from many; the other calls come from other networks. Then a
-    /// single network signs in again beside a process that keeps one core busy. The server is new, so that its memory
+    /// The sign-ins come once from a single network and once from many; the other calls come from other networks. Then
+    /// a single network signs in again beside a process that keeps one core busy. The server is new, so that its memory
     /// can be measured before it has hashed anything.
     static func overload(on stage: Stage, rounds: Int) -> Trial {
         Trial(name: "password sign-ins at 20 times their capacity") { findings in
@@ -23,9 +23,14 @@ extension Trial {
                             url: login, bodies: bodies, perSecond: 20 * capacity, origin: setting.origin)
                         let neighbor = try setting.isBesideBusyProcess ? Child.busy() : nil
                         var measured: [FloodRound] = []
-                        for _ in 1...rounds {
-                            measured.append(
-                                try await FloodRound(flood, of: server, on: stage, path: path, client: client))
+                        do {
+                            for _ in 1...rounds {
+                                measured.append(
+                                    try await FloodRound(flood, of: server, on: stage, path: path, client: client))
+                            }
+                        } catch {
+                            try? await neighbor?.stop()
+                            throw error
                         }
                         try await neighbor?.stop()
                         let most = ResidentMemory.underLoad(base: base)
