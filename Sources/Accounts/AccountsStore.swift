@@ -42,7 +42,8 @@ extension TransactionalStore {
 
     /// Works as `retryingTransaction`, but also commits if the body refuses, so that a refused proof remains consumed.
     ///
-    /// A body that refuses must not have written anything else. An error that a write reports later undoes everything.
+    /// A body that refuses must not have written anything but the consumed proof. An error that a write reports later
+    /// undoes everything.
     func retryingTransactionKeepingRefusals<Result: Sendable>(
         _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result {

@@ -33,7 +33,7 @@ struct VerdictWriter: Sendable {
         }
     }
 
-    /// Consumes evidence that may be presented only once; refused evidence is not consumed.
+    /// Consumes evidence that may be presented only once; a refusal does not call this.
     func spendEvidence() async throws {
         guard let proof = session.evidence.singleUse else { return }
         try await store.spendOrRefuse(proof, provider: session.provider, application: application.id)

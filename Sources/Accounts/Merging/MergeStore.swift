@@ -7,7 +7,9 @@ package struct Merge: Sendable, Equatable {
     package let undoneAt: Date?
     /// The ids of the identities that moved.
     package let identities: [UUID]
-    /// The survivor's guest identities that the merge removed, and that an undo restores.
+    /// The survivor's guest identities that the merge removed.
+    ///
+    /// An undo restores them, unless the survivor has another identity by then.
     package let parked: [UUID]
 
     package init(

@@ -112,9 +112,9 @@ extension Reactor {
 
     /// The SQL that sets the server's time limits, so that no statement runs on after its caller has stopped waiting.
     ///
-    /// Plans are generic. PostgreSQL expects ten elements in an array whose value it does not know, so it would plan each
-    /// statement with an array again each time, which took longer than running it. Citus can't use generic plans.
-    /// Warnings must be sent, because some say that a commit may be lost.
+    /// Plans are generic. PostgreSQL expects ten elements in an array whose value it does not know, so it would plan
+    /// each statement with an array again each time, which took longer than running it. Citus can't use generic plans
+    /// of distributed tables. Warnings must be sent, because some say that a commit may be lost.
     private func settings(of connection: Connection) -> String {
         let statementTimeout =
             connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout

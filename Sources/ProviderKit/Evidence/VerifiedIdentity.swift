@@ -23,7 +23,9 @@ public struct VerifiedIdentity: Sendable, Equatable, Codable {
     /// For a token, use `TokenClaims.provenAt`. For a proof in the request itself, such as a code or a gateway's
     /// header, `nil` means now. A redirect flow with `nil` does not re-authenticate.
     public var authenticatedAt: Date?
-    /// Set if the proof is valid only once; a call that fails does not consume the proof.
+    /// Set if the proof is valid only once.
+    ///
+    /// A call that fails does not consume it, unless it presents the code of a redirect flow, which is consumed too.
     public var singleUse: SingleUse?
     /// Set if the proof is valid for any number of sign-ins, but for only one re-authentication.
     public var singleReauthentication: SingleUse?
