@@ -22,7 +22,8 @@ extension SQLStore: IdleGuestStore {
              WHERE (SELECT is_free FROM leader) AND application_id = $1 AND is_guest
                AND coalesce(seen_at, created_at) < now() - $2::interval
                AND (coalesce(seen_at, created_at), id)
-                   > (coalesce($3::timestamptz, '-infinity'), coalesce($4, '00000000-0000-0000-0000-000000000000'))
+                   > (coalesce($3::timestamptz, '-infinity'),
+                      coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
              ORDER BY coalesce(seen_at, created_at), id
              LIMIT $5
                FOR UPDATE SKIP LOCKED
