@@ -1,6 +1,9 @@
 import CLibPQ
 
-/// A libpq connection, closed with the last reference to it; after the connector, only the reactor's thread uses it.
+/// A libpq connection, closed with the last reference to it.
+///
+/// The compiler cannot check that it is sendable: the connector's thread opens it and hands it over, and after that
+/// only the reactor's thread uses it. libpq calls the receiver of notices on the thread that uses the connection.
 final class Link: @unchecked Sendable {
     let raw: OpaquePointer
     /// Whether the server has warned that a commit which it reports as successful may be lost.
