@@ -2,4 +2,5 @@
 -- random, so they are also unique among all kinds.
 
 CREATE UNIQUE INDEX proofs_by_challenge ON proofs (application_id, challenge_id) WHERE challenge_id IS NOT NULL;
-DROP INDEX proofs_challenge, proofs_change;
+DROP INDEX proofs_challenge;
+DROP INDEX proofs_change;
