@@ -51,7 +51,7 @@ import Testing
         UPDATE erasures SET look_again_at = now() WHERE erased_at IS NULL;
         """
 
-    @Test(arguments: Step.allCases)
+    @Test(.needsOneNode, arguments: Step.allCases)
     func `a deletion that a kill interrupts is completed and announced to everyone`(step: Step) async throws {
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await UpstreamServer.with { upstream in
