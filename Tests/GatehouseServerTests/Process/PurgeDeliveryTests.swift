@@ -33,8 +33,11 @@ struct PurgeDeliveryTests {
         try await server.execute(
             """
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, created_at, details)
-            VALUES ($1, gen_random_uuid(), $2, 'archive', $3, $4, now() - $5::text::interval,
-                    jsonb_build_object('receipt', (SELECT receipt FROM erasures WHERE application_id = $1 AND uid = $4)))
+            SELECT a.application_id, gen_random_uuid(), $2::text, 'archive', $3::text, a.uid,
+                   now() - $5::text::interval, jsonb_build_object('receipt', e.receipt)
+              FROM accounts a
+              LEFT JOIN erasures e ON e.application_id = a.application_id AND e.uid = a.uid
+             WHERE a.application_id = $1 AND a.uid = $4
             """,
             [
                 .application(try await server.application().id), .text(sink.url), .text(kind),
