@@ -14,12 +14,12 @@ import Testing
             try await servers.second.end(by: SIGTERM)
             try await servers.second.start(prefix: ["prlimit", "--nofile=\(Self.limit)"])
             let load = servers.load(excusing: .silence)
-            try await load.run(resumingWithin: .seconds(20)) {
+            try await load.run {
                 let port = try #require(UInt16(servers.second.client.url.split(separator: ":").last ?? ""))
                 let connections = (1...Self.limit * 2).map { _ in Self.connect(to: port) }
                 defer { connections.forEach { close($0) } }
                 // The connections that were open before are still served, and some descriptors stay free.
-                try await load.awaitProgress(within: .seconds(20))
+                try await load.awaitProgress()
                 let process = try #require(servers.second.process)
                 #expect(try Self.descriptors(of: process.id) < Self.limit - 10)
             }

@@ -26,7 +26,7 @@ import Testing
                     try await eventually("calls are refused") { load.journal.entries.refused > 8 }
                     pair.fencePrimary()
                     try pair.promoteStandby()
-                    try await load.awaitProgress(within: .seconds(15))
+                    try await load.awaitProgress()
                     switch loss {
                     case .killed: try await pair.primary.start()
                     case .hung: pair.wakePrimary()
@@ -48,7 +48,7 @@ import Testing
                 try await load.run {
                     await pair.primary.crash()
                     try pair.promoteStandby()
-                    try await load.awaitProgress(within: .seconds(15))
+                    try await load.awaitProgress()
                     try await pair.primary.start()
                 }
                 try await servers.verify(load.journal.entries)

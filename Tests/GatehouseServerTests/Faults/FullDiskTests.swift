@@ -21,7 +21,7 @@ import Testing
             do {
                 try Database.runAlone("CREATE DATABASE faults", url: cluster.url)
                 let url = cluster.url(database: "faults")
-                try await FaultServers.with(databases: (url, url)) { servers in
+                try await FaultServers.with(database: url) { servers in
                     let load = servers.load()
                     try await load.run {
                         let ballast = path + "/ballast"

@@ -16,7 +16,7 @@ import Testing
         do {
             try Database.runAlone("CREATE DATABASE faults", url: cluster.url)
             let url = cluster.url(database: "faults")
-            try await FaultServers.with(databases: (url, url)) { servers in
+            try await FaultServers.with(database: url) { servers in
                 let earlier = servers.load()
                 try await earlier.run {}
                 let leaving = try await people(8, of: servers)

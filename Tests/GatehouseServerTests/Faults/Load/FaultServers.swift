@@ -15,21 +15,26 @@ struct FaultServers: Sendable {
     let partner: Partner
     let directory: ProcessDirectory
 
-    /// Starts both servers, runs the body, and ends them.
+    /// Starts both servers on a database, runs the body, and ends them.
     ///
-    /// `databases` are the URLs of the same database for the two servers; by default it is a new one, to which the
-    /// second server connects without notifications, like one behind a pooler in transaction mode.
+    /// The second server connects without notifications, like one behind a pooler in transaction mode. Without a URL
+    /// the database is a new one. `program` is the path of another version of `gatehouse`.
     static func with(
-        databases: (first: String, second: String)? = nil, mail: MailSink? = nil,
+        database url: String? = nil, mail: MailSink? = nil, program: String = GatehouseProcess.executable,
         _ body: @Sendable (FaultServers) async throws -> Void
     ) async throws {
-        guard let databases else {
-            let url = try await TemporaryPostgres.database(migrations: Migrations.all)
-            let pooler = try DatabaseProxy(before: url, .droppingNotifications)
-            defer { pooler.stop() }
-            let urls = (url, DatabaseProxy.url(url, by: [pooler]))
-            return try await with(databases: urls, mail: mail, body)
-        }
+        let url = if let url { url } else { try await TemporaryPostgres.database(migrations: Migrations.all) }
+        let pooler = try DatabaseProxy(before: url, .droppingNotifications)
+        defer { pooler.stop() }
+        let urls = (url, DatabaseProxy.url(url, by: [pooler]))
+        try await with(databases: urls, mail: mail, program: program, body)
+    }
+
+    /// Starts both servers, runs the body, and ends them; `databases` are the servers' URLs of the same database.
+    static func with(
+        databases: (first: String, second: String), mail: MailSink? = nil,
+        program: String = GatehouseProcess.executable, _ body: @Sendable (FaultServers) async throws -> Void
+    ) async throws {
         let sink = try mail ?? MailSink()
         defer { sink.close() }
         let partner = try Partner()
@@ -46,8 +51,8 @@ struct FaultServers: Sendable {
             let servers = FaultServers(
                 first: replicas[0], second: replicas[1], mail: sink, partner: partner, directory: directory)
             do {
-                async let first: Void = servers.first.start()
-                try await servers.second.start()
+                async let first: Void = servers.first.start(program)
+                try await servers.second.start(program)
                 try await first
                 try await body(servers)
             } catch {
@@ -96,8 +101,10 @@ final class Replica: Sendable {
     var process: GatehouseProcess? { running.withLock { $0 } }
 
     /// Starts the server, with the words of `prefix` before its command, and waits until it serves.
-    func start(prefix: [String] = [], environment: [String: String] = [:]) async throws {
-        let process = try launch(prefix: prefix, environment: environment)
+    func start(
+        _ program: String = GatehouseProcess.executable, prefix: [String] = [], environment: [String: String] = [:]
+    ) async throws {
+        let process = try launch(program, prefix: prefix, environment: environment)
         try await eventually("the server serves", within: .seconds(60)) {
             try #require(process.isRunning, "\(process.errors)")
             return process.errorLines.contains { (try? LogLine($0))?.message == "serving" }
@@ -111,8 +118,10 @@ final class Replica: Sendable {
         return try await process.end()
     }
 
-    private func launch(prefix: [String] = [], environment: [String: String] = [:]) throws -> GatehouseProcess {
-        let command = prefix + [GatehouseProcess.executable, "serve", "--config", "\(name).yaml"]
+    private func launch(
+        _ program: String = GatehouseProcess.executable, prefix: [String] = [], environment: [String: String] = [:]
+    ) throws -> GatehouseProcess {
+        let command = prefix + [program, "serve", "--config", "\(name).yaml"]
         let process = try GatehouseProcess(
             Array(command.dropFirst()), program: command[0], in: directory, environment: environment)
         running.withLock { $0 = process }

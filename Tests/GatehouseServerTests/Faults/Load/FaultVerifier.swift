@@ -70,7 +70,7 @@ struct FaultVerifier: Sendable {
 
     /// Checks that an erasure is completed, and that the same person gets a new account.
     @Sendable private func keeps(_ erasure: FaultJournal.Erasure, _ client: APIClient) async throws -> String? {
-        try await eventually("\(erasure.receipt) is erased", within: .seconds(30)) {
+        try await eventually("\(erasure.receipt) is erased", within: .seconds(90)) {
             try await answer { try await client.send(.GET, erasure.receipt) }["status"] == "erased"
         }
         if let fault = try await refuses(erasure.account, client) { return fault }
@@ -91,10 +91,10 @@ struct FaultVerifier: Sendable {
         try await answer { try await client.post("/auth/custom", partner.body(of: subject)) }
     }
 
-    /// Repeats a call for a few seconds while the server refuses it.
+    /// Repeats a call for half a minute while the server refuses it.
     private func answer(_ call: @Sendable () async throws -> APIClient.Answer) async throws -> APIClient.Answer {
         var latest = try await call()
-        for _ in 1...50 where latest.status == 503 {
+        for _ in 1...300 where latest.status == 503 {
             try await Task.sleep(for: .milliseconds(100))
             latest = try await call()
         }
