@@ -87,8 +87,3 @@ extension GatehouseProcess {
             .metadata?["port"].flatMap(Int.init)
     }
 }
-
-extension APIClient {
-    /// Creates a client of a server in another process.
-    init(url: String) { self.url = url }
-}

@@ -7,14 +7,21 @@ import ProviderKit
 /// An HTTP client of the API, like that of an app.
 struct APIClient: Sendable {
     let url: String
+    private let http: HTTPClient
 
     /// Does not follow redirects: they are returned like any other response.
-    private static let http = HTTPClient(
+    private static let shared = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
+
+    /// A client of a server at a URL, with connections of its own if `http` is given.
+    init(url: String, http: HTTPClient? = nil) {
+        self.url = url
+        self.http = http ?? Self.shared
+    }
 
     /// A client of the default application, or of another application by its path prefix.
     init(_ server: TestServer, application: String? = nil) {
-        url = server.url + (application.map { "/apps/\($0)" } ?? "")
+        self.init(url: server.url + (application.map { "/apps/\($0)" } ?? ""))
     }
 
     struct Answer: Sendable {
@@ -46,7 +53,7 @@ struct APIClient: Sendable {
             request.body = .bytes(raw)
         }
         if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
-        let response = try await Self.http.execute(request, timeout: .seconds(30))
+        let response = try await http.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 1 << 20)
         return Answer(status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
     }
