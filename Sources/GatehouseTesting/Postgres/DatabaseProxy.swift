@@ -177,6 +177,9 @@ package final class DatabaseProxy: Sendable {
         guard getaddrinfo(host, port, &hints, &addresses) == 0, let address = addresses else { return nil }
         defer { freeaddrinfo(address) }
         let server = Glibc.socket(address.pointee.ai_family, hints.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Further clients wait during the attempt to connect.
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         if connect(server, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 { return server }
         Glibc.close(server)
         return nil

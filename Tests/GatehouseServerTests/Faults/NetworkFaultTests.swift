@@ -1,6 +1,7 @@
 import GatehouseTesting
 import Glibc
 import Migrations
+import Postgres
 import Synchronization
 import Testing
 
@@ -12,13 +13,19 @@ import Testing
         case first, second, both
     }
 
+    /// The limit of the slowest call: the server gives up after 7 seconds at most, and a busy machine is slower.
+    private static let answerLimit = Duration.seconds(20)
+
     @Test(arguments: Side.allCases, [DatabaseProxy.Behaviour.stalling, .delaying, .refusing])
     func `a broken network to the database loses nothing, and the server resumes`(
         side: Side, fault: DatabaseProxy.Behaviour
     ) async throws {
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
-        let (first, second) = (try DatabaseProxy(before: url), try DatabaseProxy(before: url))
-        defer { [first, second].forEach { $0.stop() } }
+        // Notifications do not reach the second server.
+        let pooler = try DatabaseProxy(before: url, .droppingNotifications)
+        let first = try DatabaseProxy(before: url)
+        let second = try DatabaseProxy(before: DatabaseProxy.url(url, by: [pooler]))
+        defer { [first, second, pooler].forEach { $0.stop() } }
         let urls = (DatabaseProxy.url(url, by: [first]), DatabaseProxy.url(url, by: [second]))
         let broken =
             switch side {
@@ -34,7 +41,41 @@ import Testing
                 broken.forEach { $0.turn(.forwarding) }
             }
             try await servers.verify(load.journal.entries)
+            #expect(load.journal.entries.slowest < Self.answerLimit)
         }
+    }
+
+    @Test(
+        .enabled("nft, ip, socat and the right to create a network namespace are needed") {
+            try await LossyNetwork.isPermitted()
+        }, arguments: [Side.first, .both], LossyNetwork.Loss.allCases)
+    func `packets that are dropped before the database lose nothing, and the server resumes`(
+        side: Side, loss: LossyNetwork.Loss
+    ) async throws {
+        let cluster = TemporaryPostgres.cluster()
+        try await cluster.start()
+        do {
+            try Database.runAlone("CREATE DATABASE faults", url: cluster.url)
+            try await LossyNetwork.with(before: cluster.url(database: "faults")) { network in
+                let pooler = try DatabaseProxy(before: network.urls.second, .droppingNotifications)
+                defer { pooler.stop() }
+                let urls = (network.urls.first, DatabaseProxy.url(network.urls.second, by: [pooler]))
+                try await FaultServers.with(databases: urls) { servers in
+                    let load = servers.load()
+                    try await load.run {
+                        try await network.drop(loss, both: side == .both)
+                        try await Task.sleep(for: .seconds(8))
+                        try await network.restore()
+                    }
+                    try await servers.verify(load.journal.entries)
+                    #expect(load.journal.entries.slowest < Self.answerLimit)
+                }
+            }
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        await cluster.stop()
     }
 
     enum RelayFault: CaseIterable {
