@@ -1,6 +1,9 @@
+import Foundation
 import GatehouseTesting
+import Glibc
 import Migrations
 import Postgres
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
@@ -20,7 +23,7 @@ import Testing
 
     @Test func `servers keep serving while a later version migrates`() async throws {
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
-        try await FaultServers.with(databases: (url, url)) { servers in
+        try await FaultServers.with(database: url) { servers in
             let load = servers.load()
             try await load.run {
                 let database = Database(.init(url: url), logger: TestServer.silence)
@@ -28,6 +31,43 @@ import Testing
                 let applied = try await Migrator(database: database, migrations: Migrations.all + [Self.next]).migrate()
                 await database.stop()
                 #expect(applied == [Self.next])
+            }
+            try await servers.verify(load.journal.entries)
+        }
+    }
+
+    /// The program of the previous version, if the environment names it.
+    ///
+    /// Otherwise this version represents it, on the schema before the last migration; that works as long as this
+    /// version's statements do not need the last migration.
+    private static let previousVersion = ProcessInfo.processInfo.environment["GATEHOUSE_PREVIOUS"]
+
+    @Test func `servers are replaced one by one after the last migration was applied under load`() async throws {
+        let last = try #require(Migrations.all.last)
+        let url = try await TemporaryPostgres.database(migrations: Migrations.all.dropLast())
+        if Self.previousVersion == nil {
+            // A server that starts applies the migrations that are not recorded.
+            let record = "VALUES (\(last.version), '\(last.name)', '\\x\(last.checksum.hex)'::bytea)"
+            try Database.runAlone("INSERT INTO gatehouse_migrations (version, name, checksum) \(record)", url: url)
+        }
+        let program = Self.previousVersion ?? GatehouseProcess.executable
+        try await FaultServers.with(database: url, program: program) { servers in
+            if Self.previousVersion == nil {
+                try Database.runAlone("DELETE FROM gatehouse_migrations WHERE version = \(last.version)", url: url)
+            }
+            // Clients of a server that ends get no response.
+            let load = servers.load(excusing: .silence)
+            try await load.run {
+                let migrated = try await GatehouseProcess.run(
+                    ["migrate", "--config", "first.yaml"], in: servers.directory)
+                #expect(migrated.output.contains("applied \(last.version)"), "\(migrated.errorLines)")
+                try await load.awaitProgress()
+                #expect(load.journal.entries.unanswered == 0)
+                for replica in [servers.second, servers.first] {
+                    try await replica.end(by: SIGTERM)
+                    try await replica.start()
+                    try await load.awaitProgress()
+                }
             }
             try await servers.verify(load.journal.entries)
         }
@@ -62,7 +102,7 @@ import Testing
             }
         }
         defer { users.forEach { $0.cancel() } }
-        try await FaultServers.with(databases: (url, url)) { servers in
+        try await FaultServers.with(database: url) { servers in
             var slowest: Duration = .zero
             for user in users {
                 user.cancel()
