@@ -33,8 +33,9 @@ test: packages lint
 		{ echo 'What failed, again:'; grep -a 'recorded an issue' .build/test.log | cut -c 1-400; exit 1; }
 
 # Faults of machines, networks and PostgreSQL, as docs/operations.md lists them: about 40 minutes. The overload lasts
-# ten of them, or as long as GATEHOUSE_OVERLOAD_SECONDS says.
-faults: PACKAGES += faketime
+# ten of them, or as long as GATEHOUSE_OVERLOAD_SECONDS says. GATEHOUSE_PREVIOUS may name the program of the previous
+# version, from which the servers are upgraded.
+faults: PACKAGES += faketime iproute2 nftables socat
 faults: packages
 	swift build --build-tests
 	GATEHOUSE_LONG_TESTS=1 swift test --skip-build --no-parallel \
