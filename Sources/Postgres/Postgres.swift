@@ -10,7 +10,8 @@
 /// The reasons for this design:
 /// - A sync after each statement costs half the throughput. Reads that wait at the same time therefore share one sync,
 ///   and with it one implicit transaction. After an error, the server skips the rest of such a batch; those reads are
-///   sent again with one sync each. A write always has its own sync, because the sync commits it.
+///   sent again with one sync each. A write always has its own sync, because the sync commits it; if the commit fails,
+///   the error concerns this write only.
 /// - Statements of a transaction can be sent without waiting for the answers of earlier ones. Those that wait at the same
 ///   time share a sync. After an error, the server skips or refuses the rest; COMMIT and ROLLBACK begin a batch of their
 ///   own, so that they are never skipped.

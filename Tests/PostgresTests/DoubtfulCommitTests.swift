@@ -63,12 +63,41 @@ import Testing
 
     @Test func `a write whose commit fails is not acknowledged`() async throws {
         try await withTable(.refuse) { database in
-            #expect(await thrown { try await database.execute(.insert, .int(-1)) } != nil)
-            #expect(await thrown { try await database.execute(.insertReturning, .int(-2)) } != nil)
-            #expect(await thrown { try await inTransaction(database, -3) } != nil)
+            func isRefusal(_ error: PostgresError?) -> Bool {
+                if case .server(let error) = error { error.message == "refused at the commit" } else { false }
+            }
+            #expect(isRefusal(await thrown { try await database.execute(.insert, .int(-1)) }))
+            #expect(isRefusal(await thrown { try await database.execute(.insertReturning, .int(-2)) }))
+            #expect(isRefusal(await thrown { try await inTransaction(database, -3) }))
             #expect(await thrown { try await database.execute(.insert, .int(1)) } == nil)
             let numbers = try await database.execute(.numbers).map { try $0.value(Int.self) }
             #expect(numbers == [1])
+            #expect(database.statistics.reconnects == 0)
+        }
+    }
+
+    @Test func `a commit that fails concerns none of the statements beside it`() async throws {
+        try await withTable(.refuse) { database in
+            _ = try await database.execute(.insert, .int(0))
+            let failures = await withTaskGroup(of: Int?.self) { group in
+                for number in -40...40 where number != 0 {
+                    group.addTask {
+                        let error = await thrown {
+                            // Batches of reads are between the writes.
+                            number > 0 && number.isMultiple(of: 2)
+                                ? try await database.execute(.one) : try await database.execute(.insert, .int(number))
+                        }
+                        return error == nil ? nil : number
+                    }
+                }
+                return await group.reduce(into: Set<Int>()) { failures, number in
+                    if let number { failures.insert(number) }
+                }
+            }
+            #expect(failures == Set(-40 ... -1))
+            let numbers = try await database.execute(.numbers).map { try $0.value(Int.self) }
+            #expect(Set(numbers) == Set((0...40).filter { $0 == 0 || !$0.isMultiple(of: 2) }))
+            #expect(database.statistics.reconnects == 0)
         }
     }
 

@@ -65,7 +65,13 @@ extension Reactor {
             deliverNotifications(connection, link, wasAsked: true)
             didAnswerProbe(connection, sentAt: sentAt)
         case .beat(let listening, let number): listening.heartbeats.settle(number, at: answer.isError ? nil : now)
-        case .sync: return closed(connection, error?.message ?? "a sync was answered like a statement")
+        case .sync:
+            // The commit failed, and the server has yet to answer the sync; LISTEN would not be in effect.
+            guard let error, connection.listener == nil else {
+                return closed(connection, error?.message ?? "a sync was answered like a statement")
+            }
+            connection.inFlight.prepend([.sync])
+            settleWrite(on: connection, link, error)
         }
         return true
     }
@@ -102,18 +108,24 @@ extension Reactor {
         repeated.append(request)
     }
 
-    /// The server commits before it answers a sync; only then may a write be acknowledged.
     private func didSync(_ connection: Connection, _ link: Link) {
-        let isInDoubt = link.takeDoubt()
-        if let (request, rows) = connection.uncommitted {
-            connection.uncommitted = nil
-            request.promise.settle(isInDoubt ? .failure(request.lossError) : .success(rows))
-        }
+        settleWrite(on: connection, link, nil)
         guard connection.isLeased, connection.isEnding else { return }
         guard PQtransactionStatus(link.raw) == PQTRANS_IDLE, connection.backlog.isEmpty else {
             return lose(connection, "a transaction did not end")
         }
         endLease(of: connection)
+    }
+
+    /// Settles the write of the current sync, if there is one, with the outcome of its commit.
+    ///
+    /// The server commits before it answers a sync; only then may a write be acknowledged.
+    private func settleWrite(on connection: Connection, _ link: Link, _ error: ServerError?) {
+        let isInDoubt = link.takeDoubt()
+        guard let (request, rows) = connection.uncommitted else { return }
+        connection.uncommitted = nil
+        guard !isInDoubt else { return _ = request.promise.fail(request.lossError) }
+        request.promise.settle(error.map { .failure(.server($0)) } ?? .success(rows))
     }
 }
 
