@@ -49,8 +49,8 @@ struct QueuePollTests {
             return try await store.takeErasures(of: all, atMost: 50, lease: .seconds(60)).map(\.application)
         }
 
-        func giveUp() async throws -> Int {
-            try await deliveries.giveUp(allBut: [], overdue: .seconds(330), reason: "not-configured")
+        func giveUp(allBut webhooks: [String] = []) async throws -> Int {
+            try await deliveries.giveUp(allBut: webhooks, overdue: .seconds(330), reason: "not-configured")
         }
 
         /// Expects the result of the body and how many statements it sends.
@@ -124,6 +124,17 @@ struct QueuePollTests {
         try await withQueues { queues in
             try await queues.announce(7, of: 43)
             try await queues.expect(2, statements: 2) { try await queues.giveUp() }
+        }
+    }
+
+    @Test func `deliveries to webhooks of the configuration are kept, in any order of these`() async throws {
+        try await withQueues { queues in
+            try await queues.announce(7, of: 43)
+            let (before, after) = ("https://a.example/", "https://z.example/")
+            for webhooks in [[Self.webhook], [after, Self.webhook, before], [Self.webhook, before]] {
+                try await queues.expect(0, statements: 1) { try await queues.giveUp(allBut: webhooks) }
+            }
+            try await queues.expect(2, statements: 2) { try await queues.giveUp(allBut: [after, before]) }
         }
     }
 

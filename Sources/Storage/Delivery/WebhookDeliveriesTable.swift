@@ -121,7 +121,8 @@ package struct WebhookDeliveriesTable: EventQueue {
 
     package func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int {
         guard case .all = scope else { return 0 }
-        let condition: [Bind] = [.texts(webhooks), .interval(overdue)]
+        let sorted = webhooks.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let condition: [Bind] = [.texts(sorted), .interval(overdue)]
         var count = 0
         for application in try await ApplicationsTable(database: database)
             .select(.applicationsWithOverdueDeliveries, condition)
