@@ -110,7 +110,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
     /// Ends the sessions that match the conditions.
     ///
     /// Unless only one session or the sessions of one identity end, this also deletes the tickets to merge or sign in
-    /// to the account. If several sessions may end, it locks the account.
+    /// to the account. If several sessions may end, it locks the account. With `uid = $2` in the condition of the update,
+    /// PostgreSQL would read all sessions of the account to end one, because its plan does not depend on the values.
     package static let endSessions = Statement(
         .write,
         """
@@ -118,8 +119,12 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
             SELECT uid FROM accounts WHERE application_id = $1 AND uid = $2 AND $4::uuid IS NULL FOR NO KEY UPDATE
         ), ended AS (
             UPDATE sessions SET ended_at = now(), end_reason = $3
-             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL
-               AND id = coalesce($4, id) AND id IS DISTINCT FROM $5
+             WHERE application_id = $1 AND uid IS NOT DISTINCT FROM $2 AND ended_at IS NULL
+               AND id = ANY (CASE WHEN $4 IS NULL
+                                  THEN ARRAY(SELECT id FROM sessions
+                                              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL)
+                                  ELSE ARRAY[$4] END)
+               AND id IS DISTINCT FROM $5
                AND ($6::uuid[] IS NULL OR identity_id = ANY ($6)) AND (SELECT count(*) FROM account) >= 0
             RETURNING id
         ), ticket AS MATERIALIZED (

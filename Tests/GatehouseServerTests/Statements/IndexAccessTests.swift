@@ -1,5 +1,6 @@
 import Accounts
 import Postgres
+import Storage
 import Testing
 
 @testable import GatehouseBench
@@ -39,6 +40,17 @@ import Testing
                     }
                 }
             }
+        }
+    }
+
+    @Test func `one session is ended by its key, no matter how many sessions its account has`() async throws {
+        try await TestServer.with { server in
+            try await seed(server)
+            try await server.installPlanner()
+            let plan = try await server.plan(of: SQLStore.endSessions.text)
+            // The other index finds the sessions of the account, if more than one ends.
+            let indexes = Set(plan.scans.filter { $0.table == "sessions" }.map(\.index))
+            #expect(indexes == ["sessions_pkey", "sessions_of_account"], "\(plan.scans)")
         }
     }
 
