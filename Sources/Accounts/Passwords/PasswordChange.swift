@@ -17,7 +17,6 @@ package struct PasswordChange: Sendable {
     package func change(
         to password: String, current: String?, by principal: Principal, from client: Client
     ) async throws {
-        try hasher.requireCapacity(for: HashingRequester(client, subject: nil))
         try await retryingOnConflict {
             let identities = try await changing(by: principal)
             // The principal's identity comes first if it has a password.

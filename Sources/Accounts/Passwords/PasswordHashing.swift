@@ -18,9 +18,21 @@ package struct PasswordMatch: Sendable, Equatable {
 /// Slow, memory-hard hashing behind a bounded queue that is fair to its requesters.
 ///
 /// Every call throws `AccountsError.overloaded` immediately if the queue has no room for the requester, and
-/// `CancellationError` if the client disconnects or the task is cancelled while the call waits.
+/// `CancellationError` if the client disconnects or the task is cancelled while the call waits. The first call of a
+/// requester with a place uses that place.
 package protocol PasswordHashing: Sendable {
-    /// Checks, before a use case runs SQL, that the queue has room, without reserving a place.
+    /// Reserves a place in the queue before a call runs SQL, so that a refused call costs no statement.
+    ///
+    /// The caller gives the place back when the call ends, whether it was used or not.
+    /// - Throws: `AccountsError.overloaded`.
+    func reserve(for requester: HashingRequester) throws -> HashingPlace
+
+    /// Gives a place back; does nothing if it was used.
+    func giveBack(_ place: HashingPlace)
+
+    /// Checks that the queue has room for a requester whose subject has become known.
+    ///
+    /// The requester's place, if it has one, is counted for the subject from then on.
     /// - Throws: `AccountsError.overloaded`.
     func requireCapacity(for requester: HashingRequester) throws
 

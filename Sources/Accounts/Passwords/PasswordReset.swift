@@ -44,7 +44,6 @@ package struct PasswordReset: Sendable {
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws
     {
-        try hasher.requireCapacity(for: HashingRequester(client, subject: nil))
         guard let token = tokens.opaque.parse(text),
             let seen = try await store.peek(.passwordReset, hash: token.hash, application: application.id),
             let subject = seen.subject

@@ -11,6 +11,8 @@ package struct Client: Sendable, Equatable {
     package let languages: String?
     /// The connection, for calls with expensive work that a disconnect makes unnecessary.
     package var connection: ClientConnection?
+    /// The place in the hashing queue, for calls that hash a password.
+    package var hashingPlace: HashingPlace?
 
     /// Creates a client; ignores `languages` unless all characters are visible ASCII or spaces, as the header requires.
     package init(device: String?, address: String, languages: String? = nil) {

@@ -82,7 +82,10 @@ extension MetricsPage.Gauge {
 
     private static func hashing(_ statistics: @escaping @Sendable () -> HashingStatistics) -> [MetricsPage.Gauge] {
         [
-            .init("hashing_queued", help: "Passwords waiting to be hashed.") { Double(statistics().queued) },
+            .init("hashing_queued", help: "Passwords waiting to be hashed, and places reserved for further ones.") {
+                let statistics = statistics()
+                return Double(statistics.queued + statistics.reserved)
+            },
             .init("hashing_running", help: "Passwords being hashed.") { Double(statistics().running) },
             .init("hashing_done_total", type: "counter", help: "Passwords hashed.") { Double(statistics().done) },
             .init("hashing_rejected_total", type: "counter", help: "Passwords refused by the queue, by the reason.") {

@@ -28,6 +28,7 @@ struct EndpointResponder: HTTPResponder {
         let incoming = IncomingRequest(request: request, context: context, body: body)
         let operation = endpoint.prepare(incoming, application.providers)
         let client = try await client(of: scope, hashing: operation.hashesPassword, on: context.channel)
+        defer { client.hashingPlace.map(services.hashing.giveBack) }
         try await spend(operation.limit, by: client, in: application)
         let principal = try await principal(of: request, in: application)
         do {
@@ -42,13 +43,14 @@ struct EndpointResponder: HTTPResponder {
         }
     }
 
-    /// - Throws: `AccountsError.overloaded` if the hashing queue is full. This is checked before the rate limit is
+    /// Returns the client, with a place in the hashing queue if the call hashes a password.
+    /// - Throws: `AccountsError.overloaded` if the hashing queue is full. The place is reserved before the rate limit is
     ///   counted, which takes an SQL statement.
     private func client(of scope: RequestScope, hashing: Bool, on channel: any Channel) async throws -> Client {
         var client = scope.client
         client.route = endpoint.path
         guard hashing else { return client }
-        try services.hashing.requireCapacity(for: HashingRequester(client, subject: nil))
+        client.hashingPlace = try services.hashing.reserve(for: HashingRequester(client, subject: nil))
         client.connection = await channel.clientConnection()
         return client
     }

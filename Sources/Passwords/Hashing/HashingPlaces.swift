@@ -39,16 +39,20 @@ struct HashingPlaces {
     /// The number of jobs that must end before a new job can start.
     private var ahead: Int { max(0, waiting + running + 1 - threads) }
 
-    /// - Parameter shares: the groups that the caller belongs to.
+    /// - Parameters:
+    ///   - shares: the groups that the caller belongs to.
+    ///   - hasPlace: whether the caller has reserved a place, which `waiting` does not contain. It is then refused only
+    ///     because of its subject, which was not known when it reserved the place.
     /// - Returns: `nil` if the caller may join the queue.
-    func refusal(holding shares: [Share]) -> Refusal? {
+    func refusal(holding shares: [Share], hasPlace: Bool = false) -> Refusal? {
         // Without jobs ahead, a thread is free.
         guard ahead > 0 else { return nil }
         let bearable = limits.wait / averageDuration * Double(threads)
         // The division gives NaN if both durations are zero; `Double.minimum` ignores NaN.
         let places = Int(Double.minimum(Double(limits.length), bearable))
         let free = places - (ahead - 1)
-        let reason = free < 1 ? .full : shares.first { $0.count >= free * $0.factor }?.reason
+        let shares = hasPlace ? shares.filter { $0.reason == .subject } : shares
+        let reason = free < 1 && !hasPlace ? .full : shares.first { $0.count >= free * $0.factor }?.reason
         return reason.map { reason in
             Refusal(reason: reason, retryAfter: max(averageDuration * ahead / threads, .seconds(1)))
         }

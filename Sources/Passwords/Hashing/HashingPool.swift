@@ -7,7 +7,8 @@ import Synchronization
 /// time.
 ///
 /// A job that would wait too long, or whose group has too many waiting jobs, is refused before anything is computed.
-/// The queue schedules accepted jobs fairly among their sources. Call `shutdown` to end the threads.
+/// A call may reserve its place before it has a job. The queue schedules accepted jobs fairly among their sources. Call
+/// `shutdown` to end the threads.
 package final class HashingPool: Sendable {
     package struct Limits: Sendable {
         /// The longest expected wait for a thread, computed from the average duration of past jobs.
@@ -78,20 +79,36 @@ package final class HashingPool: Sendable {
     package var statistics: HashingStatistics {
         state.withLock { state in
             var statistics = state.statistics
-            statistics.queued = state.queue.count
+            (statistics.queued, statistics.reserved) = (state.queue.count, state.queue.reserved)
             return statistics
         }
     }
 
-    /// Checks whether a job would be accepted at this moment, without reserving a place.
+    /// Reserves a place for a job that the requester will run; until then, the place counts as a waiting job.
     /// - Throws: `AccountsError.overloaded`.
-    package func requireCapacity(for requester: HashingRequester?) throws {
+    package func reserve(for requester: HashingRequester) throws -> HashingPlace {
         try state.withLock { state in
             if let refusal = refuse(requester, &state) { throw refusal }
+            state.lastID += 1
+            let place = HashingPlace(id: state.lastID)
+            state.queue.reserve(place, for: requester)
+            return place
         }
     }
 
-    /// Runs a job on a thread of the pool.
+    /// Gives a place back; does nothing if its job has been run or it was given back before.
+    package func giveBack(_ place: HashingPlace) { state.withLock { _ = $0.queue.giveBack(place) } }
+
+    /// Checks whether a job would be accepted at this moment; the requester's place then counts for its subject.
+    /// - Throws: `AccountsError.overloaded`; the place is given back.
+    package func requireCapacity(for requester: HashingRequester) throws {
+        try state.withLock { state in
+            if let refusal = refuse(requester, &state) { throw refusal }
+            if let place = requester.place { state.queue.reserve(place, for: requester) }
+        }
+    }
+
+    /// Runs a job on a thread of the pool, in the requester's place if it has reserved one.
     /// - Throws: `AccountsError.overloaded` at once if there is no place or the pool was shut down, `CancellationError`
     ///   if the requester disconnects or the task is cancelled while the job waits, and errors of the job.
     package func run<Output: Sendable>(
@@ -166,15 +183,22 @@ package final class HashingPool: Sendable {
         if let refusal { job.giveUp(refusal) } else { wakeUps.signal() }
     }
 
-    /// The refusal of a job; the server's own jobs are refused only if the queue is full or the pool is shut down.
+    /// Takes the requester's place out of the queue, if it has one, and decides whether the requester may join.
+    ///
+    /// A place that was reserved for the requester's subject is never refused, and one that was reserved before the
+    /// subject was known is refused only because of the subject. The server's own jobs are refused only if the queue is full. All
+    /// are refused if the pool is shut down.
     /// - Returns: `nil` if the requester may join the queue.
     private func refuse(_ requester: HashingRequester?, _ state: inout State) -> AccountsError? {
+        let reserved = requester?.place.flatMap { state.queue.giveBack($0) }
+        if let reserved, state.isOpen, reserved.subject == requester?.subject { return nil }
         let places = HashingPlaces(
-            threads: state.statistics.workers, running: state.statistics.running, waiting: state.queue.count,
+            threads: state.statistics.workers, running: state.statistics.running,
+            waiting: state.queue.count + state.queue.reserved,
             averageDuration: state.statistics.averageDuration, limits: limits)
         let refusal =
             state.isOpen
-            ? places.refusal(holding: state.queue.shares(of: requester))
+            ? places.refusal(holding: state.queue.shares(of: requester), hasPlace: reserved != nil)
             : HashingPlaces.Refusal(reason: .closed, retryAfter: .seconds(1))
         guard let refusal else { return nil }
         state.statistics.refusals[refusal.reason, default: 0] += 1

@@ -1,6 +1,6 @@
 import Accounts
 
-/// The jobs that wait for a thread.
+/// The jobs that wait for a thread, and the places that are reserved for further jobs.
 ///
 /// Jobs are scheduled round robin among blocks of networks, within a block among its networks, and within a network
 /// among the subjects (the accounts or addresses whose passwords are checked). Jobs of one subject keep their order.
@@ -69,16 +69,19 @@ struct HashingQueue {
     }
 
     private var jobs: [ID: Job] = [:]
+    private var reservations: [HashingPlace: HashingRequester] = [:]
     private var line = Line()
     private var members: [Group: Int] = [:]
 
+    /// The number of waiting jobs.
     var count: Int { jobs.count }
+    var reserved: Int { reservations.count }
     func count(_ group: Group) -> Int { members[group] ?? 0 }
 
     mutating func append(_ job: Job) {
         jobs[job.id] = job
         line.append(job.path[...])
-        for group in job.groups { members[group, default: 0] += 1 }
+        join(job.requester)
     }
 
     mutating func removeFirst() -> Job? { line.removeFirst().flatMap { forget($0) } }
@@ -93,11 +96,32 @@ struct HashingQueue {
 
     private mutating func forget(_ id: ID) -> Job? {
         guard let job = jobs.removeValue(forKey: id) else { return nil }
-        for group in job.groups {
+        leave(job.requester)
+        return job
+    }
+
+    /// Counts a place as a job of the requester; the place must not be reserved.
+    mutating func reserve(_ place: HashingPlace, for requester: HashingRequester) {
+        reservations[place] = requester
+        join(requester)
+    }
+
+    /// - Returns: the requester of the place; `nil` if the place is not reserved.
+    mutating func giveBack(_ place: HashingPlace) -> HashingRequester? {
+        guard let requester = reservations.removeValue(forKey: place) else { return nil }
+        leave(requester)
+        return requester
+    }
+
+    private mutating func join(_ requester: HashingRequester?) {
+        for group in requester?.groups ?? [] { members[group, default: 0] += 1 }
+    }
+
+    private mutating func leave(_ requester: HashingRequester?) {
+        for group in requester?.groups ?? [] {
             let rest = count(group) - 1
             members[group] = rest > 0 ? rest : nil
         }
-        return job
     }
 }
 
@@ -106,11 +130,12 @@ extension HashingQueue.Job {
     fileprivate var path: [HashingQueue.Step] {
         [.block(requester?.block ?? ""), .network(requester?.network ?? ""), .subject(requester?.subject), .job(id)]
     }
+}
 
+extension HashingRequester {
     fileprivate var groups: [HashingQueue.Group] {
-        guard let requester else { return [] }
-        let places: [HashingQueue.Group] = [.network(requester.network), .block(requester.block)]
-        guard let subject = requester.subject else { return places }
-        return places + [.subject(subject), .subjectFromBlock(subject, requester.block)]
+        let places: [HashingQueue.Group] = [.network(network), .block(block)]
+        guard let subject else { return places }
+        return places + [.subject(subject), .subjectFromBlock(subject, block)]
     }
 }

@@ -2,6 +2,8 @@
 package struct HashingStatistics: Sendable, Equatable {
     package var workers: Int
     package var queued = 0
+    /// The number of places that are reserved for jobs of calls in progress.
+    package var reserved = 0
     package var running = 0
     package var refusals: [HashingRefusal: Int] = [:]
     /// The number of jobs whose client disconnected while they waited.

@@ -25,6 +25,8 @@ package struct PasswordHasher: PasswordHashing {
         dummySalt = randomBytes(Argon2Parameters.saltLength)
     }
 
+    package func reserve(for requester: HashingRequester) throws -> HashingPlace { try pool.reserve(for: requester) }
+    package func giveBack(_ place: HashingPlace) { pool.giveBack(place) }
     package func requireCapacity(for requester: HashingRequester) throws { try pool.requireCapacity(for: requester) }
 
     package func hash(

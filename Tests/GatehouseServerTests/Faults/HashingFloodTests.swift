@@ -1,5 +1,7 @@
 import Accounts
 import Dispatch
+import Foundation
+import GatehouseTesting
 import NIOHTTP1
 import Passwords
 import ProviderKit
@@ -97,6 +99,69 @@ import Testing
             // The refused requests were not counted: the rate limit still allows its one call.
             #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 401)
             #expect(try await login(client, AddressOf.nobody, from: "203.0.113.1").status == 429)
+        }
+    }
+
+    @Test func `refusals do not wait for the database`() async throws {
+        try await TestServer.with { first in
+            let proxy = try DatabaseProxy(before: first.databaseURL)
+            defer { proxy.stop() }
+            let url = DatabaseProxy.url(first.databaseURL, by: [proxy])
+            try await TestServer.with(database: url, server: Self.proxied) { server in
+                let client = APIClient(server)
+                let pool = server.server.hashing
+                let hold = try await Hold(pool)
+                let waiting = try await fill(pool) { _ in nil }
+                for task in waiting.suffix(3) { task.cancel() }
+                try await eventually("three places are free") { pool.statistics.queued == waiting.count - 3 }
+                let rejected = pool.statistics.rejected
+                proxy.turn(.stalling)
+                let callers = (1...8).map { number in
+                    Task { try await login(client, AddressOf.nobody, from: "198.18.\(number).1") }
+                }
+                // The database answers none of the calls. Three hold the free places, and the others are refused.
+                try await eventually("all others are refused") { pool.statistics.rejected == rejected + 5 }
+                #expect((pool.statistics.queued, pool.statistics.reserved) == (waiting.count - 3, 3))
+                proxy.turn(.forwarding)
+                for task in waiting { task.cancel() }
+                hold.lift()
+                for caller in callers { _ = try await caller.value }
+                try await hold.end()
+                #expect((pool.statistics.queued, pool.statistics.reserved) == (0, 0))
+                #expect(pool.statistics.rejected == rejected + 5)
+            }
+        }
+    }
+
+    @Test func `a call gives its place back however it ends`() async throws {
+        try await TestServer.with(rateLimits: "{ login: 4/h }") { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let pool = server.server.hashing
+            let (email, password) = (JSONValue.string(person.email), JSONValue.string(person.password))
+            let address = JSONValue.string(APIClient.newAddress())
+            let bearer = person.accessToken
+            let calls: [(method: HTTPMethod, path: String, body: JSONValue, bearer: String?, status: Int)] = [
+                (.POST, "/auth/login", ["email": email, "password": password], nil, 200),
+                (.POST, "/auth/login", ["email": email, "password": "wrong horse"], nil, 401),
+                (.POST, "/auth/login", ["email": address, "password": password], nil, 401),
+                (.POST, "/auth/login", [:], nil, 400),
+                (.POST, "/auth/login", ["email": email, "password": password], nil, 429),
+                (.POST, "/auth/register", ["email": address, "password": "weak"], nil, 400),
+                (.POST, "/auth/register", ["email": address, "password": password], nil, 201),
+                (.POST, "/auth/reset-password", ["token": "x", "newPassword": password], nil, 401),
+                (.PUT, "/auth/change-password", ["password": password], nil, 401),
+                (.PUT, "/auth/change-password", ["password": "weak"], bearer, 400),
+                (.PUT, "/auth/change-password", ["password": "another horse"], bearer, 204),
+                (.POST, "/auth/identities/email", ["email": address, "password": password], bearer, 202),
+            ]
+            for call in calls {
+                let json = Array(try JSONEncoder().encode(call.body))
+                let answer = try await client.send(
+                    call.method, "/api/v1" + call.path, raw: json, bearer: call.bearer)
+                #expect(answer.status == call.status, "\(call.path) \(call.body): \(answer.text)")
+                #expect((pool.statistics.queued, pool.statistics.reserved) == (0, 0), "\(call.path) \(call.body)")
+            }
         }
     }
 

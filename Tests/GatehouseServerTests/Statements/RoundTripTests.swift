@@ -1,4 +1,9 @@
+import Accounts
+import Passwords
+import ProviderKit
 import Testing
+
+@testable import GatehouseServer
 
 /// Hot paths send one statement to the database; those that send more state the reason.
 struct HotPathRoundTripTests {
@@ -20,6 +25,39 @@ struct HotPathRoundTripTests {
 
     @Test func `a change of identities takes at most three round trips`() {
         #expect(HotPath.linking.allSatisfy { $0.roundTrips <= ($0.isByCode ? 5 : 3) })
+    }
+
+    @Test func `a call that the full hashing queue refuses sends no statement`() async throws {
+        try await HotPathStage.with(rateLimits: "{ login: 1000/min, register: 1000/min }") { stage in
+            let person = try await stage.client.register(at: stage.server)
+            let pool = stage.server.server.hashing
+            try await eventually("the machine is known") { pool.statistics.averageDuration != .milliseconds(100) }
+            for number in 0... {
+                let requester = HashingRequester(network: "\(number)", subject: nil)
+                guard (try? pool.reserve(for: requester)) != nil else { break }
+            }
+            let (email, password) = (JSONValue.string(person.email), JSONValue.string(person.password))
+            let calls: [(path: String, body: JSONValue)] = [
+                ("/auth/login", ["email": email, "password": password]),
+                ("/auth/register", ["email": email, "password": password]),
+                ("/auth/reset-password", ["token": "x", "newPassword": password]),
+                ("/auth/verify-email", ["token": "x", "password": password]),
+                ("/auth/reauthenticate", ["provider": "email", "email": email, "password": password]),
+                ("/auth/identities/email", ["email": email, "password": password]),
+            ]
+            for call in calls {
+                try await stage.settle()
+                var statements = [""]
+                // A background service may send a statement at the same moment.
+                for _ in 0..<20 where !statements.isEmpty {
+                    statements = try await stage.observed.log.statements {
+                        let answer = try await stage.client.post(call.path, call.body, bearer: person.accessToken)
+                        expectError(answer, 503, "OVERLOADED")
+                    }.1
+                }
+                #expect(statements.isEmpty, "\(call.path): \(statements.map { $0.prefix(200) })")
+            }
+        }
     }
 
     @Test func `a rate limit costs the path one more round trip`() async throws {
