@@ -24,7 +24,7 @@ struct RunningServer {
     let revocationWorker: QueueWorker<RevocationHandler>
     let scopes: Current<[ErasureScope]>
     let backlog = Current(Backlog())
-    let hashing = HashingPool(cores: ProcessInfo.processInfo.activeProcessorCount)
+    let hashing: HashingPool
     let hasher: PasswordHasher
     /// The distribution of parameters among the stored password hashes.
     let mix = ParameterMix()
@@ -33,9 +33,13 @@ struct RunningServer {
     let api: HTTPAPI
 
     /// If `inbox` is set, it keeps messages instead of sending them.
-    init(_ backend: Backend, installed: InstalledProviders, inbox: DevelopmentInbox?) async throws {
+    init(
+        _ backend: Backend, installed: InstalledProviders, inbox: DevelopmentInbox?,
+        hashing: HashingPool = HashingPool(cores: ProcessInfo.processInfo.activeProcessorCount)
+    ) async throws {
         let configuration = backend.configuration
         self.backend = backend
+        self.hashing = hashing
         ports = installed.ports
         mix.replace(with: try await PasswordCostsTable(database: backend.database).read())
         hasher = try PasswordHasher(configuration.passwords, mix: mix, pool: hashing)

@@ -43,23 +43,26 @@ struct StatementLog: Sendable {
         return (result, Self.entries(of: text).compactMap(Self.statement))
     }
 
-    /// Returns the log entries without the transactions that seal the audit, which are grouped by virtual transaction
-    /// id.
+    /// Returns the log entries without the transactions of services.
+    ///
+    /// These seal the audit or refresh the planner's statistics. Entries of one transaction have the same virtual
+    /// transaction id.
     private static func entries(of text: String) -> [String] {
         let entries = text.split(separator: mark).map { $0.split(separator: " ", maxSplits: 1) }.filter {
             $0.count == 2
         }
-        // A sealing transaction that was logged only in part may contain no more than its first and last statements.
+        // A service's transaction that was logged only in part may contain no more than its first and last statements.
         let transactions = Dictionary(grouping: entries) { $0[0] }
-        let sealing = transactions.filter { _, said in
-            said.contains { line in ofSealing.contains { line[1].contains($0) } }
+        let ofServices = transactions.filter { _, said in
+            said.contains { line in ofTransactions.contains { line[1].contains($0) } }
                 || said.allSatisfy { line in frame.contains { line[1].contains($0) } }
         }
-        return entries.filter { sealing[$0[0]] == nil }.map { String($0[1]) }
+        return entries.filter { ofServices[$0[0]] == nil }.map { String($0[1]) }
     }
 
-    private static let ofSealing = [
+    private static let ofTransactions = [
         "audit_events WHERE batch IS NULL", "audit_batches", "pg_try_advisory_xact_lock(7162534108259)",
+        "ANALYZE (SKIP_LOCKED)",
     ]
     private static let frame = ["statement: BEGIN", "statement: COMMIT", ": BEGIN", ": COMMIT"]
 
@@ -73,18 +76,18 @@ struct StatementLog: Sendable {
     private static func statement(_ entry: String) -> String? {
         guard let match = entry.firstMatch(of: /^LOG:  (?:execute [^:]*|statement): ([\s\S]*)/) else { return nil }
         let sql = match.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return ofServices.contains { sql.hasPrefix($0) } ? nil : sql
+        // Only services skip rows that are locked for an update: they take from queues and remove expired rows.
+        let isOfService =
+            sql.contains(/FOR UPDATE (OF [a-z]+ )?SKIP LOCKED/) || ofServices.contains { sql.hasPrefix($0) }
+        return isOfService ? nil : sql
     }
 
-    /// Statements of workers, sweepers and listeners.
+    /// Further statements of services.
     private static let ofServices = [
-        "WITH due AS MATERIALIZED", "UPDATE outbox", "LISTEN", "SELECT 1", "SET ",
-        "SELECT set_config('synchronous_commit'", "DELETE FROM redirect_flows",
-        "DELETE FROM used_proofs", "DELETE FROM proofs WHERE ctid", "DELETE FROM registrations WHERE ctid",
-        "WITH leader AS", "SELECT i.uid, i.id, i.created_at", "DELETE FROM password_failures WHERE ctid",
-        "DELETE FROM sessions WHERE ctid", "DELETE FROM refresh_tokens WHERE ctid", "DELETE FROM ended_sessions",
-        "DELETE FROM outbox", "DELETE FROM code_guesses", "DELETE FROM rate_limits",
-        "DELETE FROM code_aliases", "WITH over AS",
-        "SELECT id, name FROM applications",
+        "UPDATE outbox", "LISTEN", "SELECT 1", "SET ", "SELECT set_config('synchronous_commit'",
+        "SELECT i.uid, i.id, i.created_at", "WITH over AS", "SELECT id, name FROM applications",
+        "SELECT c.oid::regclass::text FROM pg_stat_user_tables", "SELECT greatest(reltuples",
+        "SELECT application_id, split_part(hash", "SELECT prepare_audit_partitions", "SELECT drop_audit_partitions",
+        "WITH past AS", "SELECT application_id, id, 2147483647 FROM sessions", "SELECT 'accessTokens' AS purpose",
     ]
 }

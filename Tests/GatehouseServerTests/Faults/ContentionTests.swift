@@ -24,27 +24,47 @@ struct ContentionTests {
                 for address in ContentionClient.addresses {
                     board.remember(try await client.register(at: server, email: address))
                 }
-                try await withThrowingTaskGroup { group in
-                    for number in 0..<Self.clients {
-                        group.addTask {
-                            var person = ContentionClient(server, board: board, seed: seed &* 1000 &+ UInt64(number))
-                            for _ in 0..<Self.calls / Self.clients { try await person.step() }
-                        }
-                    }
-                    try await group.waitForAll()
+                var people = (0..<Self.clients).map {
+                    ContentionClient(server, board: board, seed: seed &* 1000 &+ UInt64($0))
+                }
+                // A call that succeeds rarely may need further rounds.
+                for round in 1...5 where round == 1 || !Self.neverSucceeded(board).isEmpty {
+                    people = try await Self.play(people)
                 }
                 let answers = board.answers
                 for (answer, count) in answers.sorted(by: { $0.key < $1.key }) { print("  \(answer): \(count)") }
                 let failures = answers.filter { $0.key.contains(#/ 5[0-9]{2}/#) }
-                #expect(failures.isEmpty, "seed \(seed): \(failures)")
-                // `verifyAddress` is excluded: a reset usually ends a change of address before it is verified.
-                for call in ContentionClient.Call.allCases where call != .verifyAddress {
-                    #expect(answers.keys.contains { $0.hasPrefix("\(call) 20") }, "\(call) never succeeded")
-                }
+                let overloaded = failures.filter { $0.key.contains(" 503") }
+                #expect(failures.count == overloaded.count, "seed \(seed): \(failures)")
+                // A transaction that lost every repetition to others is answered 503, which chance allows but rarely.
+                #expect(overloaded.values.reduce(0, +) <= 3 * Self.calls / 10_000, "seed \(seed): \(failures)")
+                #expect(Self.neverSucceeded(board) == [])
             }
             let deadlocks = try String(contentsOfFile: log, encoding: .utf8).matches(
                 of: /deadlock detected[\s\S]{0,1500}/)
             #expect(deadlocks.isEmpty, "seed \(seed): \(deadlocks.count), \(deadlocks.prefix(2).map(\.output))")
+        }
+    }
+
+    private static func play(_ people: [ContentionClient]) async throws -> [ContentionClient] {
+        try await withThrowingTaskGroup(of: ContentionClient.self) { group in
+            for person in people {
+                group.addTask {
+                    var person = person
+                    for _ in 0..<calls / clients { try await person.step() }
+                    return person
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// The calls without any success, except `verifyAddress`: a reset usually ends a change of address before it is
+    /// verified.
+    private static func neverSucceeded(_ board: ContentionBoard) -> [ContentionClient.Call] {
+        let answers = board.answers.keys
+        return ContentionClient.Call.allCases.filter { call in
+            call != .verifyAddress && !answers.contains { $0.hasPrefix("\(call) 20") }
         }
     }
 

@@ -15,7 +15,7 @@ import Testing
     private static let proxied = "development: true, trustedProxies: [127.0.0.1]"
 
     @Test func `a flood from one address does not block another address`() async throws {
-        try await TestServer.with(server: Self.proxied) { server in
+        try await TestServer.with(server: Self.proxied, patience: .limited) { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
             let pool = server.server.hashing
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a flood from a whole network allocation does not block other networks`() async throws {
-        try await TestServer.with(server: Self.proxied) { server in
+        try await TestServer.with(server: Self.proxied, patience: .limited) { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
             let pool = server.server.hashing
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `clients that hang up leave the queue, and nothing is hashed for them`() async throws {
-        try await TestServer.with(server: Self.proxied) { server in
+        try await TestServer.with(server: Self.proxied, patience: .limited) { server in
             let client = APIClient(server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
@@ -81,7 +81,9 @@ import Testing
     }
 
     @Test func `a request that the full queue refuses sends no statement`() async throws {
-        try await TestServer.with(server: Self.proxied, rateLimits: "{ login: 1/h, register: 1/h }") { server in
+        try await TestServer.with(
+            server: Self.proxied, rateLimits: "{ login: 1/h, register: 1/h }", patience: .limited
+        ) { server in
             let client = APIClient(server)
             let pool = server.server.hashing
             let hold = try await Hold(pool)
@@ -166,7 +168,7 @@ import Testing
     }
 
     @Test func `proofs that need no hash are served while the queue is full`() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(patience: .limited) { server in
             let client = APIClient(server)
             let guest = try await client.guest()
             let pool = server.server.hashing
@@ -184,7 +186,7 @@ import Testing
     }
 
     @Test func `the queue shows in the metrics`() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(patience: .limited) { server in
             let client = APIClient(server)
             let pool = server.server.hashing
             try await eventually("the machine is known") { pool.statistics.averageDuration < .milliseconds(100) }

@@ -20,7 +20,8 @@ struct HistoryTests {
                 HistoryClient(client, seed: seed &* 1000 &+ $0, ledger: ledger)
             }
             var tried = 0
-            for round in 1...Self.rounds {
+            // An action that succeeds rarely may need further rounds.
+            for round in 1...Self.rounds + 20 where round <= Self.rounds || !Self.neverSeen(ledger).isEmpty {
                 people = try await Self.play(people)
                 let violations = try await invariants.violations()
                 try #require(violations.isEmpty, "seed \(seed), round \(round): \(violations.prefix(8))")
@@ -31,7 +32,8 @@ struct HistoryTests {
             }
             let broken = try await invariants.brokenTokens(in: ledger.entries.issued[...])
             #expect(broken.isEmpty, "seed \(seed), at the end: \(broken.prefix(8))")
-            Self.expectVariety(ledger)
+            for line in ledger.entries.answers.sorted(by: { $0.key < $1.key }) { print("  \(line.key): \(line.value)") }
+            #expect(Self.neverSeen(ledger) == [])
         }
     }
 
@@ -48,13 +50,11 @@ struct HistoryTests {
         }
     }
 
-    /// Expects that each action succeeds at least sometimes; otherwise the history would prove nothing.
-    private static func expectVariety(_ ledger: HistoryLedger) {
-        for line in ledger.entries.answers.sorted(by: { $0.key < $1.key }) { print("  \(line.key): \(line.value)") }
-        let needed = [
+    /// The needed answers that never came: unless each action succeeds at least once, the history proves nothing.
+    private static func neverSeen(_ ledger: HistoryLedger) -> [String] {
+        [
             "sign-in 200", "sign-in 403", "guest 200", "link 200", "link 409", "merge 200", "undo 204", "unlink 200",
             "delete 204", "restore 200", "refresh 200",
-        ]
-        for answer in needed { #expect(ledger.count(answer) > 0, "never \(answer)") }
+        ].filter { ledger.count($0) == 0 }
     }
 }

@@ -15,7 +15,9 @@ import Testing
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
         let (primary, standby) = (try DatabaseProxy(before: url), try DatabaseProxy(before: url, .refusing))
         defer { [primary, standby].forEach { $0.stop() } }
-        try await TestServer.with(database: DatabaseProxy.url(url, by: [primary, standby])) { server in
+        try await TestServer.with(
+            database: DatabaseProxy.url(url, by: [primary, standby]), patience: .limited
+        ) { server in
             let client = APIClient(server)
             let person = try await client.register(at: server)
             let load = SignInLoad(client: client, person: person)

@@ -18,7 +18,7 @@ import Testing
         let cluster = TemporaryPostgres.cluster(durable: true)
         try await cluster.start()
         do {
-            try await TestServer.with(database: cluster.url) { server in
+            try await TestServer.with(database: cluster.url, patience: .limited) { server in
                 try await crashUnderLoad(cluster, server)
             }
         } catch {

@@ -36,12 +36,19 @@ struct HotPath: Sendable, CustomTestStringConvertible {
 
     typealias Measurement = (statements: [String], waits: Int)
 
-    /// Whether neither count is above the stated one; if one is, a background service may have run.
-    func isWithin(_ measured: Measurement) -> Bool {
-        measured.waits <= roundTrips && measured.statements.count <= statements
+    /// Measures until neither count is above the stated one: if one is, a background service may have run.
+    ///
+    /// `further` is the number of statements, each with a round trip, that the call sends in addition to the stated ones.
+    func undisturbed(on stage: HotPathStage, further: Int = 0) async throws -> Measurement {
+        var measured = try await measure(on: stage)
+        for _ in 0..<20
+        where measured.waits > roundTrips + further || measured.statements.count > statements + further {
+            measured = try await measure(on: stage)
+        }
+        return measured
     }
 
-    /// The statements that the call sends, and how often any caller of the database waited meanwhile.
+    /// Returns the statements that the call sends, and how often any caller of the database waited meanwhile.
     ///
     /// No notification arrives meanwhile, so the call wakes no background service. One may still run at the same time by
     /// its own schedule, and then adds to both counts.
@@ -93,7 +100,9 @@ struct HotPathStage: Sendable {
         }
     }
 
-    /// Waits until background services have sent their first statements; after that they send none for minutes.
+    /// Waits until background services have sent their first statements.
+    ///
+    /// They repeat them later, every few seconds or minutes.
     private func awaitStart() async throws {
         try await eventually("the services have started") {
             let clock = ContinuousClock()

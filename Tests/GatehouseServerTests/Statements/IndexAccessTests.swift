@@ -27,7 +27,7 @@ import Testing
             // The planner expects ten elements in an array; linking names one or two accounts.
             let paths = HotPath.all.map { ($0, Self.cheap) } + HotPath.linking.map { ($0, 10 * Self.cheap) }
             for (path, cheap) in paths {
-                for sql in try await path.measure(on: stage).statements where sql != "BEGIN" && sql != "COMMIT" {
+                for sql in try await path.undisturbed(on: stage).statements where sql != "BEGIN" && sql != "COMMIT" {
                     let plan = try await server.plan(of: sql)
                     for scan in plan.scans where Self.filled.contains(scan.table) {
                         #expect(scan.index != nil || scan.type == "Bitmap Heap Scan", "\(path.name): \(scan)")

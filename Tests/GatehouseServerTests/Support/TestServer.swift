@@ -9,6 +9,7 @@ import Logging
 import Migrations
 import MobileNetworkProvider
 import OpenIDConnectProvider
+import Passwords
 import PhoneProvider
 import Postgres
 import ProviderKit
@@ -51,6 +52,14 @@ struct TestServer: Sendable {
               email: { enabled: true, verificationLink: "https://photos.example/verify?from=mail" }
         """
 
+    /// How long a server waits for the machine and the database.
+    enum Patience {
+        /// Much longer than any test takes, so that a slow machine causes no refusal.
+        case unlimited
+        /// As in production, for tests of what happens after that time.
+        case limited
+    }
+
     /// Runs the body against a server.
     ///
     /// `database` is the URL of an existing database, for a second replica. `server`, `application` and `providers` are
@@ -61,7 +70,7 @@ struct TestServer: Sendable {
         providers: String = "", others: String = "", passwords: String = quickArgon2,
         tokens: String = "algorithm: ES256", email: String = "enabled: true", rateLimits: String = "off",
         webhooks: String = "[]", network: String = "allowPrivateHosts: true", bodyDeadline: Duration = .seconds(30),
-        logger: Logger = silence,
+        patience: Patience = .unlimited, logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
@@ -69,11 +78,11 @@ struct TestServer: Sendable {
             tokens: tokens, email: email, rateLimits: rateLimits, webhooks: webhooks, network: network)
         // A replica uses the place that the first server of its test already holds.
         if let database {
-            return try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
+            return try await run(yaml, database, bodyDeadline: bodyDeadline, patience, logger: logger, body)
         }
         return try await ServerPlaces.shared.withPlace {
             try await TemporaryPostgres.withDatabase(migrations: Migrations.all) { database in
-                try await run(yaml, database: database, bodyDeadline: bodyDeadline, logger: logger, body)
+                try await run(yaml, database, bodyDeadline: bodyDeadline, patience, logger: logger, body)
             }
         }
     }
@@ -114,17 +123,20 @@ struct TestServer: Sendable {
     }
 
     private static func run<Result: Sendable>(
-        _ yaml: String, database: String, bodyDeadline: Duration, logger: Logger,
+        _ yaml: String, _ database: String, bodyDeadline: Duration, _ patience: Patience, logger: Logger,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let providers = providers
         let configuration = try Configuration.parse(
             yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
-        return try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
+        return try await Backend.with(
+            configuration, logger: logger, schema: .migrated,
+            connections: patience.connections(of: configuration.database)
+        ) { backend in
             let inbox = DevelopmentInbox()
-            let serving = Serving(
-                server: try await RunningServer(backend, installed: providers, inbox: inbox), bodyDeadline: bodyDeadline
-            )
+            let server = try await RunningServer(
+                backend, installed: providers, inbox: inbox, hashing: patience.hashingPool())
+            let serving = Serving(server: server, bodyDeadline: bodyDeadline)
             let testing = Testing { port in
                 try await body(
                     TestServer(
@@ -143,6 +155,30 @@ struct TestServer: Sendable {
                     ], logger: logger))
             try await group.run()
             return try testing.result()
+        }
+    }
+}
+
+extension TestServer.Patience {
+    fileprivate func connections(of configuration: Configuration.Database) -> Database.Configuration {
+        var connections = configuration.postgres
+        if self == .unlimited {
+            connections.deadline = .seconds(60)
+            connections.statementTimeout = .seconds(50)
+            connections.transactionStatementTimeout = .seconds(50)
+            connections.lockTimeout = .seconds(40)
+            connections.transactionIdleTimeout = .seconds(120)
+            connections.leaseTimeout = .seconds(60)
+        }
+        return connections
+    }
+
+    fileprivate func hashingPool() -> HashingPool {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        switch self {
+        case .limited: return HashingPool(cores: cores)
+        case .unlimited:
+            return HashingPool(threads: HashingPool.threads(onCores: cores), limits: .init(wait: .seconds(600)))
         }
     }
 }

@@ -21,6 +21,9 @@ struct ContentionClient: Sendable {
             case .logout, .refresh, .unlink: 4
             case .reset, .verify, .restore, .merge, .verifyCode, .verifyAddress: 4
             case .delete, .changePassword: 2
+            // Few of these succeed, because another call has changed the account meanwhile.
+            case .undo: 14
+            case .reauthenticate: 8
             default: 3
             }
         }
