@@ -12,9 +12,9 @@
 ///   and with it one implicit transaction. After an error, the server skips the rest of such a batch; those reads are
 ///   sent again with one sync each. A write always has its own sync, because the sync commits it; if the commit fails,
 ///   the error concerns this write only.
-/// - Statements of a transaction can be sent without waiting for the answers of earlier ones. Those that wait at the same
-///   time share a sync. After an error, the server skips or refuses the rest; COMMIT and ROLLBACK begin a batch of their
-///   own, so that they are never skipped.
+/// - Statements of a transaction can be sent without waiting for the answers of earlier ones. They are kept until the
+///   caller waits for an answer, so that they share a sync. After an error, the server skips or refuses the rest; COMMIT
+///   and ROLLBACK begin a batch of their own, so that they are never skipped.
 /// - A lost connection leaves the outcome of each write in flight uncertain: `.connectionLost(maybeExecuted: true)`.
 ///   Reads are sent once more. In a transaction, only the outcome of COMMIT can be uncertain.
 /// - A slow statement delays all statements behind it in its pipeline. The server therefore limits the time of

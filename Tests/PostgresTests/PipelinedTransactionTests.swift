@@ -1,6 +1,7 @@
 import GatehouseTesting
-import Postgres
 import Testing
+
+@testable import Postgres
 
 /// Statements of a transaction that are sent without waiting for the answers of earlier ones.
 @Suite struct PipelinedTransactionTests {
@@ -47,6 +48,28 @@ import Testing
             let seen = try await count(database)
             #expect(seen == 5)
         }
+    }
+
+    @Test func statementsAreKeptUntilAnAnswerIsAwaited() throws {
+        let (inbox, lease) = (Inbox(), Lease(slot: 0))
+        let transaction = Transaction(lease: lease, inbox: inbox, deadline: .seconds(1))
+        let answers = try (0..<3).map { try transaction.send(.insert, [.int($0)]) }
+        #expect(inbox.drain().isEmpty)
+        #expect(lease.send(to: inbox))
+        let sent = inbox.drain().compactMap { if case .submit(let request) = $0 { request } else { nil } }
+        #expect(sent.map(ObjectIdentifier.init) == answers.map { ObjectIdentifier($0.request) })
+        #expect(!lease.send(to: inbox), "each is sent once")
+        #expect(inbox.drain().isEmpty)
+    }
+
+    @Test func statementsOfAClosedClientFail() async throws {
+        let inbox = Inbox()
+        let transaction = Transaction(lease: Lease(slot: 0), inbox: inbox, deadline: .seconds(1))
+        let answers = try (0..<2).map { try transaction.send(.insert, [.int($0)]) }
+        _ = inbox.close()
+        for answer in answers { #expect(await thrown { try await answer.rows() } == .stopped) }
+        #expect(await thrown { try await transaction.commit() } == .stopped)
+        await transaction.rollback()
     }
 
     @Test(arguments: [false, true])
@@ -148,9 +171,11 @@ import Testing
                     let insert = try transaction.send(.insert, [.int(1)])
                     let sleep = try transaction.send(.sleep, [.double(5)])
                     let last = try transaction.send(.insert, [.int(2)])
+                    // the first wait sends all three
+                    async let first = thrown { try await insert.rows() }
                     try await eventually { (try await database.value(.sleepers) as Int) == 1 }
                     _ = try await database.execute(.terminate, .int(backend))
-                    _ = await thrown { try await insert.rows() }
+                    _ = await first
                     let interrupted = await thrown { try await sleep.rows() }
                     #expect(interrupted != nil)
                     #expect(await thrown { try await last.rows() } == .connectionLost(maybeExecuted: false))

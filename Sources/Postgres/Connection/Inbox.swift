@@ -39,13 +39,14 @@ final class Inbox: Sendable {
 
     /// Adds a message; returns false and drops it if the inbox is closed.
     @discardableResult
-    func post(_ message: Message) -> Bool {
-        push(message, limit: nil) != .closed
-    }
+    func post(_ message: Message) -> Bool { post([message]) }
+
+    /// Adds messages that the reactor reads together; returns false and drops them if the inbox is closed.
+    func post(_ messages: [Message]) -> Bool { push(messages, limit: nil) != .closed }
 
     /// Adds a message with new work, unless `limit` requests are already waiting.
     func admit(_ message: Message, limit: Int) throws(PostgresError) {
-        switch push(message, limit: limit) {
+        switch push([message], limit: limit) {
         case .accepted: return
         case .full: throw .overloaded
         case .closed: throw .stopped
@@ -54,14 +55,15 @@ final class Inbox: Sendable {
 
     private enum Admission { case accepted, full, closed }
 
-    private func push(_ message: Message, limit: Int?) -> Admission {
+    private func push(_ messages: [Message], limit: Int?) -> Admission {
         let (admission, mustWake) = state.withLock { state -> (Admission, Bool) in
             guard !state.isClosed else { return (.closed, false) }
             if let limit {
                 guard state.parked + state.posted < limit else { return (.full, false) }
                 state.posted += 1
             }
-            state.messages.append(message)
+            guard !messages.isEmpty else { return (.accepted, false) }
+            state.messages += messages
             defer { state.readerSleeps = false }
             return (.accepted, state.readerSleeps)
         }

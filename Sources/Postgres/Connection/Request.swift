@@ -72,28 +72,37 @@ final class Request: @unchecked Sendable {
 /// The exclusive use of one connection, from BEGIN to the end; a class, because leases are compared by identity.
 final class Lease: Sendable {
     let slot: Int
-    /// How many statements were sent, and how many of them had been sent at the latest wait for an answer.
-    private let counts = Mutex((sent: 0, awaited: 0))
+    /// The statements that the reactor does not have yet.
+    ///
+    /// They are kept until the caller waits for an answer, so that the reactor sends them in one batch. If each woke the
+    /// reactor, most would get a sync and a packet of their own.
+    private let unsent = Mutex<[Request]>([])
 
     init(slot: Int) { self.slot = slot }
 
-    /// Counts a statement; returns its number.
-    func noteSent() -> Int {
-        counts.withLock { counts in
-            counts.sent += 1
-            return counts.sent
+    func add(_ request: Request) { unsent.withLock { $0.append(request) } }
+
+    /// Passes the kept statements to the reactor, and then `last`.
+    ///
+    /// Returns whether there were any kept statements, whose answers take a round trip.
+    @discardableResult
+    func send(_ last: Request? = nil, to inbox: Inbox) -> Bool {
+        let kept = unsent.withLock { unsent in
+            defer { unsent = [] }
+            return unsent
         }
+        let requests = kept + [last].compactMap { $0 }
+        if !inbox.post(requests.map(Message.submit)) { requests.forEach { $0.promise.fail(.stopped) } }
+        return !kept.isEmpty
     }
 
-    /// Notes that the answer to a statement is awaited.
-    ///
-    /// Returns false if an earlier wait was in the same round trip: the statement had been sent by then.
-    func noteAwaited(_ number: Int) -> Bool {
-        counts.withLock { counts in
-            guard number > counts.awaited else { return false }
-            counts.awaited = counts.sent
-            return true
+    /// Drops the kept statements, because the transaction is rolled back.
+    func dropUnsent() {
+        let dropped = unsent.withLock { unsent in
+            defer { unsent = [] }
+            return unsent
         }
+        dropped.forEach { $0.promise.fail(.cancelled) }
     }
 }
 

@@ -13,12 +13,12 @@ package struct Transaction: Executor {
         try await send(statement, binds).rows()
     }
 
-    /// Sends a statement and returns without waiting for its answer.
+    /// Adds a statement to those that are sent together at the next wait for an answer, or with COMMIT.
     ///
-    /// Statements that are sent one after the other take one round trip. If one fails, the server skips or refuses
-    /// those behind it, so await the answers in the order in which the statements were sent.
+    /// They take one round trip. If one fails, the server skips or refuses those behind it, so await the answers in the
+    /// order of the statements.
     package func send(_ statement: Statement, _ binds: [Bind]) throws(PostgresError) -> PendingAnswer {
-        try submit(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
+        submit(.statement(statement, try Arguments(binds)), until: .now + Nanoseconds(deadline))
     }
 
     /// Runs several statements as plain text without a deadline: for migrations only, never for text with values.
@@ -27,17 +27,16 @@ package struct Transaction: Executor {
         _ = try await submit(.script(sql), until: .never).rows()
     }
 
-    private func submit(_ work: Request.Work, until deadline: Nanoseconds) throws(PostgresError) -> PendingAnswer {
+    private func submit(_ work: Request.Work, until deadline: Nanoseconds) -> PendingAnswer {
         let request = Request(work, lease: lease, deadline: deadline)
-        let answer = PendingAnswer(request: request, number: lease.noteSent(), lease: lease, inbox: inbox)
-        guard inbox.post(.submit(request)) else { throw .stopped }
-        return answer
+        lease.add(request)
+        return PendingAnswer(request: request, lease: lease, inbox: inbox)
     }
 
     /// Commits even if the calling task is cancelled, because the outcome must be known.
     func commit() async throws(PostgresError) {
         let request = Request(.commit, lease: lease, deadline: .now + Nanoseconds(deadline))
-        guard inbox.post(.submit(request)) else { throw .stopped }
+        lease.send(request, to: inbox)
         inbox.noteRoundTrip()
         let answer = try await request.promise.shieldedValue()
         // PostgreSQL reports success for the COMMIT of a failed transaction, with the command tag ROLLBACK
@@ -46,6 +45,7 @@ package struct Transaction: Executor {
 
     /// Rolls back and waits for the server; if the task is cancelled, returns while the reactor completes the rollback.
     func rollback() async {
+        lease.dropUnsent()
         let request = Request(.rollback, lease: lease, deadline: .now + Nanoseconds(deadline))
         guard inbox.post(.submit(request)), !Task.isCancelled else { return }
         inbox.noteRoundTrip()
@@ -56,8 +56,6 @@ package struct Transaction: Executor {
 /// The answer to a statement of a transaction, which may not have arrived yet.
 package struct PendingAnswer: Sendable {
     let request: Request
-    /// The position of the statement in the transaction.
-    let number: Int
     let lease: Lease
     let inbox: Inbox
 
@@ -65,7 +63,7 @@ package struct PendingAnswer: Sendable {
     ///
     /// Call this at most once.
     package func rows() async throws(PostgresError) -> Rows {
-        if lease.noteAwaited(number) { inbox.noteRoundTrip() }
+        if lease.send(to: inbox) { inbox.noteRoundTrip() }
         return try await request.promise.value { inbox.post(.interrupt(request)) }
     }
 }
