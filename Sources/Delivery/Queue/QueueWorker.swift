@@ -7,9 +7,9 @@ internal import Synchronization
 
 /// Delivers the entries of one leased queue until the process shuts down.
 ///
-/// It takes entries when new ones arrive, when an attempt ends, and once per tick in any case. On shutdown it takes no
-/// more entries and finishes the current attempts. Attempts that are not done after `grace` are cancelled. Their
-/// entries may have been delivered, and become due again when their leases end.
+/// It takes entries when new ones arrive, when an attempt ends in a lane that had no place left, and once per tick in any
+/// case. On shutdown it takes no more entries and finishes the current attempts. Attempts that are not done after
+/// `grace` are cancelled. Their entries may have been delivered, and become due again when their leases end.
 package final class QueueWorker<Handler: QueueHandler>: Service {
     package typealias Entry = Handler.Entry
 
@@ -17,6 +17,8 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         var statistics = DeliveryStatistics()
         /// The number of entries of each lane in `statistics.inFlight`.
         var inFlight: [Entry.Lane: Int] = [:]
+        /// The lanes that had no place left when entries were last taken, so that more entries of theirs may be due.
+        var full: Set<Entry.Lane> = []
         /// Lanes for which a missing configuration was already logged, so that it is logged only once.
         var unconfigured: Set<Entry.Lane> = []
         var isQueueDown = false
@@ -112,9 +114,11 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
                     group.addTask {
                         await self.process(entry)
                         self.change(inFlight: entry.lane, by: -1)
-                        waker.yield()
+                        if self.mayHaveMore { waker.yield() }
                     }
                 }
+                // Attempts may have ended while the entries were taken.
+                if mayHaveMore { waker.yield() }
             }
         }
     }
@@ -131,11 +135,22 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         do {
             let entries = try await handler.queue.take(places, lease: settings.lease)
             note(isQueueDown: false)
+            let taken = Dictionary(grouping: entries, by: \.lane).mapValues(\.count)
+            state.withLock { $0.full = Set(handler.lanes.filter { taken[$0, default: 0] >= places[$0, default: 0] }) }
             for entry in entries { change(inFlight: entry.lane, by: 1) }
             return entries
         } catch {
             note(isQueueDown: true)
+            // The next tick tries again.
+            state.withLock { $0.full = [] }
             return []
+        }
+    }
+
+    /// Whether a lane has a place again for entries that could not be taken when it was full.
+    private var mayHaveMore: Bool {
+        state.withLock { state in
+            state.full.contains { state.inFlight[$0, default: 0] < settings.concurrency }
         }
     }
 
