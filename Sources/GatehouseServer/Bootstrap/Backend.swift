@@ -107,14 +107,14 @@ package struct Backend {
 }
 
 extension Configuration.Database {
-    /// Half of the connections pipeline single statements, one listens, and the rest run transactions.
+    /// Half of the connections pipeline single statements, and the rest run transactions; the listener has its own.
     ///
     /// Writes on one connection commit one after the other, so pipelining needs several connections.
     var postgres: Database.Configuration {
         let pipelined = max(1, connections / 2)
         var database = Database.Configuration(url: url.value)
         database.pipelined = pipelined
-        database.transactions = max(1, connections - pipelined - 1)
+        database.transactions = max(1, connections - pipelined)
         return database
     }
 }
