@@ -41,15 +41,15 @@ struct Report: Sendable {
             case .all(let most): "  aim \(isOne ? "" : "for all ")≤ \(most.formatted3)"
             case nil: ""
             }
-        let verdict = finding.isConclusive ? finding.isWithin ? "" : ", missed" : ", no result"
-        return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)\(verdict)"
+        return "  \(finding.name): \(figures.median.formatted3)\(spread) \(unit)\(aim)\(finding.verdict)"
     }
 
     private static let explanation = [
         "Medians with lowest and highest. A ratio is Gatehouse's share of its lowest limit in the same round. CPU µs:",
         "processor time of one call, by server, PostgreSQL and generator (or the raw loop), which share the machine; then",
         "each one's part of all cores, and the least and most that other processes took in a round. A round in which they",
-        "took more than 10 % is repeated, at most twice. A ratio whose rounds differ by a factor of two is no result.",
+        "took more than 10 % is repeated, at most twice. A ratio whose rounds differ by a factor of two is no result,",
+        "except that all rounds may miss the aim.",
     ]
 
     var isWhole: Bool { results.allSatisfy { $0.failure == nil } && trials.allSatisfy { $0.failure == nil } }

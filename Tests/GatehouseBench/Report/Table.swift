@@ -23,7 +23,10 @@ struct Table: Sendable {
     private static func cells(of result: RowResult) -> [[String]] {
         let row = result.row
         let ratio = result.ratios.map { ratio in
-            let median = ratio.isConclusive ? String(format: "%.2f", ratio.median) : "no result"
+            let isMissed = row.aim.map { ratio.highest < $0 } ?? false
+            let median =
+                ratio.isConclusive
+                ? String(format: "%.2f", ratio.median) : isMissed ? "missed in all rounds" : "no result"
             return median + String(format: " (%.2f–%.2f)", ratio.lowest, ratio.highest)
         }
         return row.contenders.enumerated().map { index, contender in

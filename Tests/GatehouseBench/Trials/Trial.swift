@@ -55,14 +55,19 @@ struct Finding: Sendable {
         (self.name, self.figures, self.unit, self.bound) = (name, figures, unit, bound)
     }
 
-    /// Whether the figure says something: a ratio does not if its rounds differ by a factor of two.
-    var isConclusive: Bool { unit != "×" || figures.isConclusive }
-
-    var isWithin: Bool {
+    /// Says whether the bound is kept; empty if it is.
+    ///
+    /// A ratio whose rounds differ by a factor of two is no result, unless all rounds are above the bound.
+    var verdict: String {
+        let most: Double
+        let isWithin: Bool
         switch bound {
-        case .median(let most): figures.median <= most
-        case .all(let most): figures.highest <= most
-        case nil: true
+        case .median(let bound): (most, isWithin) = (bound, figures.median <= bound)
+        case .all(let bound): (most, isWithin) = (bound, figures.highest <= bound)
+        case nil: (most, isWithin) = (.infinity, true)
         }
+        if figures.lowest > most { return figures.lowest < figures.highest ? ", missed in all rounds" : ", missed" }
+        if unit == "×", !figures.isConclusive { return ", no result" }
+        return isWithin ? "" : ", missed"
     }
 }
