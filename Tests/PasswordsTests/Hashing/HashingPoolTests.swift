@@ -258,11 +258,11 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `hashes at the lowest priority, which other threads do not get`() async throws {
+    @Test func `hashes at a lower priority than that of the process`() async throws {
         // The path names the main thread.
         let before = try Self.niceness(of: "/proc/self")
         let pool = HashingPool(threads: 1)
-        #expect(try await pool.run { try Self.niceness(of: "/proc/thread-self") } == 19)
+        #expect(try await pool.run { try Self.niceness(of: "/proc/thread-self") } == min(before + 10, 19))
         #expect(try Self.niceness(of: "/proc/self") == before)
         await pool.shutdown()
     }
