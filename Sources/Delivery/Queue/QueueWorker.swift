@@ -10,6 +10,9 @@ internal import Synchronization
 /// It takes entries when new ones arrive, when an attempt ends in a lane that had no place left, and once per tick in any
 /// case. On shutdown it takes no more entries and finishes the current attempts. Attempts that are not done after
 /// `grace` are cancelled. Their entries may have been delivered, and become due again when their leases end.
+///
+/// From a lane without configuration, it takes one entry per tick. Otherwise each entry would be taken and put back again
+/// and again, at the expense of requests.
 package final class QueueWorker<Handler: QueueHandler>: Service {
     package typealias Entry = Handler.Entry
 
@@ -19,9 +22,18 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         var inFlight: [Entry.Lane: Int] = [:]
         /// The lanes that had no place left when entries were last taken, so that more entries of theirs may be due.
         var full: Set<Entry.Lane> = []
-        /// Lanes for which a missing configuration was already logged, so that it is logged only once.
+        /// Lanes whose latest entry found no configuration, which is logged only once; they get one place.
         var unconfigured: Set<Entry.Lane> = []
+        /// Lanes among them that have used their place since the last tick.
+        var resting: Set<Entry.Lane> = []
         var isQueueDown = false
+
+        /// The number of entries that may be taken from a lane; `nil` if none.
+        func free(_ lane: Entry.Lane, of concurrency: Int) -> Int? {
+            guard !resting.contains(lane) else { return nil }
+            let free = (unconfigured.contains(lane) ? 1 : concurrency) - inFlight[lane, default: 0]
+            return free > 0 ? free : nil
+        }
     }
 
     private let handler: Handler
@@ -58,7 +70,10 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         let (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         waker.yield()
         async let _ = forwardArrivals(to: waker)
-        async let _ = every(settings.tick) { waker.yield() }
+        async let _ = every(settings.tick) {
+            state.withLock { $0.resting = [] }
+            waker.yield()
+        }
         async let _ = sweep()
         // Two tasks, because the first of the two to end, the work or its time after the shutdown, ends the other.
         await withTaskGroup { group in
@@ -125,11 +140,8 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
 
     /// Takes due entries, in each lane at most as many as there are free places.
     private func take() async -> [Entry] {
-        let inFlight = state.withLock { $0.inFlight }
-        var places: [Entry.Lane: Int] = [:]
-        for lane in handler.lanes {
-            let free = settings.concurrency - inFlight[lane, default: 0]
-            if free > 0 { places[lane] = free }
+        let places = state.withLock { state in
+            handler.lanes.reduce(into: [Entry.Lane: Int]()) { $0[$1] = state.free($1, of: settings.concurrency) }
         }
         guard !places.isEmpty else { return [] }
         do {
@@ -150,7 +162,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
     /// Whether a lane has a place again for entries that could not be taken when it was full.
     private var mayHaveMore: Bool {
         state.withLock { state in
-            state.full.contains { state.inFlight[$0, default: 0] < settings.concurrency }
+            state.full.contains { state.free($0, of: settings.concurrency) != nil }
         }
     }
 
@@ -217,7 +229,9 @@ extension QueueWorker {
         let isNewlyUnconfigured = state.withLock { state in
             if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }
             switch error {
-            case .notConfigured: return state.unconfigured.insert(entry.lane).inserted
+            case .notConfigured:
+                state.resting.insert(entry.lane)
+                return state.unconfigured.insert(entry.lane).inserted
             // Expiry is checked before the configuration is read, so it says nothing about the lane.
             case .expired: return false
             default:

@@ -136,6 +136,32 @@ struct OutboxLanesTests {
         #expect(text.attempts.value.isEmpty && queue.rows.value.counted.isEmpty)
     }
 
+    @Test func aLaneWithoutConfigurationIsTriedOncePerTick() async throws {
+        let text = ScriptedTextTransport()
+        try await running(text: nil) { worker, delivery in
+            queue.add(try texts(1))
+            await queue.rows.wait { $0.list.allSatisfy { $0.attempts == 1 } }
+            while worker.statistics.inFlight > 0 { await Task.yield() }
+            queue.add(try texts(30))
+            // Mails are still sent when they arrive.
+            queue.add([try Samples.message()])
+            await queue.rows.wait { $0.list.last?.isSent == true }
+            for tick in 1...3 {
+                await clock.waitForSleepers(of: .seconds(1))
+                clock.advance(by: .seconds(1))
+                await queue.rows.wait { $0.list.count { $0.attempts == 1 } == 1 + tick }
+                while worker.statistics.inFlight > 0 { await Task.yield() }
+            }
+            delivery.replace(
+                email: delivery.email, sms: SMSDelivery(transport: text), composer: delivery.composer)
+            await clock.waitForSleepers(of: .seconds(1))
+            clock.advance(by: .seconds(60))
+            await queue.rows.wait { $0.list.allSatisfy(\.isSent) }
+        }
+        #expect(text.attempts.value.count == 31)
+        #expect(logs.lines.filter { $0.level == .error }.count == 1)
+    }
+
     @Test func aReloadTakesTheGatewayOver() async throws {
         let text = ScriptedTextTransport()
         try await running(text: nil) { _, delivery in
