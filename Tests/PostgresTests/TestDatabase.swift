@@ -16,6 +16,7 @@ func withDatabase<Value>(
         }
     }
     var configuration = Database.Configuration(url: url)
+    configuration.leaseTimeout = .seconds(30)
     configure(&configuration)
     var logger = Logger(label: "test")
     logger.logLevel = .critical
@@ -33,7 +34,7 @@ func withDatabase<Value>(
 
 /// Checks `condition` every few milliseconds until it holds, for states that only the server can report.
 func eventually(
-    within limit: Duration = .seconds(10), sourceLocation: SourceLocation = #_sourceLocation,
+    within limit: Duration = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit

@@ -148,12 +148,21 @@ struct QueuePollTests {
     }
 
     @Test func `the applications of a long queue are not read at each poll`() async throws {
-        try await withQueues { queues in
-            try await queues.announce(4, of: 43)
-            try await queues.announce(4, of: 99)
-            try await queues.expect(2, statements: 3) { try await queues.takeDeliveries(2).count }
-            try await queues.expect(2, statements: 2) { try await queues.takeDeliveries(2).count }
+        var statements: [Int] = []
+        // The list of applications is remembered for a second, so on a slow machine this is tried again.
+        for _ in 1...10 where statements != [3, 2] {
+            try await withQueues { queues in
+                try await queues.announce(4, of: 43)
+                try await queues.announce(4, of: 99)
+                statements = []
+                for _ in 1...2 {
+                    let before = queues.database.statistics.roundTrips
+                    #expect(try await queues.takeDeliveries(2).count == 2)
+                    statements.append(queues.database.statistics.roundTrips - before)
+                }
+            }
         }
+        #expect(statements == [3, 2])
     }
 
     @Test func `an application whose turn fails does not keep the others waiting`() async throws {

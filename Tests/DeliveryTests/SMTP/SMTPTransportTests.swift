@@ -105,7 +105,7 @@ struct SMTPTransportTests {
         let sink = try SMTPSink { $0.hasPrefix("QUIT") ? .hang : nil }
         defer { sink.close() }
         let mail = try Samples.mail()
-        try await transport(to: sink, total: .seconds(1)).send(mail)
+        try await transport(to: sink, total: .seconds(3)).send(mail)
         #expect(sink.log.value.contents.count == 1)
     }
 
@@ -114,7 +114,9 @@ struct SMTPTransportTests {
         let mail = try Samples.mail()
         await #expect(throws: DeliveryError.unreachable(.connection)) { try await transport.send(mail) }
         let nowhere = SMTPTransport(try SMTPServer(url: "smtp://relay.invalid:25"))
-        await #expect(throws: DeliveryError.unreachable(.name)) { try await nowhere.send(mail) }
+        // Where no name server answers, the deadline ends the look-up.
+        let error = await #expect(throws: DeliveryError.self) { try await nowhere.send(mail) }
+        #expect(error == .unreachable(.name) || error == .unreachable(.timeout))
     }
 
     @Test func whereTLSIsRequiredNothingIsSaidWithoutIt() async throws {

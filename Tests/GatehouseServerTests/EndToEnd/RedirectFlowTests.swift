@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
@@ -131,18 +132,26 @@ struct RedirectFlowTests {
 
     @Test func `a code redeemed twenty times at once gives one session, and a late replay ends it`() async throws {
         try await with { server, client in
-            let arrival = try await client.arrive(client.begin(), with: .somebody("ada"))
-            let code = arrival.query("code")
-            let answers = try await atOnce(20) { try await client.redeem(code) }
-            let succeeded = answers.filter { $0.status == 200 }
-            #expect(succeeded.count == 1)
-            #expect(answers.allSatisfy { $0.status == 200 || $0.code == "INVALID_TOKEN" })
-            let bearer = try #require(succeeded.first?["accessToken"].string)
+            var (code, bearer) = (String?.none, "")
+            // A redemption two seconds after the first one is a replay, so on a slow machine this is tried again.
+            for _ in 1...20 {
+                code = try await client.arrive(client.begin(), with: .somebody("ada")).query("code")
+                let (redeemed, began) = (code, ContinuousClock.now)
+                let answers = try await atOnce(20) { try await client.redeem(redeemed) }
+                let elapsed = ContinuousClock.now - began
+                let succeeded = answers.filter { $0.status == 200 }
+                #expect(succeeded.count == 1)
+                #expect(answers.allSatisfy { $0.status == 200 || $0.code == "INVALID_TOKEN" })
+                bearer = try #require(succeeded.first?["accessToken"].string)
+                if elapsed < .seconds(2) { break }
+            }
             #expect(try await client.api.get("/auth/me", bearer: bearer).status == 200, "a double click ends nothing")
             try await server.age("redirect_flows", "redeemed_at", by: "3 seconds")
             expectError(try await client.redeem(code), 401, "INVALID_TOKEN")
             expectError(try await client.api.get("/auth/me", bearer: bearer), 401, "INVALID_TOKEN")
-            let reason = try await server.text("SELECT end_reason FROM sessions")
+            let session = try DecodedToken(bearer).claims["sid"].string ?? ""
+            let reason = try await server.text(
+                "SELECT end_reason FROM sessions WHERE id = $1", [.uuid(UUID(uuidString: session))])
             #expect(reason == "codeReplayed")
         }
     }

@@ -176,7 +176,7 @@ struct TransportTests {
     }
 
     @Test func `a body that does not arrive costs the client its connection`() async throws {
-        try await TestServer.with(bodyDeadline: .milliseconds(200)) { server in
+        try await TestServer.with(bodyDeadline: .seconds(1)) { server in
             for body in ["", "{"] {
                 let isHungUp = await RawExchange(server).isHungUp(
                     after: "POST /api/v1/auth/anonymous HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

@@ -60,7 +60,7 @@ import Tokens
             try SigningHeader(try await second.guest().accessToken) == newHeader
         }
         print("\(algorithm): the other replica signs with the new key after \(elapsed.milliseconds) ms")
-        #expect(elapsed < .seconds(1))
+        #expect(elapsed < .seconds(3))
 
         for client in [first, second] {
             #expect(try await client.publishedKeys().isSuperset(of: [oldHeader.kid, newHeader.kid]))

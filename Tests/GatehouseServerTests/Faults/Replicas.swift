@@ -83,7 +83,7 @@ struct Replicas: Sendable {
     func deafen() async throws {
         _ = try await eventually("the replica listens") { second.backend.channel.isCurrent }
         try await Self.run(Self.refuseRole, role: role, on: database)
-        try await #require(cutListener() == 1)
+        try await #require(cutListener() >= 1)
     }
 
     /// Closes all of the second server's connections and refuses new ones.
@@ -101,5 +101,21 @@ extension APIClient {
     /// Returns the status of a call that only checks whether the bearer's session is open.
     func status(of bearer: String) async throws -> Int {
         try await get("/auth/sessions", bearer: bearer).status
+    }
+
+    /// Returns when the last request that was accepted began, counted from the call; later ones are refused.
+    ///
+    /// A slow machine delays answers, so the time of the refusal says nothing. The replica may also answer 503.
+    func timeToRefusal(of bearer: String) async throws -> Duration {
+        let start = ContinuousClock.now
+        var lastAccepted: Duration = .zero
+        try await eventually("the bearer is refused") {
+            let began = ContinuousClock.now - start
+            let status = try await status(of: bearer)
+            #expect([200, 401, 503].contains(status))
+            if status == 200 { lastAccepted = began }
+            return status == 401
+        }
+        return lastAccepted
     }
 }

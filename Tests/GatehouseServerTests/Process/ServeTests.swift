@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT])
     func aSignalLetsASlowLoginFinish(signal: Int32) async throws {
         var file = ServerFile(database: try await TemporaryPostgres.database())
-        file.passwords = "argon2: { memoryKiB: 65536, iterations: 20, parallelism: 1 }"
+        file.passwords = "argon2: { memoryKiB: 65536, iterations: 6, parallelism: 1 }"
         try await ProcessDirectory.with { directory in
             try await file.serve(in: directory) { process, client in
                 // An unknown address takes as long as a known one.

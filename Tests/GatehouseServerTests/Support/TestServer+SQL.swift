@@ -56,6 +56,18 @@ extension TestServer {
         return try await !backend.revocations.isRevoked(claims, at: now, application: application.id)
     }
 
+    /// Puts off all deliveries of webhooks by an hour, as if they had been given up `time` ago.
+    func putOffDeliveries(givenUp time: Duration = .zero) async throws {
+        try await eventually("no delivery is under way") {
+            try await execute(
+                """
+                UPDATE webhook_deliveries SET failed_at = now() - $1::interval, due_at = now() + interval '1 hour'
+                 WHERE leased_until IS NULL
+                """, [.interval(time)])
+            return try await count("SELECT count(*) FROM webhook_deliveries WHERE leased_until IS NOT NULL") == 0
+        }
+    }
+
     func unlockAll() async throws {
         try await execute("UPDATE password_failures SET locked_until = now() - interval '1 second'")
     }

@@ -39,7 +39,7 @@ struct ProcessorBudget {
         _ = text.hashValue
         return max(20, (spent - start) / 12)
     }()
-    private static let tries = 8
+    private static let tries = 40
 
     private var exceeded: [String] = []
 

@@ -24,7 +24,7 @@ struct HashingPoolTests {
 
         let start = ContinuousClock.now
         await #expect(throws: AccountsError.overloaded(retryAfter: .seconds(1))) { try await pool.run { 3 } }
-        #expect(start.duration(to: .now) < .milliseconds(20))
+        #expect(start.duration(to: .now) < .seconds(1))
         #expect(pool.statistics.rejected == 1)
         #expect(pool.statistics.queued == 2)
         #expect(pool.statistics.running == 1)
