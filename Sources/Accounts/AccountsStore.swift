@@ -67,25 +67,35 @@ package struct StoreConflict: Error {
 }
 
 /// Repeats a call, after short random pauses, while other transactions hold the locks on its rows.
-/// - Throws: `AccountsError.unavailable` after five seconds.
-package func retryingUnderContention<Result>(_ call: () async throws -> Result) async throws -> Result {
-    let deadline = ContinuousClock.now + .seconds(5)
+/// - Throws: `AccountsError.unavailable` after `limit`, but only after the third conflict.
+package func retryingUnderContention<Result>(
+    for limit: Duration = .seconds(5), _ call: () async throws -> Result
+) async throws -> Result {
+    let deadline = ContinuousClock.now + limit
     var longestPause = 2.0
+    var conflicts = 0
     while true {
         do {
             return try await call()
         } catch let conflict as StoreConflict where conflict.isTransient {
-            guard ContinuousClock.now < deadline else { throw AccountsError.unavailable(reason: "rows stayed locked") }
+            conflicts += 1
+            // A pause of the whole process may use up the time before the first repetition.
+            guard conflicts < 3 || ContinuousClock.now < deadline else {
+                throw AccountsError.unavailable(reason: "rows stayed locked")
+            }
             try await Task.sleep(for: .milliseconds(Double.random(in: 0...longestPause)))
             longestPause = min(longestPause * 2, 64)
         }
     }
 }
 
-/// Runs a decision, and repeats it after each `StoreConflict`; the decision reads its rows again each time.
+/// Runs a decision, and repeats it after each `StoreConflict`, from the second one on after a short random pause.
+///
+/// The decision reads its rows again each time. Without the pauses, the same callers would conflict each time.
 /// - Throws: `AccountsError.unavailable` after eight conflicts.
 package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
-    for _ in 0..<8 {
+    for attempt in 0..<8 {
+        if attempt > 1 { try await Task.sleep(for: .milliseconds(Double.random(in: 1...Double(3 * attempt)))) }
         do { return try await decision() } catch is StoreConflict { continue }
     }
     throw AccountsError.unavailable(reason: "rows changed repeatedly")
