@@ -72,7 +72,7 @@ struct FaultServers: Sendable {
         let (sink, replicas) = (mail, replicas ?? [first, second])
         try await FaultVerifier(entries: entries, partner: partner, clients: replicas.map(\.client)) { address in
             let mails = sink.taken.filter { $0.recipient == address }
-            return mails.lazy.compactMap { $0.content.firstMatch(of: /token=(?:3D)?([A-Za-z0-9_-]+)/) }.first
+            return mails.lazy.compactMap { $0.content.firstMatch(of: /token=([A-Za-z0-9_-]+)/) }.first
                 .map { String($0.output.1) }
         }.verify()
         for replica in replicas {

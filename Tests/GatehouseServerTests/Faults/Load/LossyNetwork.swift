@@ -64,7 +64,7 @@ struct LossyNetwork: Sendable {
                 outcome = .failure(error)
             }
             // A process for each connection is left of the forwarder.
-            _ = try await network.run("ip netns pids \(name) | xargs --no-run-if-empty kill; ip netns delete \(name)")
+            _ = try await network.run("ip netns pids \(name) | xargs -r kill -KILL; ip netns delete \(name)")
             try outcome.get()
         }
     }
