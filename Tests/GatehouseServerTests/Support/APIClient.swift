@@ -9,9 +9,16 @@ struct APIClient: Sendable {
     let url: String
     private let http: HTTPClient
 
+    private static let shared = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+
     /// Does not follow redirects: they are returned like any other response.
-    private static let shared = HTTPClient(
-        eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
+    ///
+    /// Idle connections are closed before the server closes them, which it does after 60 seconds: a request that is
+    /// sent at that moment gets no response.
+    static var configuration: HTTPClient.Configuration {
+        HTTPClient.Configuration(
+            redirectConfiguration: .disallow, connectionPool: .init(idleTimeout: .seconds(20)))
+    }
 
     /// A client of a server at a URL, with connections of its own if `http` is given.
     init(url: String, http: HTTPClient? = nil) {

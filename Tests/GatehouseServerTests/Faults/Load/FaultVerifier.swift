@@ -7,6 +7,8 @@ import Testing
 /// Compares what replicas have with what a journal says they acknowledged.
 struct FaultVerifier: Sendable {
     private static let width = 4
+    /// More than the longest lease, two minutes: what a server took and did not learn of is due only after that.
+    private static let patience = Duration.seconds(240)
 
     let entries: FaultJournal.Entries
     let partner: Partner
@@ -59,7 +61,7 @@ struct FaultVerifier: Sendable {
 
     /// Checks that a registration can be completed.
     @Sendable private func keeps(_ email: String, _ client: APIClient) async throws -> String? {
-        try await eventually("the mail to \(email) arrives", within: .seconds(90)) { mailedToken(email) != nil }
+        try await eventually("the mail to \(email) arrives", within: Self.patience) { mailedToken(email) != nil }
         let login = try await answer { try await client.login(email) }
         if login.status == 200 { return nil }
         // A verification that is repeated after a 503 is refused if the earlier attempt was executed.
@@ -70,7 +72,7 @@ struct FaultVerifier: Sendable {
 
     /// Checks that an erasure is completed, and that the same person gets a new account.
     @Sendable private func keeps(_ erasure: FaultJournal.Erasure, _ client: APIClient) async throws -> String? {
-        try await eventually("\(erasure.receipt) is erased", within: .seconds(90)) {
+        try await eventually("\(erasure.receipt) is erased", within: Self.patience) {
             try await answer { try await client.send(.GET, erasure.receipt) }["status"] == "erased"
         }
         if let fault = try await refuses(erasure.account, client) { return fault }
