@@ -56,7 +56,8 @@ struct Endpoint: Sendable {
                 return try? read.get()
             }
             let limit = operation.limits.limit(for: input, providers: providers)
-            return PreparedOperation(limit: limit, hashesPassword: operation.hashesPassword(input)) { [known] in
+            let hashesPassword = operation.hashesPassword(input, providers)
+            return PreparedOperation(limit: limit, hashesPassword: hashesPassword) { [known] in
                 try await run(known, $0)
             }
         }

@@ -22,7 +22,10 @@ struct IdentityOperations: Sendable {
             limits: .chosen(target: .registerTarget) { input, providers in
                 input()?.hasPassword == true ? .register : providers.limit(ofProvider: input()?.provider)
             },
-            hashesPassword: { $0()?.hasPassword == true }, admitsFormerGuests: true,
+            hashesPassword: { input, providers in
+                input()?.hasPassword == true && providers.takesPasswords(input()?.provider)
+            },
+            admitsFormerGuests: true,
             errors: .signIn + [
                 .identityInUse, .invalidCredentials, .invalidState, .unsupportedProvider, .missingEmailOrPassword,
                 .tooWeakPassword, .providerUnavailable,
@@ -42,7 +45,9 @@ struct IdentityOperations: Sendable {
             limits: .chosen { input, providers in
                 input()?.proof.password != nil ? .login : providers.limit(ofProvider: input()?.provider)
             },
-            hashesPassword: { $0()?.proof.password != nil },
+            hashesPassword: { input, providers in
+                input()?.proof.password != nil && providers.takesPasswords(input()?.provider)
+            },
             errors: [
                 .invalidCredentials, .invalidState, .unverifiedIdentity, .identityTemporarilyLocked, .providerDisabled,
                 .unsupportedProvider, .providerUnavailable, .tokenTooOld, .secondProofRequired, .missingEmailOrPassword,

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import ProviderKit
 
 /// Who may call an operation.
 enum Access: Sendable {
@@ -16,13 +17,15 @@ enum Access: Sendable {
 /// route has an access rule and limits, and all routes of one operation share them.
 struct Operation<Input: Sendable, Output: Sendable>: Sendable {
     typealias Run = @Sendable (OperationContext, Input) async throws -> Output
+    typealias HashingCondition = @Sendable (_ input: () -> Input?, ProviderRegistry) -> Bool
 
     let guards: OperationGuards
     let limits: OperationLimits<Input>
     /// Whether the call computes a password hash.
     ///
-    /// Such a call is refused at once if the hashing queue is full, and cancelled if the client disconnects.
-    let hashesPassword: @Sendable (_ input: () -> Input?) -> Bool
+    /// Such a call is refused at once if the hashing queue is full, and cancelled if the client disconnects. It holds a
+    /// place in the queue until it ends, so it must not wait for other servers.
+    let hashesPassword: HashingCondition
     let run: Run
 
     /// Creates an operation; `name` is subject and verb, as in `password.signIn`, and `errors` excludes those of the
@@ -31,7 +34,7 @@ struct Operation<Input: Sendable, Output: Sendable>: Sendable {
     /// `limits` and `hashesPassword` may read the input before the limits are counted; it is `nil` if it can't be read.
     init(
         _ name: String, access: Access = .open, limits: OperationLimits<Input>,
-        hashesPassword: @escaping @Sendable (_ input: () -> Input?) -> Bool = { _ in false },
+        hashesPassword: @escaping HashingCondition = { _, _ in false },
         admitsFormerGuests: Bool = false, errors: [ErrorCode] = [], run: @escaping Run
     ) {
         guards = OperationGuards(
@@ -108,6 +111,9 @@ struct OperationLimits<Input: Sendable>: Sendable {
 }
 
 extension ProviderRegistry {
+    /// Whether proofs of the provider may be passwords; `false` if there is no such provider.
+    func takesPasswords(_ name: String?) -> Bool { (name.flatMap { try? named($0) })?.provider is any PasswordProvider }
+
     /// The limit named like the provider's direct route; `nil` if there is no such provider, route or limit.
     func limit(ofProvider name: String?) -> RateLimit? {
         name.flatMap { try? named($0) }?.directRoute.flatMap { RateLimit(rawValue: $0) }

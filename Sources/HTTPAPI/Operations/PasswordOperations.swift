@@ -8,7 +8,7 @@ struct PasswordOperations: Sendable {
     /// - Returns: the normalised address.
     var register: Operation<RegistrationBody, EmailAddress> {
         Operation(
-            "password.register", limits: .client(.register, target: .registerTarget), hashesPassword: { _ in true },
+            "password.register", limits: .client(.register, target: .registerTarget), hashesPassword: { _, _ in true },
             errors: [.missingEmailOrPassword, .tooWeakPassword, .providerDisabled, .existingIdentity]
         ) { context, input in
             let typed = try TypedPassword(email: input.email, password: input.password)
@@ -22,7 +22,7 @@ struct PasswordOperations: Sendable {
         Operation(
             "password.verify", access: .optionalBearer,
             limits: .chosen { input, _ in input()?.password != nil ? .login : nil },
-            hashesPassword: { $0()?.password != nil },
+            hashesPassword: { input, _ in input()?.password != nil },
             errors: .signIn + [.invalidToken, .invalidCredentials, .identityTemporarilyLocked, .identityInUse]
         ) { context, input in
             try await useCases.registration.verify(
@@ -33,7 +33,7 @@ struct PasswordOperations: Sendable {
 
     var signIn: Operation<LoginBody, SignedIn> {
         Operation(
-            "password.signIn", limits: .client(.login), hashesPassword: { _ in true },
+            "password.signIn", limits: .client(.login), hashesPassword: { _, _ in true },
             errors: .signIn + [
                 .missingEmailOrPassword, .invalidCredentials, .unverifiedIdentity, .identityTemporarilyLocked,
                 .invalidToken,
@@ -57,7 +57,7 @@ struct PasswordOperations: Sendable {
 
     var reset: Operation<NewPasswordBody, Void> {
         Operation(
-            "password.reset", limits: .general, hashesPassword: { _ in true },
+            "password.reset", limits: .general, hashesPassword: { _, _ in true },
             errors: .signIn + [.invalidToken, .tooWeakPassword]
         ) { context, input in
             try await useCases.passwordReset.reset(
@@ -70,7 +70,7 @@ struct PasswordOperations: Sendable {
         Operation(
             "password.change", access: .recent,
             limits: .chosen { input, _ in input()?.currentPassword != nil ? .login : nil },
-            hashesPassword: { _ in true },
+            hashesPassword: { _, _ in true },
             errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
         ) { context, input in
             try await useCases.passwordChange.change(

@@ -176,6 +176,11 @@ import Testing
             let waiting = try await fill(pool) { _ in nil }
             let code: JSONValue = ["provider": "email", "challengeId": "none", "code": "000000"]
             #expect(try await client.post("/auth/reauthenticate", code, bearer: guest.accessToken).status != 503)
+            // No place is held while a provider answers, so a password that its proof does not use counts for nothing.
+            let unused: JSONValue = ["provider": "anonymous", "password": "some horse"]
+            #expect(try await client.post("/auth/reauthenticate", unused, bearer: guest.accessToken).status != 503)
+            let link: JSONValue = ["password": "some horse"]
+            #expect(try await client.post("/auth/identities/anonymous", link, bearer: guest.accessToken).status != 503)
             let password: JSONValue = ["provider": "email", "email": "a@example.com", "password": "some horse"]
             #expect(try await client.post("/auth/reauthenticate", password, bearer: guest.accessToken).status == 503)
             #expect(try await client.refresh(guest.refreshToken).status == 200)

@@ -32,8 +32,8 @@ struct EndpointTests {
     }
 
     private func endpoint(
-        _ limits: OperationLimits<Login>, hashesPassword: @escaping @Sendable (() -> Login?) -> Bool = { _ in true },
-        reads: Reads = Reads()
+        _ limits: OperationLimits<Login>,
+        hashesPassword: @escaping Operation<Login, Void>.HashingCondition = { _, _ in true }, reads: Reads = Reads()
     ) -> Endpoint {
         Operation("test.login", limits: limits, hashesPassword: hashesPassword) { _, _ in () }.at(
             .post, "/login", "Signs in",
@@ -64,7 +64,7 @@ struct EndpointTests {
         let reads = Reads()
         let endpoint = endpoint(
             .chosen { input, _ in input()?.password != nil ? .login : nil },
-            hashesPassword: { $0()?.password != nil }, reads: reads)
+            hashesPassword: { input, _ in input()?.password != nil }, reads: reads)
         let prepared = endpoint.prepare(request(#"{"password":"x"}"#), providers)
         guard case .named(.login) = prepared.limit else { return #expect(Bool(false), "\(prepared.limit)") }
         #expect(prepared.hashesPassword && reads.count == 1)
@@ -72,7 +72,8 @@ struct EndpointTests {
 
     @Test func `an input that can't be read counts toward the general limit`() {
         let endpoint = endpoint(
-            .chosen { input, _ in input()?.password != nil ? .login : nil }, hashesPassword: { $0() != nil })
+            .chosen { input, _ in input()?.password != nil ? .login : nil },
+            hashesPassword: { input, _ in input() != nil })
         let prepared = endpoint.prepare(request(#"{"password":5}"#), providers)
         guard case .general = prepared.limit else { return #expect(Bool(false), "\(prepared.limit)") }
         #expect(!prepared.hashesPassword)
