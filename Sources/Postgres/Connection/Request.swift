@@ -74,8 +74,8 @@ final class Lease: Sendable {
     let slot: Int
     /// The statements that the reactor does not have yet.
     ///
-    /// They are kept until the caller waits for an answer, so that the reactor sends them in one batch. If each woke the
-    /// reactor, most would get a sync and a packet of their own.
+    /// They are kept until the caller waits for an answer, so that the reactor sends them in one batch. If each woke
+    /// the reactor, most would get a sync and a packet of their own.
     private let unsent = Mutex<[Request]>([])
 
     init(slot: Int) { self.slot = slot }
@@ -87,12 +87,12 @@ final class Lease: Sendable {
     /// Returns whether there were any kept statements, whose answers take a round trip.
     @discardableResult
     func send(_ last: Request? = nil, to inbox: Inbox) -> Bool {
-        let kept = unsent.withLock { unsent in
+        // They are posted under the lock, so that statements of concurrent callers keep their order.
+        let (kept, isPosted) = unsent.withLock { unsent in
             defer { unsent = [] }
-            return unsent
+            return (unsent, inbox.post((unsent + [last].compactMap { $0 }).map(Message.submit)))
         }
-        let requests = kept + [last].compactMap { $0 }
-        if !inbox.post(requests.map(Message.submit)) { requests.forEach { $0.promise.fail(.stopped) } }
+        if !isPosted { (kept + [last].compactMap { $0 }).forEach { $0.promise.fail(.stopped) } }
         return !kept.isEmpty
     }
 

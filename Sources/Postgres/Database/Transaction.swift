@@ -63,6 +63,11 @@ package struct PendingAnswer: Sendable {
     ///
     /// Call this at most once.
     package func rows() async throws(PostgresError) -> Rows {
+        // The transaction of a cancelled task is rolled back, so its statements need not run.
+        guard !Task.isCancelled else {
+            lease.dropUnsent()
+            return try await request.promise.value { inbox.post(.interrupt(request)) }
+        }
         if lease.send(to: inbox) { inbox.noteRoundTrip() }
         return try await request.promise.value { inbox.post(.interrupt(request)) }
     }
