@@ -7,12 +7,12 @@ internal import Synchronization
 
 /// Delivers the entries of one leased queue until the process shuts down.
 ///
-/// It takes entries when new ones arrive, when an attempt ends in a lane that had no place left, and once per tick in any
-/// case. On shutdown it takes no more entries and finishes the current attempts. Attempts that are not done after
-/// `grace` are cancelled. Their entries may have been delivered, and become due again when their leases end.
+/// It takes entries when new ones arrive, when an attempt ends, and once per tick in any case. On shutdown it takes no
+/// more entries and finishes the current attempts. Attempts that are not done after `grace` are cancelled. Their
+/// entries may have been delivered, and become due again when their leases end.
 ///
-/// From a lane without configuration, it takes one entry per tick. Otherwise each entry would be taken and put back again
-/// and again, at the expense of requests.
+/// From a lane without configuration, it takes one entry per tick. Otherwise each entry would be taken and put back
+/// again and again, at the expense of requests.
 package final class QueueWorker<Handler: QueueHandler>: Service {
     package typealias Entry = Handler.Entry
 
@@ -20,8 +20,6 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         var statistics = DeliveryStatistics()
         /// The number of entries of each lane in `statistics.inFlight`.
         var inFlight: [Entry.Lane: Int] = [:]
-        /// The lanes that had no place left when entries were last taken, so that more entries of theirs may be due.
-        var full: Set<Entry.Lane> = []
         /// Lanes whose latest entry found no configuration, which is logged only once; they get one place.
         var unconfigured: Set<Entry.Lane> = []
         /// Lanes among them that have used their place since the last tick.
@@ -129,11 +127,9 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
                     group.addTask {
                         await self.process(entry)
                         self.change(inFlight: entry.lane, by: -1)
-                        if self.mayHaveMore { waker.yield() }
+                        waker.yield()
                     }
                 }
-                // Attempts may have ended while the entries were taken.
-                if mayHaveMore { waker.yield() }
             }
         }
     }
@@ -147,22 +143,11 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         do {
             let entries = try await handler.queue.take(places, lease: settings.lease)
             note(isQueueDown: false)
-            let taken = Dictionary(grouping: entries, by: \.lane).mapValues(\.count)
-            state.withLock { $0.full = Set(handler.lanes.filter { taken[$0, default: 0] >= places[$0, default: 0] }) }
             for entry in entries { change(inFlight: entry.lane, by: 1) }
             return entries
         } catch {
             note(isQueueDown: true)
-            // The next tick tries again.
-            state.withLock { $0.full = [] }
             return []
-        }
-    }
-
-    /// Whether a lane has a place again for entries that could not be taken when it was full.
-    private var mayHaveMore: Bool {
-        state.withLock { state in
-            state.full.contains { state.free($0, of: settings.concurrency) != nil }
         }
     }
 

@@ -83,18 +83,6 @@ struct OutboxLanesTests {
         }
     }
 
-    @Test func aLaneThatWasNotFullIsAskedAgainOnlyWhenMoreArrives() async throws {
-        try await running(text: nil) { worker, _ in
-            await queue.rows.wait { $0.takes.count == 1 }
-            for number in 1...5 {
-                queue.add(try (1...3).map { try Samples.message(to: "a\($0)@mail.example") })
-                await queue.rows.wait { $0.list.count == 3 * number && $0.list.allSatisfy(\.isSent) }
-                while worker.statistics.inFlight > 0 { await Task.yield() }
-            }
-        }
-        #expect(queue.rows.value.takes == Array(repeating: 8, count: 6))
-    }
-
     @Test func aPoisonedTextDelaysNoOther() async throws {
         let messages = try texts(20)
         let poisoned = messages[3].id
