@@ -29,8 +29,8 @@ package protocol TransactionalStore: Sendable {
     /// use case must first repeat the reads that its decision depends on. If a transaction is already open, the body
     /// becomes part of that transaction.
     ///
-    /// In a transaction, a write that returns nothing from the database is sent without waiting for the answer. If it
-    /// fails, a later call or the commit throws its `StoreConflict`, and nothing is committed.
+    /// In a transaction, a write that returns nothing from the database is kept and sent with the next statement whose
+    /// answer is awaited. If it fails, that call or the commit throws its `StoreConflict`, and nothing is committed.
     func transaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result
 }
 

@@ -180,7 +180,11 @@ package final class DatabaseProxy: Sendable {
         // Further clients wait during the attempt to connect.
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        if connect(server, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 { return server }
+        if connect(server, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 {
+            limit.tv_sec = 0
+            setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            return server
+        }
         Glibc.close(server)
         return nil
     }

@@ -2,7 +2,8 @@ import Accounts
 
 /// Decides whether a job may join the hashing queue, as a pure function of counts.
 ///
-/// The queue may be as long as the threads can process within the longest acceptable wait. Clients are grouped by
+/// The queue may be as long as the threads can process within the longest acceptable wait. A reserved place counts like
+/// a waiting job. Clients are grouped by
 /// network, and networks by block. A network may hold at most as many places as are free, a block twice as many. A
 /// subject (the account or address whose password is checked) may hold as many places as are free, counted over all
 /// networks. This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2), 1998). A
@@ -20,8 +21,8 @@ struct HashingPlaces {
     var averageDuration: Duration
     let limits: HashingPool.Limits
 
-    /// The number of waiting jobs of a group, compared with the free places to decide whether the group may add
-    /// another.
+    /// The number of waiting jobs and reserved places of a group, compared with the free places to decide whether the
+    /// group may add another.
     struct Share {
         /// The reason for refusing the group's next job.
         let reason: HashingRefusal

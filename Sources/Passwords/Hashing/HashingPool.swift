@@ -186,8 +186,8 @@ package final class HashingPool: Sendable {
     /// Takes the requester's place out of the queue, if it has one, and decides whether the requester may join.
     ///
     /// A place that was reserved for the requester's subject is never refused, and one that was reserved before the
-    /// subject was known is refused only because of the subject. The server's own jobs are refused only if the queue is full. All
-    /// are refused if the pool is shut down.
+    /// subject was known is refused only because of the subject. The server's own jobs are refused only if the queue is
+    /// full. All are refused if the pool is shut down.
     /// - Returns: `nil` if the requester may join the queue.
     private func refuse(_ requester: HashingRequester?, _ state: inout State) -> AccountsError? {
         let reserved = requester?.place.flatMap { state.queue.giveBack($0) }

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// A transaction in progress, with the statements whose answers have not been checked yet.
 ///
-/// Statements whose results no caller needs are sent without waiting, so that consecutive writes take one round trip.
+/// Statements whose results no caller needs are sent with the next one that a caller waits for, so that consecutive
+/// writes take one round trip.
 /// Their answers are checked in the order of the statements: before the next answer that a caller waits for, and at the
 /// latest before COMMIT. After a failed check, nothing is committed, even if the caller ignores the error.
 final class OpenTransaction: Sendable {
@@ -34,7 +35,7 @@ final class OpenTransaction: Sendable {
         return answered.rows
     }
 
-    /// Sends a statement; `check` gets its answer later, and may run further statements.
+    /// Adds a statement; `check` gets its answer later, and may run further statements.
     func send(_ statement: Statement, _ binds: [Bind], check: @escaping Check) throws {
         let answer = try transaction.send(statement, binds)
         state.withLock { $0.unchecked.append((answer, check)) }

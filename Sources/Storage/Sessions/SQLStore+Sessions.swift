@@ -110,8 +110,9 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionEndStore, SessionS
     /// Ends the sessions that match the conditions.
     ///
     /// Unless only one session or the sessions of one identity end, this also deletes the tickets to merge or sign in
-    /// to the account. If several sessions may end, it locks the account. With `uid = $2` in the condition of the update,
-    /// PostgreSQL would read all sessions of the account to end one, because its plan does not depend on the values.
+    /// to the account. If several sessions may end, it locks the account. No index serves `IS NOT DISTINCT FROM`: with
+    /// `uid = $2` in the update, PostgreSQL would read all sessions of the account to end one, because its plan does
+    /// not depend on the values.
     package static let endSessions = Statement(
         .write,
         """

@@ -72,7 +72,9 @@ extension Configuration {
                 .secret("a postgresql:// URL, or file:PATH") {
                     $0.hasPrefix("postgresql://") || $0.hasPrefix("postgres://")
                 }, required: true, help: "The database as a libpq URL: several hosts and TLS options are allowed."),
-            Setting("connections", .integer(1...1000), default: "8", help: "How many connections to open."),
+            Setting(
+                "connections", .integer(1...1000), default: "8",
+                help: "How many connections to open for statements and transactions, at least two; one more listens."),
         ]
     }
 
