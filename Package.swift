@@ -146,7 +146,7 @@ let package = Package(
         .target(
             name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
     ] + plugins.map(plugin) + [
-        tests("ProviderKitTests", of: ["ProviderKit"]),
+        tests("ProviderKitTests", of: ["ProviderKit", "GatehouseTesting"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
         tests(

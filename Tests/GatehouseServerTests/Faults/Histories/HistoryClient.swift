@@ -1,4 +1,5 @@
 import Accounts
+import GatehouseTesting
 import NIOHTTP1
 import ProviderKit
 
