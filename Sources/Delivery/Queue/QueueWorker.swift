@@ -10,28 +10,13 @@ internal import Synchronization
 /// It takes entries when new ones arrive, when an attempt ends, and once per tick in any case. On shutdown it takes no
 /// more entries and finishes the current attempts. Attempts that are not done after `grace` are cancelled. Their
 /// entries may have been delivered, and become due again when their leases end.
-///
-/// From a lane without configuration, it takes one entry per tick. Otherwise each entry would be taken and put back
-/// again and again, at the expense of requests.
 package final class QueueWorker<Handler: QueueHandler>: Service {
     package typealias Entry = Handler.Entry
 
     private struct State {
         var statistics = DeliveryStatistics()
-        /// The number of entries of each lane in `statistics.inFlight`.
-        var inFlight: [Entry.Lane: Int] = [:]
-        /// Lanes whose latest entry found no configuration, which is logged only once; they get one place.
-        var unconfigured: Set<Entry.Lane> = []
-        /// Lanes among them that have used their place since the last tick.
-        var resting: Set<Entry.Lane> = []
+        var places: LanePlaces<Entry.Lane>
         var isQueueDown = false
-
-        /// The number of entries that may be taken from a lane; `nil` if none.
-        func free(_ lane: Entry.Lane, of concurrency: Int) -> Int? {
-            guard !resting.contains(lane) else { return nil }
-            let free = (unconfigured.contains(lane) ? 1 : concurrency) - inFlight[lane, default: 0]
-            return free > 0 ? free : nil
-        }
     }
 
     private let handler: Handler
@@ -41,7 +26,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
     private let time: any TimeSource
     private let clock: any Clock<Duration>
     private let random: @Sendable () -> Double
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Creates a worker.
     ///
@@ -59,6 +44,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         self.time = time
         self.clock = clock
         self.random = random
+        state = Mutex(State(places: LanePlaces(concurrency: settings.concurrency)))
     }
 
     package var statistics: DeliveryStatistics { state.withLock { $0.statistics } }
@@ -69,7 +55,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         waker.yield()
         async let _ = forwardArrivals(to: waker)
         async let _ = every(settings.tick) {
-            state.withLock { $0.resting = [] }
+            state.withLock { $0.places.noteTick() }
             waker.yield()
         }
         async let _ = sweep()
@@ -137,7 +123,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
     /// Takes due entries, in each lane at most as many as there are free places.
     private func take() async -> [Entry] {
         let places = state.withLock { state in
-            handler.lanes.reduce(into: [Entry.Lane: Int]()) { $0[$1] = state.free($1, of: settings.concurrency) }
+            handler.lanes.reduce(into: [Entry.Lane: Int]()) { $0[$1] = state.places.free($1) }
         }
         guard !places.isEmpty else { return [] }
         do {
@@ -154,8 +140,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
     private func change(inFlight lane: Entry.Lane, by count: Int) {
         state.withLock { state in
             state.statistics.inFlight += count
-            let left = state.inFlight[lane, default: 0] + count
-            state.inFlight[lane] = left == 0 ? nil : left
+            state.places.change(lane, by: count)
         }
     }
 
@@ -182,7 +167,7 @@ extension QueueWorker {
             state.withLock { state in
                 guard isDelivered else { return }
                 state.statistics.sent += 1
-                state.unconfigured.remove(entry.lane)
+                state.places.noteConfigured(entry.lane)
             }
             if isDelivered { logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry)) }
             await record(entry) { try await self.handler.queue.markDelivered(entry) }
@@ -214,13 +199,11 @@ extension QueueWorker {
         let isNewlyUnconfigured = state.withLock { state in
             if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }
             switch error {
-            case .notConfigured:
-                state.resting.insert(entry.lane)
-                return state.unconfigured.insert(entry.lane).inserted
+            case .notConfigured: return state.places.noteUnconfigured(entry.lane)
             // Expiry is checked before the configuration is read, so it says nothing about the lane.
             case .expired: return false
             default:
-                state.unconfigured.remove(entry.lane)
+                state.places.noteConfigured(entry.lane)
                 return false
             }
         }
