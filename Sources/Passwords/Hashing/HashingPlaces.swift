@@ -86,3 +86,14 @@ extension HashingQueue {
         return shares
     }
 }
+
+extension HashingPool {
+    package struct Limits: Sendable {
+        /// The longest expected wait for a thread, computed from the average duration of past jobs.
+        package var wait: Duration
+        /// The largest number of waiting jobs, regardless of the average duration.
+        package var length: Int
+
+        package init(wait: Duration = .seconds(2), length: Int = 512) { (self.wait, self.length) = (wait, length) }
+    }
+}

@@ -10,15 +10,6 @@ import Synchronization
 /// A call may reserve its place before it has a job. The queue schedules accepted jobs fairly among their sources. Call
 /// `shutdown` to end the threads.
 package final class HashingPool: Sendable {
-    package struct Limits: Sendable {
-        /// The longest expected wait for a thread, computed from the average duration of past jobs.
-        package var wait: Duration
-        /// The largest number of waiting jobs, regardless of the average duration.
-        package var length: Int
-
-        package init(wait: Duration = .seconds(2), length: Int = 512) { (self.wait, self.length) = (wait, length) }
-    }
-
     private struct State {
         var queue = HashingQueue()
         var statistics: HashingStatistics
