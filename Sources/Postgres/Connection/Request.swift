@@ -84,16 +84,17 @@ final class Lease: Sendable {
 
     /// Passes the kept statements to the reactor, and then `last`.
     ///
-    /// Returns whether there were any kept statements, whose answers take a round trip.
+    /// Returns whether it passed anything, whose answers take a round trip.
     @discardableResult
     func send(_ last: Request? = nil, to inbox: Inbox) -> Bool {
         // They are posted under the lock, so that statements of concurrent callers keep their order.
-        let (kept, isPosted) = unsent.withLock { unsent in
+        let (requests, isPosted) = unsent.withLock { unsent in
             defer { unsent = [] }
-            return (unsent, inbox.post((unsent + [last].compactMap { $0 }).map(Message.submit)))
+            let requests = unsent + [last].compactMap { $0 }
+            return (requests, inbox.post(requests.map(Message.submit)))
         }
-        if !isPosted { (kept + [last].compactMap { $0 }).forEach { $0.promise.fail(.stopped) } }
-        return !kept.isEmpty
+        if !isPosted { requests.forEach { $0.promise.fail(.stopped) } }
+        return !requests.isEmpty
     }
 
     /// Drops the kept statements, because the transaction is rolled back.
