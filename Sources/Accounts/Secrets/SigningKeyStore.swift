@@ -10,6 +10,8 @@ package enum SigningAlgorithm: String, Sendable, CaseIterable, Codable {
 /// The purpose of a signing key; each key has only one.
 package enum SigningPurpose: String, Sendable {
     case accessTokens
+    /// ID tokens and logout tokens of OpenID clients.
+    case identityTokens
     /// Erasure certificates; their keys remain published permanently.
     case erasures
 }

@@ -2,7 +2,7 @@ package import Accounts
 internal import Foundation
 package import Postgres
 
-/// Stores the signing keys of tokens and of erasure certificates, in one table each.
+/// Stores the signing keys of access tokens, ID tokens and erasure certificates, in one table each.
 package struct SigningKeysTable: SigningKeyStore {
     private let database: Database
 
@@ -15,6 +15,10 @@ package struct SigningKeysTable: SigningKeyStore {
         """
         SELECT 'accessTokens' AS purpose, kid, algorithm, bits, sealed_private_key, created_at, retired_at
           FROM signing_keys
+         WHERE application_id = $1 AND (published_until IS NULL OR published_until > now())
+        UNION ALL
+        SELECT 'identityTokens', kid, algorithm, bits, sealed_private_key, created_at, retired_at
+          FROM identity_keys
          WHERE application_id = $1 AND (published_until IS NULL OR published_until > now())
         UNION ALL
         SELECT 'erasures', kid, algorithm, bits, sealed_private_key, created_at, retired_at
@@ -58,6 +62,24 @@ package struct SigningKeysTable: SigningKeyStore {
         SELECT pg_notify('gatehouse', 'keys') FROM installed
         """)
 
+    private static let retireIdentityKey = Statement(
+        .write,
+        """
+        UPDATE identity_keys SET retired_at = now(), published_until = now() + $3::interval
+         WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
+        """)
+
+    private static let insertIdentityKey = Statement(
+        .write,
+        """
+        WITH installed AS (
+            INSERT INTO identity_keys (application_id, kid, algorithm, bits, sealed_private_key)
+            VALUES ($1, $2, $3, $4, $5)
+            RETURNING kid
+        )
+        SELECT pg_notify('gatehouse', 'keys') FROM installed
+        """)
+
     private static let retireErasureKey = Statement(
         .write,
         """
@@ -75,23 +97,33 @@ package struct SigningKeysTable: SigningKeyStore {
         SELECT pg_notify('gatehouse', 'keys') FROM installed
         """)
 
+    private static func insertion(for purpose: SigningPurpose) -> Statement {
+        switch purpose {
+        case .accessTokens: insert
+        case .identityTokens: insertIdentityKey
+        case .erasures: insertErasureKey
+        }
+    }
+
     package func installSigningKey(
         _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID
     ) async throws {
         do {
             try await translatingErrors {
                 try await database.transaction { transaction in
-                    let isForErasures = key.purpose == .erasures
                     if let expected {
                         let binds: [Bind] = [.application(application), .text(expected)]
                         let retired =
-                            isForErasures
-                            ? try await transaction.execute(Self.retireErasureKey, binds)
-                            : try await transaction.execute(Self.retire, binds + [.interval(overlap)])
+                            switch key.purpose {
+                            case .accessTokens: try await transaction.execute(Self.retire, binds + [.interval(overlap)])
+                            case .identityTokens:
+                                try await transaction.execute(Self.retireIdentityKey, binds + [.interval(overlap)])
+                            case .erasures: try await transaction.execute(Self.retireErasureKey, binds)
+                            }
                         guard retired.affected == 1 else { throw StoreConflict() }
                     }
                     _ = try await transaction.execute(
-                        isForErasures ? Self.insertErasureKey : Self.insert,
+                        Self.insertion(for: key.purpose),
                         [
                             .application(application), .text(key.kid), .text(key.algorithm.rawValue),
                             .int4(Int32(clamping: key.bits)), .bytes(key.sealedPrivateKey),

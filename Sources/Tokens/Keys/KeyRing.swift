@@ -10,6 +10,8 @@ package final class KeyRing: Sendable {
     static let coolDown: TimeInterval = 1
     /// How long a retired key stays published beyond its tokens: replicas may sign with it until `reloadAll`.
     static let overlapMargin: Duration = .seconds(600)
+    /// The lifetime of ID tokens.
+    static let identityLifetime: Duration = .seconds(3600)
 
     private struct Ring {
         var keys: KeySet?
@@ -31,33 +33,41 @@ package final class KeyRing: Sendable {
 
     // MARK: - Changing keys
 
-    /// Loads the keys, and generates a signing key if there is none or it differs from the policy.
+    /// Loads the keys, and generates a signing key for each purpose if there is none or it differs from the policy.
     ///
     /// Call it before the application is served, and after its configuration changed.
-    package func prepare(_ application: Application) async throws {
-        let signing = try await load(application.id).signing
+    package func prepare(_ application: Application, for purposes: [SigningPurpose] = [.accessTokens]) async throws {
         let wanted = application.policy.tokens
         let bits = wanted.algorithm == .rs256 ? wanted.rsaBits : 0
-        guard signing?.algorithm != wanted.algorithm || signing?.bits != bits else { return }
-        try await replace(signing?.kid, in: application, overlap: nil)
+        let keys = try await load(application.id)
+        for purpose in purposes {
+            let signing = keys.signing(purpose)
+            guard signing?.algorithm != wanted.algorithm || signing?.bits != bits else { continue }
+            try await replace(signing?.kid, for: purpose, in: application, overlap: nil)
+        }
     }
 
-    /// Replaces the signing key.
+    /// Replaces the signing keys of tokens.
     ///
     /// `overlap` is how long the old key stays published; the default is until its last token has expired. Use zero for
     /// a stolen key: replicas refuse its tokens once they have reloaded the keys.
     package func rotate(_ application: Application, overlap: Duration? = nil) async throws {
-        let signing = try await load(application.id).signing
-        try await replace(signing?.kid, in: application, overlap: overlap)
+        let keys = try await load(application.id)
+        try await replace(keys.signing?.kid, for: .accessTokens, in: application, overlap: overlap)
+        guard let identifying = keys.identifying else { return }
+        try await replace(identifying.kid, for: .identityTokens, in: application, overlap: overlap)
     }
 
     /// Replaces the expected key by a new one; if another replica has replaced it first, that replica's key is used.
-    private func replace(_ expected: String?, in application: Application, overlap: Duration?) async throws {
+    private func replace(
+        _ expected: String?, for purpose: SigningPurpose, in application: Application, overlap: Duration?
+    ) async throws {
         let policy = application.policy.tokens
         let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
         try await store.installSigningKey(
-            stored(key, for: .accessTokens, in: application.id), replacing: expected,
-            overlap: overlap ?? policy.accessLifetime + Self.overlapMargin, application: application.id)
+            stored(key, for: purpose, in: application.id), replacing: expected,
+            overlap: overlap ?? max(policy.accessLifetime, Self.identityLifetime) + Self.overlapMargin,
+            application: application.id)
         try await reload(application.id)
     }
 
@@ -86,7 +96,12 @@ package final class KeyRing: Sendable {
     private static func place(of kid: String, for purpose: SigningPurpose, in application: Application.ID)
         -> SealingPlace
     {
-        let table = purpose == .accessTokens ? "signing_keys" : "erasure_keys"
+        let table =
+            switch purpose {
+            case .accessTokens: "signing_keys"
+            case .identityTokens: "identity_keys"
+            case .erasures: "erasure_keys"
+            }
         return SealingPlace(application: application, table: table, column: "sealed_private_key", row: kid)
     }
 
@@ -132,6 +147,7 @@ package final class KeyRing: Sendable {
         }
         let set = KeySet(
             signing: current(.accessTokens), published: all(for: .accessTokens),
+            identifying: current(.identityTokens), publishedForIdentity: all(for: .identityTokens),
             certifying: current(.erasures), certified: all(for: .erasures))
         rings.withLock { rings in
             guard let ring = rings[application], ring.shownLoad < number else { return }
@@ -165,11 +181,19 @@ extension KeyRing: PublishedKeys {
     }
 
     /// - Throws: `TokensError.noSigningKey`.
-    func signingKey(of application: Application.ID) async throws -> SigningKey {
-        guard let key = try await keys(of: application).signing else {
+    func signingKey(of application: Application.ID, for purpose: SigningPurpose = .accessTokens) async throws
+        -> SigningKey
+    {
+        guard let key = try await keys(of: application).signing(purpose) else {
             throw TokensError.noSigningKey(application: application)
         }
         return key
+    }
+
+    /// The published key of a purpose with this `kid`; unknown keys are looked for as in `key(withHeader:of:)`.
+    func key(_ kid: String, for purpose: SigningPurpose, of application: Application.ID) async throws -> SigningKey? {
+        if let key = try await keys(of: application).key(kid, for: purpose) { return key }
+        return try await load(application, unlessWithin: Self.coolDown).key(kid, for: purpose)
     }
 
     /// The key that signed a token with this header.

@@ -1,0 +1,24 @@
+/// The kinds of JWT for OpenID clients; a token of one kind is never accepted as another.
+package enum JWTKind: String, Sendable {
+    /// An access token of a client (RFC 9068).
+    case accessToken = "at+jwt"
+    /// An ID token (OpenID Connect Core, 2).
+    case identityToken = "JWT"
+    /// A logout token (OpenID Connect Back-Channel Logout, 2.4).
+    case logoutToken = "logout+jwt"
+
+    /// The purpose of the key that signs tokens of this kind.
+    package var purpose: SigningPurpose { self == .accessToken ? .accessTokens : .identityTokens }
+}
+
+/// Signs and verifies JWTs of OpenID clients with the keys of their application.
+package protocol ApplicationJWTs: Sendable {
+    /// Signs a JSON object.
+    func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String
+
+    /// The JSON object of a token whose signature and header are valid; its claims are not checked.
+    ///
+    /// It is `nil` if the token names a key that is not published, or no longer.
+    /// - Throws: `AccountsError.invalidToken`.
+    func payload(of token: String, as kind: JWTKind, for application: Application) async throws -> [UInt8]?
+}

@@ -1,0 +1,37 @@
+package import Accounts
+
+/// Signs and verifies tokens of OpenID clients.
+///
+/// Each kind has its own `typ`, and ID tokens and access tokens have different keys, so that a token of one kind is
+/// refused as another before its claims are read.
+package struct ApplicationJWTCodec: ApplicationJWTs {
+    /// Far above the length of any real token; longer tokens are neither signed nor parsed.
+    private static let lengthLimit = 8192
+
+    private let keys: KeyRing
+
+    package init(keys: KeyRing) { self.keys = keys }
+
+    package func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String {
+        let key = try await keys.signingKey(of: application.id, for: kind.purpose)
+        let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
+        let input = "\(header).\(Base64URL.encode(payload))"
+        let token = "\(input).\(Base64URL.encode(try key.sign(Array(input.utf8))))"
+        guard token.utf8.count <= Self.lengthLimit else { throw TokensError.oversizedToken }
+        return token
+    }
+
+    package func payload(
+        of token: String, as kind: JWTKind, for application: Application
+    ) async throws -> [UInt8]? {
+        guard token.utf8.count <= Self.lengthLimit, let jws = CompactJWS(token),
+            let kid = AccessTokenHeader.kid(of: jws.header, type: kind.rawValue)
+        else { throw AccountsError.invalidToken }
+        guard let key = try await keys.key(kid, for: kind.purpose, of: application.id) else { return nil }
+        let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
+        guard jws.header.elementsEqual(header.utf8), key.isValid(jws.signature, for: jws.signingInput) else {
+            throw AccountsError.invalidToken
+        }
+        return jws.payload
+    }
+}
