@@ -76,6 +76,7 @@ let package = Package(
     targets: [
         room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
+        room("OpenID", imports: ["Accounts", "ProviderKit"]),
         room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         room(
             "Outbound",
@@ -85,7 +86,7 @@ let package = Package(
         room("Passwords", imports: ["Accounts", "ProviderKit", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         room("Migrations", path: "migrations", imports: ["Postgres"], plugins: ["EmbedFiles"]),
-        room("Storage", imports: ["Accounts", "Postgres", "ProviderKit"]),
+        room("Storage", imports: ["Accounts", "OpenID", "Postgres", "ProviderKit"]),
         room(
             "Delivery",
             imports: [
@@ -95,12 +96,13 @@ let package = Package(
         room(
             "HTTPAPI",
             imports: [
-                "Accounts", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging, .mustache,
+                "Accounts", "OpenID", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging,
+                .mustache,
             ], plugins: ["EmbedFiles"]),
         room(
             "GatehouseServer",
             imports: [
-                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Outbound", "Accounts", "Postgres",
+                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "OpenID", "Outbound", "Accounts", "Postgres",
                 "Migrations", "ProviderKit", "CMalloc",
                 .crypto, .hummingbird, .lifecycle, .logging, .nioCore, "Yams",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -148,6 +150,7 @@ let package = Package(
     ] + plugins.map(plugin) + [
         tests("ProviderKitTests", of: ["ProviderKit", "GatehouseTesting"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
+        tests("OpenIDTests", of: ["OpenID"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
         tests(
             "StorageTests",

@@ -1,4 +1,5 @@
 package import Accounts
+package import OpenID
 package import ProviderKit
 
 /// The REST interface: routes, payloads, and the checks that every request passes.
@@ -22,12 +23,14 @@ package struct HTTPAPI: Sendable {
 
     /// Creates the interface; if `inbox` is set, `/dev/inbox` shows its messages.
     package init(
-        useCases: UseCases, keys: any PublishedKeys, installed: [any Provider.Type], site: LiveSite,
+        useCases: UseCases, openID: OpenIDUseCases, keys: any PublishedKeys, installed: [any Provider.Type],
+        site: LiveSite,
         health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?
     ) {
         let operations = Operations(useCases)
         let documented =
             APIRoutes(operations: operations, installed: installed).endpoints
+            + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits)).endpoints
             + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges).endpoints
         let pages = PageRoutes(identities: operations.identities, inbox: inbox).endpoints
         endpoints = documented + [.document(of: documented)] + pages
@@ -40,6 +43,6 @@ package struct HTTPAPI: Sendable {
 
     package func responder() -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
-        return APIResponder(site: site, router: table.router(), metrics: metrics)
+        return APIResponder(site: site, router: table.router(), openPaths: table.openPaths, metrics: metrics)
     }
 }

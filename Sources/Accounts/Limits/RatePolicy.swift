@@ -14,6 +14,10 @@ package enum RateLimit: String, Sendable, CaseIterable {
     /// Calls that start a redirect flow, each of which inserts a row.
     case redirect
     case export
+    /// Authorization requests of OpenID clients, also pushed ones.
+    case authorize
+    /// Calls of public OpenID clients, and calls whose client could not be authenticated or whose grant was refused.
+    case token
     /// Other calls that write or need no bearer token, per route.
     case general
 }

@@ -15,7 +15,28 @@ package protocol Revocations: Sendable {
     ///
     /// The result comes from memory while this replica receives revocations, otherwise from the session's row.
     /// - Throws: `AccountsError.unavailable` if the row cannot be read.
-    func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool
+    func isRevoked(_ token: SessionToken, at time: Date, application: Application.ID) async throws -> Bool
+}
+
+extension Revocations {
+    func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool {
+        let token = SessionToken(
+            sessionID: token.sessionID, issuedAt: token.issuedAt, generation: token.generation)
+        return try await isRevoked(token, at: time, application: application)
+    }
+}
+
+/// The session that an access token belongs to, and when the token was issued.
+package struct SessionToken: Sendable {
+    package let sessionID: UUID
+    /// In whole seconds since the epoch.
+    package let issuedAt: Int
+    /// How often the session had been renewed when the token was signed.
+    package let generation: Int32
+
+    package init(sessionID: UUID, issuedAt: Int, generation: Int32) {
+        (self.sessionID, self.issuedAt, self.generation) = (sessionID, issuedAt, generation)
+    }
 }
 
 package struct BearerAuthentication: Sendable {

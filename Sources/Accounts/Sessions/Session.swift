@@ -75,6 +75,8 @@ package struct SessionGrant: Sendable {
     package var phone: String?
     /// The profile that the identity's provider last reported.
     package var profile: [String: JSONValue]
+    /// What an OpenID client's token is for; `nil` for a session of the REST interface.
+    package var clientScope: ClientScope?
 
     package init(
         sessionID: UUID, uid: UUID, authenticatedAt: Date, expiresAt: Date, generation: Int32 = 0, methods: [String],
@@ -83,6 +85,19 @@ package struct SessionGrant: Sendable {
         (self.sessionID, self.uid, self.authenticatedAt) = (sessionID, uid, authenticatedAt)
         (self.expiresAt, self.generation, self.methods, self.provider) = (expiresAt, generation, methods, provider)
         (self.providerUid, self.email, self.phone, self.profile) = (providerUid, email, phone, profile)
+    }
+}
+
+/// What the tokens of an OpenID client are for.
+package struct ClientScope: Sendable, Equatable {
+    package var scopes, resources: [String]
+    /// The claims that userinfo returns besides those of the scopes.
+    package var claims: [String]
+    /// Whether the session was opened by a guest.
+    package var isGuest: Bool
+
+    package init(scopes: [String], resources: [String], claims: [String], isGuest: Bool) {
+        (self.scopes, self.resources, self.claims, self.isGuest) = (scopes, resources, claims, isGuest)
     }
 }
 
@@ -107,14 +122,26 @@ package struct OpenedSession: Sendable {
     }
 }
 
+/// Who uses a session: an app of the REST interface, a browser for single sign-on, or an OpenID client.
+package enum SessionKind: String, Sendable, CaseIterable { case api, browser, client }
+
 package struct ListedSession: Sendable, Equatable {
     package var id: UUID
     package var device, address: String?
     package var createdAt, lastSeenAt: Date
+    package var kind: SessionKind
+    /// The OpenID client of a client session.
+    package var client: String?
+    /// The browser session that a client session belongs to.
+    package var browser: UUID?
 
-    package init(id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date) {
+    package init(
+        id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date, kind: SessionKind,
+        client: String?, browser: UUID?
+    ) {
         (self.id, self.device, self.address) = (id, device, address)
-        (self.createdAt, self.lastSeenAt) = (createdAt, lastSeenAt)
+        (self.createdAt, self.lastSeenAt, self.kind) = (createdAt, lastSeenAt, kind)
+        (self.client, self.browser) = (client, browser)
     }
 }
 
@@ -123,4 +150,5 @@ package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
     case guestUpgraded, guestSwitched, merged, mergeUndone, numberRecycled
+    case clientRevoked, signedOut, parentEnded
 }

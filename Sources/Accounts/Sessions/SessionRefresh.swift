@@ -21,10 +21,7 @@ package struct SessionRefresh: Sendable {
         guard let presented = tokens.opaque.parse(text) else { throw AccountsError.invalidRefreshToken }
         let successor = tokens.opaque.successor(of: presented)
         let rotation = Rotation(
-            presented: presented.hash, successor: successor.hash,
-            afterSuccessor: tokens.opaque.successor(of: successor).hash,
-            reuseInterval: application.policy.tokens.refreshReuseInterval,
-            recovery: application.policy.tokens.refreshRecovery, lifetime: application.policy.tokens.refreshLifetime)
+            of: presented, to: successor, by: tokens.opaque, policy: application.policy.tokens)
         // A conflict is possible if the account is erased concurrently, together with the session.
         switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant): return try await tokens.pair(for: grant, refreshToken: successor, in: application)
@@ -40,4 +37,19 @@ package struct Rotation: Sendable {
     /// How long the token can be presented again if its successor has not been presented yet.
     package let recovery: Duration
     package let lifetime: Duration
+    /// The client and issuer that the token must have been issued to and by; `nil` for the REST interface.
+    package var client: (id: String, issuer: String)?
+
+    /// The rotation of a token by the application's policy; `lifetime` is that of the successor.
+    package init(
+        of presented: OpaqueToken, to successor: OpaqueToken, by opaque: any OpaqueTokens,
+        policy: ApplicationPolicy.Tokens, lifetime: Duration? = nil
+    ) {
+        self.presented = presented.hash
+        self.successor = successor.hash
+        afterSuccessor = opaque.successor(of: successor).hash
+        reuseInterval = policy.refreshReuseInterval
+        recovery = policy.refreshRecovery
+        self.lifetime = lifetime ?? policy.refreshLifetime
+    }
 }

@@ -130,7 +130,8 @@ extension Backend {
     func site(of configuration: Configuration) async throws -> Site {
         let applications = try await applications(of: configuration)
         for application in applications {
-            try await keys.prepare(application)
+            let isProvider = configuration.application(named: application.name)?.openID != nil
+            try await keys.prepare(application, for: isProvider ? [.accessTokens, .identityTokens] : [.accessTokens])
             for provider in application.providers.idle {
                 logger.warning(
                     "this version has no way to sign in with a configured provider",
@@ -146,7 +147,7 @@ extension Backend {
                 uniqueKeysWithValues: zip(applications, configuration.applications).map { application, configured in
                     let served = ServedApplication(
                         application: application, origins: Set(configured.origins),
-                        recipients: configuration.recipients(of: configured))
+                        recipients: configuration.recipients(of: configured), openID: configured.openID)
                     return (application.name, served)
                 }),
             hosts: Dictionary(hosts) { first, _ in first },

@@ -4,6 +4,7 @@ internal import Foundation
 internal import HTTPAPI
 internal import Hummingbird
 internal import Logging
+internal import OpenID
 internal import Passwords
 internal import ServiceLifecycle
 internal import Storage
@@ -67,7 +68,11 @@ struct RunningServer {
         ports.report(to: backend.logger)
         let workers = (worker, webhookWorker, revocationWorker)
         api = HTTPAPI(
-            useCases: useCases, keys: backend.keys, installed: installed.kinds, site: site,
+            useCases: useCases,
+            openID: OpenIDUseCases(
+                store: backend.store, jwts: ApplicationJWTCodec(keys: backend.keys), opaque: backend.opaque,
+                revocations: backend.revocations, time: SystemTime()),
+            keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
                 backend, hashing: hashing, workers: workers, backlog: backlog, upstreams: ports),

@@ -116,9 +116,13 @@ private struct Assembly {
         let defaultApplication = running.map(\.defaultApplication) ?? root["defaultApplication"]?.text
         return configuredApplications.compactMap { entry in
             let publicURL = server?.publicURL ?? ""
+            if let own = entry.value["publicURL"]?.text, own.hasPrefix("http:"), server?.development != true {
+                reader.report("plain http needs server.development", at: entry.value.place(of: "publicURL"))
+            }
             return application(
                 entry.key, entry.value,
-                url: entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)",
+                url: entry.value["publicURL"]?.text
+                    ?? (entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)"),
                 allowsPrivateHosts: network?.allowPrivateHosts == true)
         }
     }

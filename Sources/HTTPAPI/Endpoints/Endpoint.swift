@@ -16,6 +16,8 @@ struct Endpoint: Sendable {
     let guards: OperationGuards
     let takes: TakenRequest
     let returns: [ReturnedResponse]
+    /// Writes errors in another form than the API's.
+    let writesError: (@Sendable (any Error) -> Response?)?
     let prepare: @Sendable (IncomingRequest, ProviderRegistry) -> PreparedOperation
 
     /// An operation and the guards that depend on the request.
@@ -38,6 +40,7 @@ struct Endpoint: Sendable {
         guards = operation.guards
         self.takes = takes.taken
         self.returns = returns.responses
+        writesError = returns.writesError
         // One closure for all requests, so that `prepare` does not copy the operation and its shapes for each.
         let run: @Sendable (Result<Input, any Error>?, OperationContext) async throws -> Response = { known, context in
             do {
@@ -79,14 +82,20 @@ extension Operation {
 
 extension Endpoint {
     /// An endpoint for a document, page or health check that anyone may read and that needs no database.
+    ///
+    /// Pages of every origin may read it if `isOpenToAllOrigins`.
     static func open(
         _ path: String, _ summary: String, limits: OperationLimits<Void> = .local,
-        returns: [ReturnedResponse] = [.init(contentType: "application/json")],
+        returns: [ReturnedResponse] = [.init(contentType: "application/json")], isOpenToAllOrigins: Bool = false,
         _ respond: @escaping @Sendable (OperationContext) async throws -> Response
     ) -> Endpoint {
-        Operation("read \(path)", limits: limits) { context, _ in try await respond(context) }
-            .at(
-                .get, below: "", path, summary, takes: .nothing,
-                returns: ResponseShape(responses: returns) { response, _ in response })
+        Operation("read \(path)", limits: limits) { context, _ in
+            let response = try await respond(context)
+            return isOpenToAllOrigins ? response.openToAllOrigins : response
+        }
+        .at(
+            .get, below: "", path, summary,
+            takes: RequestShape(taken: TakenRequest(isOpenToAllOrigins: isOpenToAllOrigins)) { _ in () },
+            returns: ResponseShape(responses: returns) { response, _ in response })
     }
 }

@@ -21,6 +21,15 @@ struct EndpointResponder: HTTPResponder {
     }
 
     func respond(to request: Request, context: APIRequestContext) async throws -> Response {
+        do {
+            return try await serve(request, context: context)
+        } catch {
+            guard let response = endpoint.writesError?(error) else { throw error }
+            return response
+        }
+    }
+
+    private func serve(_ request: Request, context: APIRequestContext) async throws -> Response {
         guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
         let application = scope.application.application
         let body = try await RequestBody.collect(request, as: endpoint.takes.form)
@@ -77,7 +86,7 @@ struct EndpointResponder: HTTPResponder {
     }
 
     /// The token of a `Bearer` header (RFC 6750, 2.1); the scheme is not case-sensitive (RFC 9110, 11.1).
-    private static func bearer(in header: String) -> String? {
+    static func bearer(in header: String) -> String? {
         let scheme = header.utf8.prefix { $0 != UInt8(ascii: " ") }
         let token = header.utf8[scheme.endIndex...].dropFirst()
         guard Substring(scheme).hasSameBytes(ignoringCaseAs: "bearer"), !token.isEmpty else { return nil }

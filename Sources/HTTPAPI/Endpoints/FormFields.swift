@@ -8,29 +8,38 @@ struct FormFields: Sendable {
 
     /// - Throws: 400 for a name that occurs twice, because readers would disagree on which one counts (RFC 6749, 3.1).
     init(_ text: some StringProtocol) throws {
-        let bytes = Array(text.utf8)
-        guard bytes.count <= RequestBody.largest else {
-            throw APIError(.invalidParameter, "The query is larger than \(RequestBody.largest) bytes")
-        }
         var values: [String: String] = [:]
-        var position = 0
-        while position < bytes.count {
-            guard bytes[position] != UInt8(ascii: "&") else {
-                position += 1
-                continue
-            }
-            let name = try Self.decode(bytes, from: &position, isName: true)
-            guard name.isFitName else {
-                throw APIError(.invalidParameter, "The query or form has a \(APIError.unfitName)")
-            }
-            if position < bytes.count, bytes[position] == UInt8(ascii: "=") { position += 1 }
-            let value = try Self.decode(bytes, from: &position, isName: false)
+        for (name, value) in try Self.pairs(of: text) {
             guard values.updateValue(value, forKey: name) == nil else {
                 throw APIError(.invalidParameter, "\(name.prefix(64)) stands there twice")
             }
         }
         // An empty value counts as absent (RFC 6749, 3.1).
         self.values = values.filter { !$0.value.isEmpty }
+    }
+
+    /// All names with their values, in the order of the text.
+    static func pairs(of text: some StringProtocol) throws -> [(name: String, value: String)] {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= RequestBody.largest else {
+            throw APIError(.invalidParameter, "The query is larger than \(RequestBody.largest) bytes")
+        }
+        var pairs: [(String, String)] = []
+        var position = 0
+        while position < bytes.count {
+            guard bytes[position] != UInt8(ascii: "&") else {
+                position += 1
+                continue
+            }
+            let name = try decode(bytes, from: &position, isName: true)
+            guard name.isFitName else {
+                throw APIError(.invalidParameter, "The query or form has a \(APIError.unfitName)")
+            }
+            if position < bytes.count, bytes[position] == UInt8(ascii: "=") { position += 1 }
+            let value = try decode(bytes, from: &position, isName: false)
+            pairs.append((name, value))
+        }
+        return pairs
     }
 
     subscript(name: String) -> String? { values[name] }

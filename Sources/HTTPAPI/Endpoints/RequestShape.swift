@@ -53,6 +53,8 @@ struct TakenRequest: Sendable {
     /// Whether pages of other origins may send browsers here, also by a form, so that the rules for origins and JSON do
     /// not apply.
     var isForBrowsers = false
+    /// Whether pages of every origin may call the route; it must not read cookies.
+    var isOpenToAllOrigins = false
 }
 
 /// How a route reads the input of an operation from a request.

@@ -22,6 +22,8 @@ struct ResponseShape<Output: Sendable>: Sendable {
     let responses: [ReturnedResponse]
     /// Writes an error as a page, on routes that people see in a browser.
     var errorPage: (@Sendable (any Error, OperationContext) -> Response)?
+    /// Writes every error of the route, also those of its guards; `nil` for an error in the API's own form.
+    var writesError: (@Sendable (any Error) -> Response?)?
     let write: @Sendable (Output, OperationContext) throws -> Response
 
     /// Responds with a JSON body, which `make` creates from the output.

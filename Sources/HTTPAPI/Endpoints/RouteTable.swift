@@ -9,6 +9,9 @@ struct RouteTable {
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
+    /// The paths that pages of every origin may call.
+    var openPaths: Set<String> { Set(endpoints.filter(\.takes.isOpenToAllOrigins).map(\.path)) }
+
     /// Replaces a method that the router does not support by a method that no path serves.
     static func routed(_ method: HTTPRequest.Method) -> HTTPRequest.Method {
         methods.contains(method) ? method : .trace
@@ -31,7 +34,9 @@ struct RouteTable {
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
             for method in Self.methods where !served.contains(method) {
                 router.on(route, method: method) { _, _ -> Response in
-                    throw APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
+                    let error = APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
+                    guard let response = group.first?.writesError?(error) else { throw error }
+                    return response
                 }
             }
         }

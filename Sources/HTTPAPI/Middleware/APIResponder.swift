@@ -14,10 +14,14 @@ package struct APIResponder: HTTPResponder {
     private let site: LiveSite
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
+    private let openPaths: Set<String>
     private let overload = OverloadLog()
     private let ids = RequestIDs()
 
-    init(site: LiveSite, router: RouterResponder<APIRequestContext>, metrics: RequestMetrics) {
+    init(
+        site: LiveSite, router: RouterResponder<APIRequestContext>, openPaths: Set<String>, metrics: RequestMetrics
+    ) {
+        self.openPaths = openPaths
         self.site = site
         self.router = router
         self.metrics = metrics
@@ -53,7 +57,10 @@ package struct APIResponder: HTTPResponder {
         let lookup = try ApplicationLookup(of: request, in: site)
         let scope = RequestScope(lookup, client: Self.client(of: request, address: forwarding.address), site: site)
         context.scope = scope
-        if OriginRule.isPreflight(request) { return try OriginRule.preflight(request, scope: scope) }
+        if OriginRule.isPreflight(request) {
+            let isOpen = openPaths.containsBytes(of: lookup.path.prefix { $0 != "?" })
+            return try isOpen ? OriginRule.openPreflight : OriginRule.preflight(request, scope: scope)
+        }
         let method = RouteTable.routed(request.method)
         if lookup.pathPrefix.isEmpty, method == request.method {
             return try await router.respond(to: request, context: context)

@@ -10,11 +10,18 @@ struct ApplicationLookup {
     let path: String
 
     private static let prefix = "/apps/"
+    private static let metadataPath = "/.well-known/oauth-authorization-server"
 
     /// - Throws: `APIError` with `UNKNOWN_APPLICATION`.
     init(of request: Request, in site: Site) throws {
         let whole = request.head.path ?? "/"
-        if whole.hasPrefix(Self.prefix) {
+        if whole.hasPrefix(Self.metadataPath + Self.prefix) {
+            // The place of the metadata of an issuer with a path (RFC 8414, 3).
+            let name = whole.dropFirst(Self.metadataPath.count + Self.prefix.count).prefix { $0 != "/" && $0 != "?" }
+            application = try site.application(named: String(name))
+            pathPrefix = Self.prefix + name
+            path = Self.metadataPath + whole.dropFirst(Self.metadataPath.count + pathPrefix.count)
+        } else if whole.hasPrefix(Self.prefix) {
             let name = whole.dropFirst(Self.prefix.count).prefix { $0 != "/" && $0 != "?" }
             application = try site.application(named: String(name))
             pathPrefix = Self.prefix + name

@@ -19,6 +19,16 @@ enum OriginRule {
         scope.application.origins.containsBytes(of: origin) || origin.hasSameBytes(as: scope.site.ownOrigin)
     }
 
+    /// The response to a preflight request for a path that pages of every origin may call, without credentials.
+    static var openPreflight: Response {
+        Response(
+            status: .noContent,
+            headers: [
+                .accessControlAllowOrigin: "*", .accessControlAllowMethods: "GET, POST",
+                .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID", .accessControlMaxAge: "600",
+            ])
+    }
+
     /// The response to a preflight request; for an unlisted origin it contains nothing about the server.
     static func preflight(_ request: Request, scope: RequestScope) throws -> Response {
         guard let origin = request.headers[.origin], allows(origin, scope: scope) else { throw refusal }
@@ -37,6 +47,8 @@ enum OriginRule {
     }
 
     static func addHeaders(to headers: inout HTTPFields, request: Request, scope: RequestScope?) {
+        // A path for every origin has its own header fields.
+        guard headers[.accessControlAllowOrigin] == nil else { return }
         headers.append(.varyByOrigin)
         guard let origin = request.headers[.origin], let scope, allows(origin, scope: scope) else { return }
         headers[.accessControlAllowOrigin] = origin

@@ -1,5 +1,6 @@
 package import Accounts
 internal import NIOCore
+package import OpenID
 package import ProviderKit
 internal import Synchronization
 
@@ -12,13 +13,18 @@ package final class ServedApplication: Sendable {
     package let origins: Set<String>
     /// The recipients of personal data, which exports list.
     package let recipients: [Recipient]
+    /// `nil` if the application is no OpenID provider.
+    let openID: Issuer?
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
 
-    package init(application: Application, origins: Set<String>, recipients: [Recipient] = []) {
+    package init(
+        application: Application, origins: Set<String>, recipients: [Recipient] = [], openID: OpenIDSettings? = nil
+    ) {
         self.application = application
         self.origins = origins
         self.recipients = recipients
+        self.openID = openID.map { Issuer(application: application, settings: $0) }
         providerList = ByteBuffer(bytes: application.providers.json)
     }
 }

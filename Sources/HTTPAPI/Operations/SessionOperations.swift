@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Foundation
+internal import OpenID
 
 /// Refreshing, listing and ending sessions.
 struct SessionOperations: Sendable {
@@ -21,8 +22,11 @@ struct SessionOperations: Sendable {
     var list: Operation<Void, [SessionList.Entry]> {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal
-            return try await useCases.sessions.list(of: principal).map {
-                .init(listing: $0, isCurrent: $0.id == principal.sessionID)
+            return try await useCases.sessions.list(of: principal).map { session in
+                let client = session.client.map { id in
+                    SessionList.Entry.Client(id: id, name: context.scope.application.openID?.name(ofClient: id) ?? id)
+                }
+                return .init(listing: session, client: client, isCurrent: session.id == principal.sessionID)
             }
         }
     }

@@ -48,6 +48,8 @@ extension Page {
         /// The page may show mails with inline styles and images: a frame with `srcdoc` inherits the policy of its
         /// page.
         static let mails = Permissions(rawValue: 4)
+        /// The page may post its form to any server.
+        static let formElsewhere = Permissions(rawValue: 8)
     }
 
     /// Creates a page from a template in the folder `Templates`; all values are escaped.
@@ -59,17 +61,18 @@ extension Page {
 
     /// The content security policy, which allows only the page's own style and what `permissions` contain.
     private static func policy(_ permissions: Permissions, nonce: PageNonce) -> String {
-        [
+        let rules = [
             "default-src 'none'",
             "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
             "style-src \(permissions.contains(.mails) ? "'unsafe-inline'" : "'nonce-\(nonce.text)'")",
             "img-src \(permissions.contains(.mails) ? "data:" : "'none'")",
             "connect-src \(permissions.contains(.script) ? "'self'" : "'none'")",
             "base-uri 'none'",
-            "form-action \(permissions.contains(.form) ? "'self'" : "'none'")",
             "frame-ancestors 'none'",
         ]
-        .joined(separator: "; ")
+        guard !permissions.contains(.formElsewhere) else { return rules.joined(separator: "; ") }
+        let forms = "form-action \(permissions.contains(.form) ? "'self'" : "'none'")"
+        return (rules + [forms]).joined(separator: "; ")
     }
 }
 

@@ -79,7 +79,10 @@ extension ExportedRow {
                 .text("failure").orNull, .time("revokedAt").orNull, .time("failedAt").orNull)
         case .sessions:
             self.init(
-                "Session", .text("id"), .text("identityId"), .texts("methods"), .text("device").orNull,
+                "Session", .text("id"), .text("identityId"),
+                // A session of the API, of a browser, or of an OpenID client in a browser session.
+                .text("kind"), .text("clientId").orNull, .text("parentId").orNull, .texts("methods"),
+                .text("device").orNull,
                 .text("address").orNull,
                 // The session that this one replaced when the person re-authenticated.
                 .text("resumes").orNull,
@@ -90,7 +93,9 @@ extension ExportedRow {
                 .time("authenticatedAt"), .time("createdAt"), .time("lastSeenAt").orNull, .time("expiresAt"),
                 .time("endedAt").orNull, .text("endReason").orNull,
                 // The account to which a guest's session moved.
-                .text("successorUid").orNull)
+                .text("successorUid").orNull,
+                // When a browser or an OpenID client last used it.
+                .time("lastUsedAt").orNull)
         case .pendingRegistrations:
             self.init(
                 "Registration", .text("id"), .text("provider"), .text("providerUid"), .text("address"),
@@ -129,6 +134,9 @@ extension ExportedRow {
             self.init(
                 "Delivery", .text("eventId"), .text("name"), .text("kind"), .json("details"), .count("attempts"),
                 .text("failure").orNull, .time("createdAt"), .time("acknowledgedAt").orNull, .time("failedAt").orNull)
+        case .consents:
+            // What the person has allowed OpenID clients.
+            self.init("Consent", .text("clientId"), .texts("scopes"), .texts("resources"), .time("grantedAt"))
         case .messages:
             // Messages that were sent or are queued, as long as they are kept; their texts are not kept.
             self.init(

@@ -50,7 +50,17 @@ struct AuthPayload: ResponsePayload {
 /// The live sessions of an account.
 struct SessionList: ResponsePayload {
     struct Entry: ResponsePayload {
+        struct Client: ResponsePayload {
+            let id, name: String
+
+            static let fields = ResponseFields<Self>("SessionListClient") {
+                Field("id", \.id)
+                Field("name", \.name)
+            }
+        }
+
         let listing: ListedSession
+        let client: Client?
         let isCurrent: Bool
 
         static let fields = ResponseFields<Self>("SessionListEntry") {
@@ -60,6 +70,9 @@ struct SessionList: ResponsePayload {
             Field("createdAt", \.listing.createdAt)
             Field("lastSeenAt", \.listing.lastSeenAt)
             Field("current", \.isCurrent)
+            Field("kind", as: .enumeration(SessionKind.allCases.map(\.rawValue)), \.listing.kind.rawValue)
+            Field("client", orNull: \.client)
+            Field("browser", orNull: \.listing.browser)
         }
     }
 

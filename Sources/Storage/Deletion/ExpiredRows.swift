@@ -32,6 +32,22 @@ package struct ExpiredRows: Sendable {
         Statement(
             .write,
             """
+            DELETE FROM authorization_codes WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM authorization_codes
+                 WHERE application_id = $1 AND expires_at < now()
+                   AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM authorization_requests WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM authorization_requests WHERE application_id = $1 AND expires_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
+        Statement(
+            .write,
+            """
             DELETE FROM used_proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM used_proofs WHERE application_id = $1 AND expires_at < now()
                  LIMIT $2 FOR UPDATE SKIP LOCKED))

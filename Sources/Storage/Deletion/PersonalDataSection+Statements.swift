@@ -88,14 +88,15 @@ extension PersonalDataSection {
         .read, SQLStore.family,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, identity_id, methods, device, address, resumes, continues,
+          FROM (SELECT id, identity_id, kind, client_id, parent_id, methods, device, address, resumes, continues,
                        (SELECT session_pseudonym(a.audit_key, s.id) FROM accounts a
                          WHERE a.application_id = $1 AND a.uid = s.uid) AS audit_session,
                        rfc3339(authenticated_at) AS authenticated_at,
                        rfc3339(created_at) AS created_at,
                        rfc3339((SELECT max(t.created_at) FROM refresh_tokens t
                                  WHERE t.application_id = $1 AND t.session_id = s.id)) AS last_seen_at,
-                       rfc3339(expires_at) AS expires_at, rfc3339(ended_at) AS ended_at, end_reason, successor_uid
+                       rfc3339(expires_at) AS expires_at, rfc3339(ended_at) AS ended_at, end_reason, successor_uid,
+                       rfc3339(last_used_at) AS last_used_at
                   FROM (SELECT * FROM sessions
                          WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND id::text > $3
                          ORDER BY id::text LIMIT $4) s) r
@@ -195,6 +196,17 @@ extension PersonalDataSection {
                   FROM erasures
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE receipt::text > $3 ORDER BY receipt::text LIMIT $4
+        """)
+
+    static let consents = Statement(
+        .read, SQLStore.family,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT uid::text || ' ' || client_id AS key, client_id, scopes, resources,
+                       rfc3339(granted_at) AS granted_at
+                  FROM consents
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
         """)
 
     static let webhookDeliveries = Statement(

@@ -55,6 +55,7 @@ extension PersonalDataSection {
         case .erasures: Self.erasures
         case .webhookDeliveries: Self.webhookDeliveries
         case .messages: SQLStore.personalMessages
+        case .consents: Self.consents
         }
     }
 }

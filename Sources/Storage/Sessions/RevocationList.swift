@@ -91,8 +91,7 @@ package final class RevocationList: Revocations {
         }
     }
 
-    package func isRevoked(_ token: AccessTokenClaims, at time: Date, application: Application.ID) async throws -> Bool
-    {
+    package func isRevoked(_ token: SessionToken, at time: Date, application: Application.ID) async throws -> Bool {
         let isCurrent = channel.isCurrent
         let issued = ContinuousClock.now - .seconds(time.timeIntervalSince1970 - Double(token.issuedAt))
         let (isNoted, isComplete) = state.withLock { state in
@@ -174,7 +173,7 @@ package final class RevocationList: Revocations {
          WHERE application_id = $1 AND id = $2 AND generation <= $3 AND ended_at IS NULL AND expires_at > now()
         """)
 
-    private func isRevokedByRow(_ token: AccessTokenClaims, application: Application.ID) async throws -> Bool {
+    private func isRevokedByRow(_ token: SessionToken, application: Application.ID) async throws -> Bool {
         try await database.run(
             Self.selectSession, [.application(application), .uuid(token.sessionID), .int4(token.generation)]
         ).isEmpty

@@ -27,7 +27,11 @@ struct SessionsTests {
             let sessions = try #require(answer["sessions"].array)
             #expect(sessions.count == 3)
             for session in sessions {
-                #expect(session.keys == ["id", "device", "address", "createdAt", "lastSeenAt", "current"])
+                #expect(
+                    session.keys == [
+                        "id", "device", "address", "createdAt", "lastSeenAt", "current", "kind", "client", "browser",
+                    ])
+                #expect(session["kind"] == "api" && session["client"] == .null && session["browser"] == .null)
                 #expect(session["address"] == "127.0.0.1")
                 #expect(session["current"].bool == (session["id"].string == (try sessionID(asking))))
             }

@@ -17,7 +17,7 @@ enum ExportedTables {
         "provider_tokens": "providerTokens", "token_revocations": "tokenRevocations", "sessions": "sessions",
         "registrations": "pendingRegistrations", "proofs": "pendingProofs", "merges": "merges",
         "erasures": "erasures", "webhook_deliveries": "webhookDeliveries", "outbox": "messages",
-        "audit_events": "auditEvents", "redirect_flows": "redirectFlows",
+        "audit_events": "auditEvents", "redirect_flows": "redirectFlows", "consents": "consents",
     ]
 
     static let leftOut = [
@@ -30,6 +30,9 @@ enum ExportedTables {
         "rate_limits": "counts under keyed pseudonyms of clients and targets, gone within hours",
         "signing_keys": "the server's own keys",
         "erasure_keys": "the server's own keys",
+        "identity_keys": "the server's own keys",
+        "authorization_codes": "good for a minute; the session that one opened is in sessions",
+        "authorization_requests": "sealed, of a browser in which nobody may be signed in, gone within the hour",
         "ended_sessions": "sessions of accounts that are erased",
     ]
 
@@ -44,7 +47,11 @@ enum ExportedTables {
             "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
             "is_of_erasure": "of an account that is gone",
         ],
-        "sessions": ["uid": owner, "generation": "says which of its tokens are good", "renewed_at": "in auditEvents"],
+        "sessions": [
+            "uid": owner, "generation": "says which of its tokens are good", "renewed_at": "in auditEvents",
+            "browser_hash": "made of a secret", "issuer": "the server's own URL", "idle": "a setting",
+            "outlives_parent": "as expiresAt",
+        ],
         "registrations": [
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",
         ],
@@ -55,6 +62,7 @@ enum ExportedTables {
             "identity_id": "in identities", "registration_id": "in registrations",
         ],
         "merges": [:],
+        "consents": ["uid": owner],
         "erasures": [
             "uid": owner, "look_again_at": work, "certificate": "of an account that is gone",
             "session_id": "in sessions, as the one that a restored session continues",
@@ -190,6 +198,9 @@ struct ExportSeed {
             "INSERT INTO redirect_flows (application_id, state_hash, provider, redirect_uri, app_state, linking_session, answered_at, sealed_evidence, code_hash, expires_at) VALUES ($1, $2, $3, 'demo://flow', $5, $4, now(), $2, $2, now() + interval '1 minute')",
             .bytes(Array(secret.prefix(32))), .text(marker("redirect_flows")), .uuid(session),
             .text(String(decoding: secret, as: UTF8.self)))
+        try await run(
+            "INSERT INTO consents (application_id, uid, client_id, scopes, resources) VALUES ($1, $2, $3, '{openid}', '{}')",
+            .uuid(uid), .text(marker("consents")))
         try await run(
             "INSERT INTO audit_events (application_id, event, account) SELECT $1, $3, sha256(audit_key || uuid_send(uid)) FROM accounts WHERE uid = $2",
             .uuid(uid), .text(marker("audit_events")))

@@ -25,7 +25,9 @@ import Testing
             try await server.installPlanner()
             let scoped = try await server.tablesOfApplications()
             // The planner expects ten elements in an array; linking names one or two accounts.
-            let paths = HotPath.all.map { ($0, Self.cheap) } + HotPath.linking.map { ($0, 10 * Self.cheap) }
+            let paths =
+                (HotPath.all + HotPath.openID).map { ($0, Self.cheap) }
+                + HotPath.linking.map { ($0, 10 * Self.cheap) }
             for (path, cheap) in paths {
                 for sql in try await path.undisturbed(on: stage).statements where sql != "BEGIN" && sql != "COMMIT" {
                     let plan = try await server.plan(of: sql)

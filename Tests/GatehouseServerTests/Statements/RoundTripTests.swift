@@ -9,7 +9,7 @@ import Testing
 struct HotPathRoundTripTests {
     @Test func `each path makes the stated number of round trips`() async throws {
         try await HotPathStage.with { stage in
-            for path in HotPath.all + HotPath.linking {
+            for path in HotPath.all + HotPath.linking + HotPath.openID {
                 // The first call may fetch a key or prepare a statement, so it is not measured.
                 _ = try await path.measure(on: stage)
                 let measured = try await path.undisturbed(on: stage)

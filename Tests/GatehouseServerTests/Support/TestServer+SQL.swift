@@ -49,11 +49,8 @@ extension TestServer {
     /// the session's row, find none and report it as ended.
     func hasLoadedRevocations() async throws -> Bool {
         let (now, application) = (Date(), try await application())
-        let claims = AccessTokenClaims(
-            issuer: "", audience: "", uid: UUID(), sessionID: UUID(), tokenID: UUID(),
-            issuedAt: Int(now.timeIntervalSince1970), expiresAt: 0, authenticatedAt: 0, methods: [], provider: "",
-            providerUid: "")
-        return try await !backend.revocations.isRevoked(claims, at: now, application: application.id)
+        let token = SessionToken(sessionID: UUID(), issuedAt: Int(now.timeIntervalSince1970), generation: 0)
+        return try await !backend.revocations.isRevoked(token, at: now, application: application.id)
     }
 
     /// Puts off all deliveries of webhooks by an hour, as if they had been given up `time` ago.

@@ -1,4 +1,5 @@
 package import Accounts
+package import OpenID
 internal import ProviderKit
 
 extension Configuration {
@@ -17,6 +18,8 @@ extension Configuration {
         /// The URL of the application, which is also the issuer of its tokens; without a trailing slash.
         package let url: String
         package let providers: ProviderRegistry
+        /// `nil` if the application is no OpenID provider.
+        package let openID: OpenIDSettings?
 
         /// The application as a value of the domain, with its number in the database.
         package func application(id: Accounts.Application.ID) -> Accounts.Application {
@@ -47,6 +50,7 @@ extension Configuration.Application {
         audience = settings.audience ?? name
         origins = settings.origins
         redirectURIs = settings.redirectURIs
+        openID = settings.openid?.value()
         erasure = .init(ledger: settings.deletion.ledger, webhookDeadline: settings.deletion.webhookDeadline)
         self.anonymousRetention = anonymousRetention ?? settings.anonymous.retention
         var policy = ApplicationPolicy()
@@ -64,6 +68,7 @@ extension Configuration.Application {
 /// The settings of an application in the file, without its providers.
 struct ApplicationSettings: SettingsSection {
     let audience: String?
+    let publicURL: String?
     let hosts: [String]
     let origins: [String]
     let redirectURIs: [RedirectURI]
@@ -73,9 +78,16 @@ struct ApplicationSettings: SettingsSection {
     let linking: Linking
     let deletion: Deletion
     let anonymous: Anonymous
+    let openid: OpenIDSection?
 
     static let settings = [
         Setting("audience", .text, help: "The audience of the application's tokens. Default: its name."),
+        Setting(
+            "publicURL", .baseURL,
+            help: """
+                Where clients reach the application, at one of its `hosts`. It is the issuer of its tokens. Default: \
+                the server's URL, followed by `/apps/NAME` unless it is the default application.
+                """),
         Setting(
             "hosts", .list(of: .host), default: [],
             help: "Host names that belong to this application. Each may be listed once in the file."),
@@ -95,8 +107,22 @@ struct ApplicationSettings: SettingsSection {
         Setting("linking", .section(Linking.self), default: [:], help: "How identities join accounts."),
         Setting("deletion", .section(Deletion.self), default: [:], help: "Overrides the file's `deletion`."),
         Setting("anonymous", .section(Anonymous.self), default: [:], help: "Overrides the file's `anonymous`."),
+        Setting("openid", .section(OpenIDSection.self), help: "Makes the application an OpenID provider."),
         Setting("providers", .providers, default: [:], help: "The ways to sign in, by name."),
     ]
+
+    func validate() throws(SettingsError) {
+        if let publicURL {
+            let host = publicURL.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" }.lowercased()
+            let name = host.hasSuffix("]") ? host : String(host.prefix { $0 != ":" })
+            guard hosts.contains(host) || hosts.contains(name) else {
+                throw SettingsError(setting: "publicURL", reason: "its host is none of the application's hosts")
+            }
+        }
+        guard openid?.clients[audience ?? ""] == nil else {
+            throw SettingsError(setting: "openid", reason: "a client has the application's audience as its id")
+        }
+    }
 
     struct Linking: SettingsSection {
         let automatic: ApplicationPolicy.AutomaticLinking

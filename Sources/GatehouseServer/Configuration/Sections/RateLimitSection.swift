@@ -43,6 +43,8 @@ extension RateLimit {
         case .otpClient, .general: Rate(300, per: .seconds(60))
         case .redirect: Rate(120, per: .seconds(60))
         case .export: Rate(20, per: .seconds(60))
+        case .authorize: Rate(600, per: .seconds(60))
+        case .token: Rate(120, per: .seconds(60))
         }
     }
 
@@ -64,6 +66,8 @@ extension RateLimit {
         case .registerTarget: "Links sent to one address to confirm a registration or a new address."
         case .redirect: "Redirect flows started, by client."
         case .export: "Exports of an account, by client."
+        case .authorize: "Authorization requests of OpenID clients, by client network."
+        case .token: "Calls of public OpenID clients and refused calls of others, by client network."
         case .general: "Every other route that writes or needs no bearer, each counted on its own, by client."
         }
     }

@@ -16,7 +16,10 @@ struct ErasedTraces: Sendable {
     /// Data that may remain after an erasure, with the reason.
     static let staying = [
         "applications": "no person's", "root_key": "no person's", "signing_keys": "no person's",
-        "erasure_keys": "no person's", "gatehouse_migrations": "no person's", "audit_partitions": "no person's",
+        "erasure_keys": "no person's", "identity_keys": "no person's",
+        "authorization_requests": "sealed parameters of browsers, for half an hour",
+        "gatehouse_migrations": "no person's",
+        "audit_partitions": "no person's",
         "audit_batches": "digests of events alone", "text_budget": "counts of ranges of numbers",
         "used_proofs": "hashes of proofs alone, until these expire",
         "audit_events": "of the account whose key is erased", "erasures": "uid, times, receipt, certificate",
@@ -46,7 +49,7 @@ struct ErasedTraces: Sendable {
         [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress, askedAddress]
     }
 
-    static let application = "redirectURIs: [\"demo://oauth/callback\"]"
+    static let application = "redirectURIs: [\"demo://oauth/callback\"]\n" + RelyingParty.configuration
 
     /// - Returns: the person with their newest session.
     func leave(at server: TestServer) async throws -> Person {
@@ -72,6 +75,7 @@ struct ErasedTraces: Sendable {
         let merged = try await client.merge(ticket, bearer: person.accessToken, survivor: "current")
         person = try Person(merged, email: person.email, password: person.password)
         try await redirect(person, client)
+        try await useClient(person, at: server)
         try await leavePending(person, client, at: server)
         return person
     }
@@ -91,6 +95,13 @@ struct ErasedTraces: Sendable {
                 "code_challenge": .string(CodeChallenge.s256(of: redirect.verifier)),
             ], bearer: person.accessToken)
         try #require(linking.status == 200, "\(linking.text)")
+    }
+
+    /// Leaves a consent, and a code that an OpenID client has not redeemed.
+    private func useClient(_ person: Person, at server: TestServer) async throws {
+        let party = RelyingParty(server)
+        try await party.consent(of: person)
+        _ = try await party.code(cookie: party.browser(of: person))
     }
 
     /// Leaves counters, unsent messages and pending requests about the person's addresses.

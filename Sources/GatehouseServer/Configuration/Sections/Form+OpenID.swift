@@ -1,0 +1,74 @@
+internal import Foundation
+internal import OpenID
+internal import ProviderKit
+
+extension Form {
+    /// A text for all languages, or a mapping from languages to texts; the key for all languages is empty.
+    static let localized = Form(description: "a text, or a mapping of languages to texts") { node, reader in
+        guard let text = node.text else { return table(node, reader, of: .text, names: isLanguage) }
+        return Form.text.read(node.with(.scalar(text)), reader).map { read in
+            node.with(.table([.init(key: "", value: read)]))
+        }
+    }
+
+    /// A client's secret, of which only the hash is kept in memory.
+    static let clientSecret = secret("a secret of at least 32 bytes: text, or file:PATH") { $0.utf8.count >= 32 }
+
+    static let clientRedirectURI = Form.text(
+        "an https URI, an http URI on loopback, or one of a private scheme with a dot in it; without fragment or user"
+    ) { text in
+        (try? ClientRedirectURI(text)) == nil ? nil : text
+    }
+
+    static let clients = Form(description: "a mapping of ids", children: (".ID.", ClientSection.settings)) {
+        node, reader in
+        table(node, reader, of: .section(ClientSection.self)) { id in
+            guard (1...64).contains(id.utf8.count), UUID(uuidString: id) == nil, !id.hasPrefix("dyn~"),
+                id.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "._-".utf8.contains($0) })
+            else { return "an id is 1 to 64 of A-Z, a-z, 0-9, ., _ and -, and no UUID" }
+            return nil
+        }
+    }
+
+    static let resources = Form(
+        description: "a mapping of URIs", children: (".URI.", OpenIDSection.ResourceSection.settings)
+    ) { node, reader in
+        table(node, reader, of: .section(OpenIDSection.ResourceSection.self)) { uri in
+            let url = URLComponents(string: uri, encodingInvalidCharacters: false)
+            let isAbsolute = url?.scheme != nil && url?.fragment == nil && uri.utf8.count <= 512
+            return isAbsolute ? nil : "a resource is an absolute URI without a fragment"
+        }
+    }
+
+    /// A mapping from scopes to their texts by language.
+    static let scopes = Form(description: "a mapping of scopes to texts") { node, reader in
+        table(node, reader, of: .localized) { scope in
+            let isToken = scope.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+            let isTaken = StandardScope(rawValue: scope) != nil
+            guard isToken, !isTaken, (1...128).contains(scope.utf8.count) else {
+                return "a scope is 1 to 128 visible characters, and none of OpenID Connect"
+            }
+            return nil
+        }
+    }
+
+    private static func isLanguage(_ name: String) -> String? {
+        ["en", "de", "fr", "es"].contains(name) ? nil : "a language is one of en, de, fr, es"
+    }
+
+    /// Reads a mapping whose values have one form; `fault` returns why a key is refused.
+    private static func table(
+        _ node: ConfigurationNode, _ reader: SettingsReader, of form: Form, names fault: (String) -> String?
+    ) -> ConfigurationNode? {
+        guard node.isMapping else { return reader.refuse(node, expected: "a mapping") }
+        return node.with(
+            .table(
+                node.entries.compactMap { entry in
+                    if let reason = fault(entry.key) {
+                        reader.report(reason, at: entry.value.place)
+                        return nil
+                    }
+                    return form.read(entry.value, reader).map { .init(key: entry.key, value: $0) }
+                }))
+    }
+}

@@ -1,0 +1,190 @@
+package import OpenID
+internal import ProviderKit
+
+/// The settings of an application's OpenID provider in the file.
+struct OpenIDSection: SettingsSection {
+    let clients: [String: ClientSection]
+    let resources: [String: ResourceSection]
+    let sso: BrowserSessionsSection
+    let requestLifetime: Duration
+
+    static let settings = [
+        Setting("clients", .clients, default: [:], help: "The apps that sign people in with this application, by id."),
+        Setting(
+            "resources", .resources, default: [:], help: "The services that take access tokens, by URI (RFC 8707)."),
+        Setting("sso", .section(BrowserSessionsSection.self), default: [:], help: "How long browsers stay signed in."),
+        Setting(
+            "requestLifetime", .duration(.seconds(60) ... .seconds(86_400)), default: "30m",
+            help: "How long a person may take to answer the pages of one authorization request."),
+    ]
+
+    func validate() throws(SettingsError) {
+        for (id, client) in clients.sorted(by: { $0.key < $1.key }) {
+            if let unknown = client.resources.first(where: { resources[$0] == nil }) {
+                throw SettingsError(
+                    setting: "clients", reason: "\(id) names the resource \(unknown), which is not configured")
+            }
+            let known = Set(StandardScope.allCases.map(\.rawValue))
+            if let unknown = client.scopes?.first(where: { !known.contains($0) }) {
+                throw SettingsError(
+                    setting: "clients", reason: "\(id) names the scope \(unknown), which does not exist")
+            }
+        }
+    }
+
+    func value() -> OpenIDSettings {
+        var settings = OpenIDSettings(
+            clients: Dictionary(uniqueKeysWithValues: clients.map { ($0.key, $0.value.client(id: $0.key)) }),
+            resources: resources.mapValues { .init(accessLifetime: $0.accessLifetime, scopes: $0.scopes) })
+        settings.browserSessions.idle = sso.idle
+        settings.browserSessions.lifetime = sso.lifetime
+        settings.browserSessions.remember = sso.remember
+        settings.requestLifetime = requestLifetime
+        return settings
+    }
+
+    struct ResourceSection: SettingsSection {
+        let accessLifetime: Duration?
+        let scopes: [String: [String: String]]
+
+        static let settings = [
+            Setting(
+                "accessLifetime", .duration(.seconds(1) ... .seconds(86_400)), help: "How long its tokens are valid."),
+            Setting("scopes", .scopes, default: [:], help: "The text that people see for each scope, by language."),
+        ]
+    }
+
+    struct BrowserSessionsSection: SettingsSection {
+        let idle: Duration
+        let lifetime: Duration
+        let remember: OpenIDSettings.BrowserSessions.Remember
+
+        static let settings = [
+            Setting(
+                "idle", .positiveDuration, default: "12h", help: "How long a browser that is not remembered may pause."),
+            Setting(
+                "lifetime", .positiveDuration, default: "30d", help: "How long a remembered browser stays signed in."),
+            Setting(
+                "remember", .choice(OpenIDSettings.BrowserSessions.Remember.allCases), default: "ask",
+                help: "Whether browsers are remembered: as the person asks, always or never."),
+        ]
+
+        func validate() throws(SettingsError) {
+            guard idle <= lifetime else { throw SettingsError(setting: "idle", reason: "is longer than lifetime") }
+        }
+    }
+}
+
+/// A client in the file.
+struct ClientSection: SettingsSection {
+    let name: [String: String]
+    let secret: Secret?
+    let secrets: [Secret]
+    let `public`: Bool
+    let redirectURIs: [String]
+    let firstParty: Bool
+    let scopes: [String]?
+    let grants: [OAuthClient.Grant]?
+    let resources: [String]
+    let introspects: [String]
+    let pkce: Requirement
+    let par: Requirement
+    let subject: OAuthClient.SubjectType
+    let defaultMaxAge: Int?
+    let guests: Bool
+    let native: Bool?
+    let confirm: Bool
+    let accessType: AccessType?
+    let accessLifetime: Duration?
+    let refreshLifetime: Duration?
+
+    enum Requirement: String, Sendable, CaseIterable, Decodable { case required, optional }
+    enum AccessType: String, Sendable, CaseIterable, Decodable { case online, offline }
+
+    static let settings = [
+        Setting("name", .localized, required: true, help: "The client's name, for all languages or by language."),
+        Setting("secret", .clientSecret, help: "The secret of a client that can keep one."),
+        Setting(
+            "secrets", .list(of: .clientSecret), default: [], help: "Further valid secrets, while one is replaced."),
+        Setting("public", .flag, default: "false", help: "The client cannot keep a secret, as an app or a web page."),
+        Setting(
+            "redirectURIs", .list(of: .clientRedirectURI), default: [],
+            help: "Where answers may go, compared byte for byte. A loopback URI without a port matches every port."),
+        Setting("firstParty", .flag, default: "false", help: "People need not consent: the operator runs the client."),
+        Setting(
+            "scopes", .list(of: .text),
+            help: """
+                The scopes that the client may have, besides those of its resources. Default: `openid`, `profile`, \
+                `email`.
+                """),
+        Setting(
+            "grants", .list(of: .choice(OAuthClient.Grant.allCases)),
+            help: "What the client may use at the token endpoint. Default: `authorization_code`, `refresh_token`."),
+        Setting("resources", .list(of: .text), default: [], help: "The resources that it may ask tokens for."),
+        Setting("introspects", .list(of: .text), default: [], help: "The audiences whose tokens it may inspect."),
+        Setting("pkce", .choice(Requirement.allCases), default: "required", help: "Whether codes need a proof key."),
+        Setting("par", .choice(Requirement.allCases), default: "optional", help: "Whether it must push its requests."),
+        Setting(
+            "subject", .choice(OAuthClient.SubjectType.allCases), default: "public",
+            help: "Whether `sub` is the account's uid, or differs by the host of the client's redirect URIs."),
+        Setting("defaultMaxAge", .integer(0...31_536_000), help: "`max_age` in seconds, for requests without it."),
+        Setting("guests", .flag, default: "false", help: "Guests may sign in to the client."),
+        Setting("native", .flag, help: "The client is an app on a device. Default: its redirect URIs tell."),
+        Setting("confirm", .flag, default: "true", help: "Requests of an app on a device need at least one press."),
+        Setting("accessType", .choice(AccessType.allCases), help: "The `access_type` of requests without it."),
+        Setting("accessLifetime", .duration(.seconds(1) ... .seconds(86_400)), help: "How long its tokens are valid."),
+        Setting("refreshLifetime", .positiveDuration, help: "How long its refresh tokens may stay unused."),
+    ]
+
+    private var allSecrets: [String] { ([secret].compactMap { $0 } + secrets).map(\.value) }
+    private var allGrants: [OAuthClient.Grant] { grants ?? [.authorizationCode, .refreshToken] }
+
+    func validate() throws(SettingsError) {
+        guard allSecrets.isEmpty == self.public else {
+            throw SettingsError(
+                setting: "secret", reason: "a client has either a secret or `public: true`, and never both")
+        }
+        guard !allGrants.contains(.authorizationCode) || !redirectURIs.isEmpty else {
+            throw SettingsError(setting: "redirectURIs", reason: "is required with authorization_code")
+        }
+        guard !self.public || pkce == .required else {
+            throw SettingsError(setting: "pkce", reason: "a public client needs it")
+        }
+        if allGrants.contains(.clientCredentials) {
+            guard !self.public else {
+                throw SettingsError(setting: "grants", reason: "a public client cannot have client_credentials")
+            }
+            guard !resources.isEmpty else {
+                throw SettingsError(setting: "resources", reason: "client_credentials needs at least one")
+            }
+        }
+        guard scopes?.contains("account") != true || firstParty else {
+            throw SettingsError(setting: "scopes", reason: "account is for clients with `firstParty: true`")
+        }
+        guard subject == .public || client(id: "").sector != nil else {
+            throw SettingsError(setting: "subject", reason: "pairwise needs redirect URIs of one host")
+        }
+    }
+
+    func client(id: String) -> OAuthClient {
+        var client = OAuthClient(id: id, names: name)
+        client.secrets = allSecrets.map { Digest.sha256(of: $0) }
+        client.redirectURIs = redirectURIs.compactMap { try? ClientRedirectURI($0) }
+        client.isFirstParty = firstParty
+        if let scopes { client.scopes = Set(scopes) }
+        client.grants = Set(allGrants)
+        client.resources = resources
+        client.introspects = introspects
+        client.requiresPKCE = pkce == .required
+        client.requiresPushedRequests = par == .required
+        client.subjectType = subject
+        client.defaultMaxAge = defaultMaxAge
+        client.allowsGuests = guests
+        client.isDeclaredNative = native == true
+        client.asksToConfirm = confirm
+        client.isOffline = accessType.map { $0 == .offline }
+        client.accessLifetime = accessLifetime
+        client.refreshLifetime = refreshLifetime
+        return client
+    }
+}

@@ -1,0 +1,41 @@
+internal import Accounts
+internal import Foundation
+internal import OpenID
+internal import ProviderKit
+
+extension Issuer {
+    /// The provider's metadata (OpenID Connect Discovery, 3; RFC 8414, 2), which lists only what the server does.
+    func metadata(algorithm: SigningAlgorithm) throws -> [UInt8] {
+        func place(_ path: String) -> JSONValue { .string(application.issuer + path) }
+        func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
+        let methods = list(["client_secret_basic", "client_secret_post", "none"])
+        let members: [String: JSONValue] = [
+            "issuer": place(""), "authorization_endpoint": place("/oauth/authorize"),
+            "token_endpoint": place("/oauth/token"), "userinfo_endpoint": place("/oauth/userinfo"),
+            "jwks_uri": place("/.well-known/jwks.json"),
+            "pushed_authorization_request_endpoint": place("/oauth/par"),
+            "introspection_endpoint": place("/oauth/introspect"), "revocation_endpoint": place("/oauth/revoke"),
+            "scopes_supported": list(settings.publishedScopes), "response_types_supported": list(["code"]),
+            "response_modes_supported": list(ReturnAddress.Mode.allCases.map(\.rawValue)),
+            "grant_types_supported": list(OAuthClient.Grant.allCases.map(\.rawValue)),
+            "subject_types_supported": list(OAuthClient.SubjectType.allCases.map(\.rawValue)),
+            "id_token_signing_alg_values_supported": list([algorithm.rawValue]), "acr_values_supported": list(["1"]),
+            "token_endpoint_auth_methods_supported": methods,
+            "introspection_endpoint_auth_methods_supported": list(["client_secret_basic", "client_secret_post"]),
+            "revocation_endpoint_auth_methods_supported": methods,
+            "code_challenge_methods_supported": list(["S256"]),
+            "prompt_values_supported": list(["none", "login", "consent", "select_account", "create"]),
+            "ui_locales_supported": list(["en", "de", "fr", "es"]),
+            "claims_supported": list(Self.claims), "claims_parameter_supported": .bool(true),
+            "request_parameter_supported": .bool(false), "request_uri_parameter_supported": .bool(false),
+            "require_pushed_authorization_requests": .bool(false),
+            "authorization_response_iss_parameter_supported": .bool(true),
+        ]
+        return Array(try JSONEncoder.stable.encode(JSONValue.object(members)))
+    }
+
+    private static let claims = [
+        "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "name", "locale", "updated_at",
+        "email", "email_verified", "phone_number", "phone_number_verified", "aliases",
+    ]
+}

@@ -1,0 +1,75 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import ProviderKit
+
+/// The body of an error of the OAuth endpoints (RFC 6749, 5.2).
+struct OAuthErrorPayload: ResponsePayload {
+    let error: OAuthError
+
+    static let fields = ResponseFields<Self>("OAuthError") {
+        Field("error", as: .enumeration(OAuthError.Code.allCases.map(\.rawValue)), \.error.code.rawValue)
+        Field("error_description", \.error.description)
+    }
+}
+
+extension [ReturnedResponse] {
+    /// The errors of the OAuth endpoints, for their documentation.
+    static let oauthErrors = [HTTPResponse.Status](
+        [
+            .badRequest, .unauthorized, .forbidden, .contentTooLarge, .unsupportedMediaType, .tooManyRequests,
+            .internalServerError, .serviceUnavailable,
+        ]
+    ).map { ReturnedResponse(status: $0, body: OAuthErrorPayload.self, description: "An error (RFC 6749, 5.2)") }
+}
+
+extension Response {
+    /// The response to an error of an OAuth endpoint; `nil` if the path is not served at all.
+    static func oauthError(_ error: any Error) -> Response? {
+        if let error = error as? OAuthError { return oauth(error, status: error.status) }
+        guard let known = APIError(any: error) else { return nil }
+        let code: OAuthError.Code
+        switch known.code {
+        case .unknownApplication, .notFound: return nil
+        case .rateLimited, .overloaded: code = .temporarilyUnavailable
+        case .internal: code = .serverError
+        default: code = .invalidRequest
+        }
+        var response = oauth(OAuthError(code, known.message), status: .init(code: known.code.status))
+        response.headers[.retryAfter] = known.retryAfter.map(String.init)
+        response.headers[.allow] = known.allowed
+        return response
+    }
+
+    private static func oauth(_ error: OAuthError, status: HTTPResponse.Status) -> Response {
+        var headers = HTTPFields()
+        switch error.code {
+        case .invalidClient: headers[.wwwAuthenticate] = "Basic realm=\"gatehouse\""
+        case .invalidToken, .insufficientScope: headers[.wwwAuthenticate] = "Bearer error=\"\(error.code.rawValue)\""
+        default: break
+        }
+        return .json(OAuthErrorPayload(error: error), status: status, headers: headers)
+    }
+
+    /// The response, readable by pages of every origin (Fetch Standard, 3.2).
+    var openToAllOrigins: Response {
+        var response = self
+        response.headers[.accessControlAllowOrigin] = "*"
+        response.headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, WWW-Authenticate"
+        return response
+    }
+}
+
+extension OAuthError {
+    fileprivate var status: HTTPResponse.Status {
+        switch code {
+        case .invalidClient, .invalidToken: .unauthorized
+        case .insufficientScope: .forbidden
+        case .temporarilyUnavailable: .serviceUnavailable
+        case .serverError: .internalServerError
+        default: .badRequest
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import ProviderKit
+
+/// The operations of OpenID clients.
+struct OAuthOperations: Sendable {
+    let useCases: OpenIDUseCases
+    let limits: any RateLimiting
+
+    typealias Claims = [String: JSONValue]
+
+    /// What a browser brings to the authorization endpoint.
+    struct Visit: Sendable {
+        let parameters: Result<RequestParameters, any Error>
+        /// Whether the browser has come by a form, so that it may not have sent its cookies.
+        let isForm: Bool
+        let cookie: @Sendable (String) -> String?
+    }
+
+    var authorize: Operation<Visit, (answer: Authorization.Answer, issuer: Issuer)> {
+        Operation("oauth.authorize", limits: .client(.authorize)) { context, visit in
+            let issuer = try context.issuer
+            let parameters: RequestParameters
+            do { parameters = try visit.parameters.get() } catch { return (.fault(.invalidRequest), issuer) }
+            let browser = Authorization.Browser(
+                sessions: visit.cookie(issuer.cookie("sso")), flow: visit.cookie(issuer.cookie("browser")))
+            return (
+                try await useCases.authorization.authorize(parameters, asForm: visit.isForm, in: browser, at: issuer),
+                issuer
+            )
+        }
+    }
+
+    var push: Operation<OAuthForm, (requestURI: String, expiresIn: Int)> {
+        Operation("oauth.push", limits: .client(.authorize)) { context, form in
+            try await authenticated(form, context) { client, issuer in
+                try await useCases.authorization.push(form.parameters, of: client, at: issuer)
+            }
+        }
+    }
+
+    var token: Operation<OAuthForm, TokenAnswer> {
+        Operation("oauth.token", limits: .none) { context, form in
+            try await authenticated(form, context) { client, issuer in
+                try await useCases.grants.grant(form.parameters, to: client, from: context.client, by: issuer)
+            }
+        }
+    }
+
+    var introspect: Operation<OAuthForm, Claims> {
+        Operation("oauth.introspect", limits: .none) { context, form in
+            try await authenticated(form, context) { client, issuer in
+                let token = try form.parameters.required("token")
+                return try await useCases.inspection.introspect(token, by: client, at: issuer)
+                    ?? ["active": .bool(false)]
+            }
+        }
+    }
+
+    var revoke: Operation<OAuthForm, Void> {
+        Operation("oauth.revoke", limits: .none) { context, form in
+            try await authenticated(form, context) { client, issuer in
+                let token = try form.parameters.required("token")
+                try await useCases.inspection.revoke(token, by: client, at: issuer)
+            }
+        }
+    }
+
+    /// The input is the access token; `nil` if there is none.
+    var userInfo: Operation<String?, Claims?> {
+        Operation("oauth.userInfo", limits: .none) { context, token in
+            let issuer = try context.issuer
+            guard let token else { return nil }
+            return try await useCases.inspection.userInfo(token, at: issuer)
+        }
+    }
+
+    /// Authenticates the client and runs the body.
+    ///
+    /// Calls of public clients and failures count toward the limit `token`; a confidential client that succeeds is not
+    /// limited.
+    private func authenticated<Output>(
+        _ form: OAuthForm, _ context: OperationContext,
+        _ body: (OAuthClient, Issuer) async throws -> Output
+    ) async throws -> Output {
+        let issuer = try context.issuer
+        var isCounted = false
+        do {
+            let client = try issuer.settings.authenticate(form.credentials)
+            if client.isPublic {
+                isCounted = true
+                try await limits.spend(.token, of: RateSubject(context.client), in: context.application)
+            }
+            return try await body(client, issuer)
+        } catch let error as OAuthError {
+            guard !isCounted else { throw error }
+            try await limits.spend(.token, of: RateSubject(context.client), in: context.application)
+            throw error
+        }
+    }
+}
+
+extension OperationContext {
+    /// - Throws: 404 if the application is no OpenID provider.
+    var issuer: Issuer {
+        get throws {
+            guard let issuer = scope.application.openID else {
+                throw APIError(.notFound, "There is nothing at this path")
+            }
+            return issuer
+        }
+    }
+}
+
+extension Issuer {
+    /// The name of a cookie of the issuer's pages.
+    ///
+    /// With plain HTTP, which only a development server uses, browsers refuse the prefix `__Host-`.
+    func cookie(_ purpose: String) -> String {
+        "\(isSecure ? "__Host-" : "")gatehouse-\(purpose)-\(application.name)"
+    }
+
+    var isSecure: Bool { application.issuer.hasPrefix("https:") }
+}

@@ -1,0 +1,153 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import OpenID
+internal import ProviderKit
+
+/// The endpoints of OpenID clients (OpenID Connect Core; RFC 6749, 7009, 7662, 8414, 9126).
+struct OAuthRoutes {
+    let operations: OAuthOperations
+
+    private static let client: [OperationDescription.Parameter] = [
+        .init("client_id", help: "The client, unless Authorization: Basic names it."),
+        .init("client_secret", help: "The client's secret, if it has one and sends no Authorization."),
+    ]
+
+    var endpoints: [Endpoint] { discovery + [authorize(.get), authorize(.post), push, token] + inspection }
+
+    private var discovery: [Endpoint] {
+        ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"].map { path in
+            .open(path, "The OpenID provider's metadata", isOpenToAllOrigins: true) { context in
+                .bytes(
+                    try context.issuer.metadata(algorithm: context.application.policy.tokens.algorithm),
+                    type: "application/json", cache: "public, max-age=300"
+                )
+            }
+        }
+    }
+
+    private func authorize(_ method: HTTPRequest.Method) -> Endpoint {
+        operations.authorize.at(
+            method, below: "", "/oauth/authorize", "Sends a person to sign in to a client",
+            takes: .browser(
+                method,
+                [
+                    .init("client_id", required: true, help: "The client."),
+                    .init("redirect_uri", help: "Where the answer goes; one of the client's."),
+                    .init("response_type", help: "code."), .init("scope", help: "What the client asks for."),
+                    .init("state", help: "Returned unchanged."), .init("nonce", help: "Returned in the ID token."),
+                    .init("code_challenge", help: "The client's proof key."),
+                    .init("code_challenge_method", help: "S256."),
+                    .init("request_uri", help: "A pushed request, instead of all others but client_id."),
+                ]
+            ) { request in
+                let isForm = request.request.method == .post
+                let query = request.request.uri.query ?? ""
+                return OAuthOperations.Visit(
+                    parameters: Result {
+                        guard !isForm || query.isEmpty else { throw APIError(.invalidParameter, "Query and form") }
+                        return try RequestParameters(query: isForm ? String(buffer: request.body) : query)
+                    }, isForm: isForm, cookie: request.cookie)
+            }, returns: .authorization, answersHEAD: false)
+    }
+
+    private var push: Endpoint {
+        operations.push.at(
+            .post, below: "", "/oauth/par", "Stores an authorization request that the client sends itself",
+            takes: .oauth(Self.client),
+            returns: .oauth(status: .created) { pushed in
+                ["request_uri": .string(pushed.requestURI), "expires_in": .integer(Int64(pushed.expiresIn))]
+            })
+    }
+
+    private var token: Endpoint {
+        operations.token.at(
+            .post, below: "", "/oauth/token", "Exchanges a code, a refresh token or a client's secret for tokens",
+            takes: .oauth(
+                [
+                    .init("grant_type", required: true, help: "authorization_code, refresh_token, client_credentials."),
+                    .init("code", help: "The code."), .init("redirect_uri", help: "As at the authorization endpoint."),
+                    .init("code_verifier", help: "The verifier of the code's challenge."),
+                    .init("refresh_token", help: "The refresh token."), .init("scope", help: "Fewer scopes."),
+                    .init("resource", help: "The service that the token is for."),
+                ] + Self.client),
+            returns: .oauth { answer in
+                var members: [String: JSONValue] = [
+                    "access_token": .string(answer.accessToken), "token_type": .string("Bearer"),
+                    "expires_in": .integer(Int64(answer.expiresIn)), "scope": .string(answer.scope),
+                ]
+                members["id_token"] = answer.identityToken.map { .string($0) }
+                members["refresh_token"] = answer.refreshToken.map { .string($0) }
+                return members
+            })
+    }
+
+    private var inspection: [Endpoint] {
+        let token = [OperationDescription.Parameter("token", required: true, help: "The token.")] + Self.client
+        return [
+            operations.introspect.at(
+                .post, below: "", "/oauth/introspect", "Tells a client about a token",
+                takes: .oauth(token, isOpen: false), returns: .oauth(isOpen: false) { $0 }),
+            operations.revoke.at(
+                .post, below: "", "/oauth/revoke", "Ends the session of a client's token", takes: .oauth(token),
+                returns: ResponseShape(
+                    responses: [.init()] + .oauthErrors, writesError: { Response.oauthError($0)?.openToAllOrigins }
+                ) {
+                    _, _ in
+                    Response(status: .ok, headers: [.cacheControl: "no-store"]).openToAllOrigins
+                }),
+            userInfo(.get), userInfo(.post),
+        ]
+    }
+
+    private func userInfo(_ method: HTTPRequest.Method) -> Endpoint {
+        var taken = TakenRequest(form: method == .post ? .form : nil, isForBrowsers: true)
+        taken.isOpenToAllOrigins = true
+        return operations.userInfo.at(
+            method, below: "", "/oauth/userinfo", "The claims about the account of an access token",
+            takes: RequestShape(taken: taken) { request in
+                if let header = request.request.headers[.authorization] { return EndpointResponder.bearer(in: header) }
+                guard request.request.method == .post else { return nil }
+                return try RequestParameters(query: String(buffer: request.body))["access_token"]
+            },
+            returns: ResponseShape(
+                responses: [.init(contentType: "application/json")] + .oauthErrors,
+                writesError: { Response.oauthError($0)?.openToAllOrigins }
+            ) { claims, _ in
+                guard let claims else {
+                    return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"]).openToAllOrigins
+                }
+                return try .oauth(claims).openToAllOrigins
+            })
+    }
+}
+
+extension ResponseShape {
+    /// Responds with a JSON object, and with errors in the form of RFC 6749.
+    fileprivate static func oauth(
+        status: HTTPResponse.Status = .ok, isOpen: Bool = true,
+        _ members: @escaping @Sendable (Output) -> [String: JSONValue]
+    ) -> Self {
+        Self(
+            responses: [.init(status: status, contentType: "application/json")] + .oauthErrors,
+            writesError: { error in
+                let response = Response.oauthError(error)
+                return isOpen ? response?.openToAllOrigins : response
+            }
+        ) { output, _ in
+            let response = try Response.oauth(members(output), status: status)
+            return isOpen ? response.openToAllOrigins : response
+        }
+    }
+}
+
+extension Response {
+    fileprivate static func oauth(
+        _ members: [String: JSONValue], status: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        let json = try JSONEncoder.stable.encode(JSONValue.object(members))
+        return .json(written: ByteBuffer(bytes: json), status: status)
+    }
+}

@@ -1,0 +1,61 @@
+internal import Accounts
+
+/// The settings of an application's OpenID provider.
+package struct OpenIDSettings: Sendable, Equatable {
+    /// A service that takes access tokens (RFC 8707).
+    package struct Resource: Sendable, Equatable {
+        package var accessLifetime: Duration?
+        /// The texts of each scope by language.
+        package var scopes: [String: [String: String]]
+
+        package init(accessLifetime: Duration? = nil, scopes: [String: [String: String]] = [:]) {
+            (self.accessLifetime, self.scopes) = (accessLifetime, scopes)
+        }
+    }
+
+    /// Single sign-on.
+    package struct BrowserSessions: Sendable, Equatable {
+        package enum Remember: String, Sendable, CaseIterable, Decodable { case ask, always, never }
+
+        /// How long a session that is not remembered may stay unused.
+        package var idle: Duration = .seconds(12 * 3600)
+        package var lifetime: Duration = .seconds(30 * 86400)
+        package var remember = Remember.ask
+
+        package init() {}
+    }
+
+    package var clients: [String: OAuthClient]
+    package var resources: [String: Resource]
+    package var browserSessions = BrowserSessions()
+    /// How long a person may take to answer the pages of one authorization request.
+    package var requestLifetime: Duration = .seconds(1800)
+
+    package init(clients: [String: OAuthClient] = [:], resources: [String: Resource] = [:]) {
+        (self.clients, self.resources) = (clients, resources)
+    }
+
+    /// - Throws: `OAuthError.invalidClient`, also for a name that no client can have.
+    package func client(_ id: String) throws(OAuthError) -> OAuthClient {
+        guard id.utf8.count <= 64, let client = clients[id] else { throw .invalidClient }
+        return client
+    }
+
+    /// The scopes that the client may have, also those of its resources.
+    package func scopes(of client: OAuthClient) -> Set<String> {
+        client.resources.reduce(into: client.scopes) { $0.formUnion(resources[$1]?.scopes.keys.map { $0 } ?? []) }
+    }
+
+    /// The scopes that discovery lists.
+    package var publishedScopes: [String] {
+        let standard: [StandardScope] = [.openid, .profile, .email, .phone, .offlineAccess]
+        let used = Set(clients.values.flatMap(\.resources))
+        return standard.map(\.rawValue)
+            + resources.filter { used.contains($0.key) }.flatMap(\.value.scopes.keys).sorted()
+    }
+
+    /// The lifetime of an access token: the resource's, else the client's, else the application's.
+    func accessLifetime(of client: OAuthClient, resource: String?, in policy: ApplicationPolicy) -> Duration {
+        resource.flatMap { resources[$0]?.accessLifetime } ?? client.accessLifetime ?? policy.tokens.accessLifetime
+    }
+}

@@ -1,0 +1,106 @@
+internal import Accounts
+internal import Foundation
+package import ProviderKit
+
+/// Userinfo, introspection (RFC 7662) and revocation (RFC 7009).
+package struct TokenInspection: Sendable {
+    typealias Store = ClientSessionStore & SessionEndStore
+
+    let store: any Store
+    let issuing: TokenIssuing
+    let revocations: any Revocations
+
+    /// The claims about the account of an access token (OpenID Connect Core, 5.3).
+    /// - Throws: `OAuthError` with `invalid_token` or `insufficient_scope`.
+    package func userInfo(_ text: String, at issuer: Issuer) async throws -> [String: JSONValue] {
+        let fault = OAuthError(.invalidToken, "The access token is not valid")
+        let token = try await ClientAccessToken.verified(text, of: issuer, by: issuing.jwts, at: issuing.time.now())
+        guard let client = try? issuer.settings.client(token.clientID), let session = token.sessionID else {
+            throw fault
+        }
+        guard token.has(.openid) else { throw OAuthError(.insufficientScope, "The token lacks the scope openid") }
+        guard try await !isEnded(token, in: issuer.application),
+            let account = try await store.accountClaims(
+                ofSession: session, client: client.id, application: issuer.application.id)
+        else { throw fault }
+        var members = account.members(scopes: token.scopes, named: token.claims ?? [])
+        members["sub"] = .string(token.subject)
+        let former = account.absorbed.map { issuer.subject(of: $0, for: client, by: issuing.opaque) }
+        if !former.isEmpty { members["aliases"] = .array(former.map { .string($0) }) }
+        return members
+    }
+
+    /// What the client may know about a token; `nil` if the token is not active, or is none of the client's concern.
+    package func introspect(
+        _ text: String, by client: OAuthClient, at issuer: Issuer
+    ) async throws -> [String: JSONValue]? {
+        guard !client.isPublic else { throw OAuthError.invalidClient }
+        if let refreshToken = issuing.opaque.parse(text) {
+            return try await introspect(refreshToken, by: client, at: issuer)
+        }
+        let token: ClientAccessToken
+        do {
+            token = try await ClientAccessToken.verified(text, of: issuer, by: issuing.jwts, at: issuing.time.now())
+        } catch is OAuthError {
+            return nil
+        }
+        guard token.clientID.hasSameBytes(as: client.id) || client.introspects.contains(where: token.audience.contains),
+            (try? issuer.settings.client(token.clientID)) != nil, try await !isEnded(token, in: issuer.application)
+        else { return nil }
+        var members: [String: JSONValue] = [
+            "active": .bool(true), "scope": .string(token.scope), "client_id": .string(token.clientID),
+            "token_type": .string("Bearer"), "exp": .integer(Int64(token.expiresAt)),
+            "iat": .integer(Int64(token.issuedAt)), "sub": .string(token.subject),
+            "aud": .array(token.audience.map { .string($0) }), "iss": .string(token.issuer),
+            "jti": .string(token.tokenID.text),
+        ]
+        members["sid"] = token.sessionID.map { .string($0.text) }
+        members["auth_time"] = token.authenticatedAt.map { .integer(Int64($0)) }
+        members["acr"] = token.level.map { .string($0) }
+        members["amr"] = token.methods.map { .array($0.map { .string($0) }) }
+        return members
+    }
+
+    private func introspect(
+        _ token: OpaqueToken, by client: OAuthClient, at issuer: Issuer
+    ) async throws -> [String: JSONValue]? {
+        let session = try await store.clientSession(
+            ofRefreshToken: token.hash, issuer: issuer.url, application: issuer.application.id)
+        guard let session, session.clientID.hasSameBytes(as: client.id) else { return nil }
+        return [
+            "active": .bool(true), "scope": .string(session.scopes.joined(separator: " ")),
+            "client_id": .string(client.id), "iss": .string(issuer.url), "sid": .string(session.id.text),
+            "sub": .string(issuer.subject(of: session.uid, for: client, by: issuing.opaque)),
+            "exp": .integer(Int64(session.expiresAt.timeIntervalSince1970)),
+        ]
+    }
+
+    /// Ends the session of the client's own token; other tokens change nothing.
+    /// - Throws: `OAuthError` with `unsupported_token_type` for a token of the client itself.
+    package func revoke(_ text: String, by client: OAuthClient, at issuer: Issuer) async throws {
+        let application = issuer.application.id
+        if let refreshToken = issuing.opaque.parse(text) {
+            let session = try await store.clientSession(
+                ofRefreshToken: refreshToken.hash, issuer: issuer.url, application: application)
+            guard let session, session.clientID.hasSameBytes(as: client.id) else { return }
+            _ = try await store.endSession(
+                session.id, of: session.uid, because: .clientRevoked, application: application)
+            return
+        }
+        let verified = try? await ClientAccessToken.verified(
+            text, of: issuer, by: issuing.jwts, at: issuing.time.now())
+        guard let token = verified, token.clientID.hasSameBytes(as: client.id) else { return }
+        guard let session = token.sessionID else {
+            throw OAuthError(.unsupportedTokenType, "A token of the client itself ends when it expires")
+        }
+        let account = try await store.accountClaims(ofSession: session, client: client.id, application: application)
+        guard let account else { return }
+        _ = try await store.endSession(session, of: account.uid, because: .clientRevoked, application: application)
+    }
+
+    private func isEnded(_ token: ClientAccessToken, in application: Application) async throws -> Bool {
+        guard let session = token.sessionID else { return false }
+        let token = SessionToken(sessionID: session, issuedAt: token.issuedAt, generation: token.generation ?? 0)
+        return try await revocations.isRevoked(token, at: issuing.time.now(), application: application.id)
+    }
+}

@@ -1,0 +1,43 @@
+/// An error of the OAuth endpoints (RFC 6749, 4.1.2.1 and 5.2).
+package struct OAuthError: Error, Sendable, Equatable {
+    package enum Code: String, Sendable, CaseIterable {
+        case invalidRequest = "invalid_request"
+        case invalidClient = "invalid_client"
+        case invalidGrant = "invalid_grant"
+        case unauthorizedClient = "unauthorized_client"
+        case unsupportedGrantType = "unsupported_grant_type"
+        case unsupportedResponseType = "unsupported_response_type"
+        case unsupportedTokenType = "unsupported_token_type"
+        case invalidScope = "invalid_scope"
+        case invalidTarget = "invalid_target"
+        case accessDenied = "access_denied"
+        case invalidToken = "invalid_token"
+        case insufficientScope = "insufficient_scope"
+        case temporarilyUnavailable = "temporarily_unavailable"
+        case serverError = "server_error"
+        case loginRequired = "login_required"
+        case interactionRequired = "interaction_required"
+        case consentRequired = "consent_required"
+        case accountSelectionRequired = "account_selection_required"
+        case unmetAuthenticationRequirements = "unmet_authentication_requirements"
+        case requestNotSupported = "request_not_supported"
+        case requestURINotSupported = "request_uri_not_supported"
+        case registrationNotSupported = "registration_not_supported"
+    }
+
+    package let code: Code
+    /// A text for developers of clients; never repeats what was sent.
+    package let description: String
+
+    package init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+}
+
+extension OAuthError {
+    static func invalidRequest(_ description: String) -> OAuthError { OAuthError(.invalidRequest, description) }
+
+    /// The same error for an unknown client and for one whose secret is wrong.
+    package static let invalidClient = OAuthError(.invalidClient, "The client is unknown or could not be authenticated")
+
+    package static let invalidGrant = OAuthError(
+        .invalidGrant, "The code or token is unknown, expired, used, or of another client")
+}

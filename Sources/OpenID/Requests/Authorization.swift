@@ -1,0 +1,168 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The authorization endpoint and pushed authorization requests (RFC 9126).
+package struct Authorization: Sendable {
+    /// What a browser sends along with a request.
+    package struct Browser: Sendable {
+        /// The cookie of its sessions, and the flow cookie.
+        package var sessions, flow: String?
+
+        package init(sessions: String?, flow: String?) { (self.sessions, self.flow) = (sessions, flow) }
+    }
+
+    package enum Answer: Sendable {
+        /// The request has ended with a code.
+        case code(String, to: ReturnAddress)
+        case error(OAuthError, to: ReturnAddress)
+        /// The person is asked at a page; `browser` is the flow cookie's new or unchanged value.
+        case page(NextStep.Question, request: String, browser: String)
+        /// The browser must ask again for the stored request, with its cookies.
+        case reload(requestURI: String, clientID: String)
+        case fault(AuthorizationFault.PageFault)
+    }
+
+    private static let codeLifetime: Duration = .seconds(60)
+    private static let pushedLifetime: Duration = .seconds(60)
+    private static let pushedPrefix = "urn:ietf:params:oauth:request_uri:"
+
+    let store: any AuthorizationStore
+    let validation: RequestValidation
+    let opaque: any OpaqueTokens
+    let time: any TimeSource
+
+    // MARK: - Pushed requests
+
+    /// Stores a request that the client has sent itself.
+    /// - Throws: `OAuthError`.
+    package func push(
+        _ parameters: RequestParameters, of client: OAuthClient, at issuer: Issuer
+    ) async throws -> (requestURI: String, expiresIn: Int) {
+        guard parameters["request_uri"] == nil else {
+            throw OAuthError.invalidRequest("request_uri is not allowed here")
+        }
+        guard client.grants.contains(.authorizationCode) else {
+            throw OAuthError(.unauthorizedClient, "The client may not use the authorization endpoint")
+        }
+        guard parameters["client_id"]?.hasSameBytes(as: client.id) ?? true else {
+            throw OAuthError.invalidRequest("client_id is not the authenticated client")
+        }
+        let uri = try parameters.required("redirect_uri")
+        guard client.hasRedirectURI(uri) else { throw OAuthError.invalidRequest("redirect_uri is not registered") }
+        var address = ReturnAddress(redirectURI: uri)
+        address.state = parameters["state"]
+        if let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init(bytesOf:)) { address.mode = mode }
+        let request = try await validation.validate(
+            parameters, of: client, to: address, isPushed: true, settings: issuer.settings, in: issuer.application)
+        return (try await store(request, at: issuer), Int(Self.pushedLifetime.components.seconds))
+    }
+
+    /// Stores a request until a browser brings it, and returns its `request_uri`.
+    private func store(_ request: ClientRequest, at issuer: Issuer) async throws -> String {
+        let id = opaque.make()
+        try await store.store(
+            StoredRequest(hash: id.hash, issuer: issuer.url, request: request), for: Self.pushedLifetime,
+            application: issuer.application.id)
+        return Self.pushedPrefix + id.text
+    }
+
+    // MARK: - The endpoint
+
+    /// Answers a request that a browser brings.
+    ///
+    /// A form of another site comes without the browser's cookies, so it is stored and asked for again.
+    package func authorize(_ parameters: RequestParameters, asForm isForm: Bool, in browser: Browser, at issuer: Issuer)
+        async throws -> Answer
+    {
+        if let uri = parameters["request_uri"], uri.hasPrefix(Self.pushedPrefix) {
+            return try await resume(String(uri.dropFirst(Self.pushedPrefix.count)), parameters, in: browser, at: issuer)
+        }
+        let client: OAuthClient
+        let address: ReturnAddress
+        do {
+            (client, address) = try validation.returnAddress(of: parameters, settings: issuer.settings)
+        } catch .page(let fault) {
+            return .fault(fault)
+        } catch .redirect(let error, let address) {
+            return .error(error, to: address)
+        }
+        do {
+            let request = try await validation.validate(
+                parameters, of: client, to: address, isPushed: false, settings: issuer.settings, in: issuer.application)
+            if isForm {
+                let uri = try await store(request, at: issuer)
+                return .reload(requestURI: uri, clientID: client.id)
+            }
+            return try await decide(request, of: client, progress: nil, in: browser, at: issuer)
+        } catch let error as OAuthError {
+            return .error(error, to: address)
+        }
+    }
+
+    private func resume(
+        _ id: String, _ parameters: RequestParameters, in browser: Browser, at issuer: Issuer
+    ) async throws -> Answer {
+        let flow = browser.flow.flatMap(opaque.parse) ?? opaque.make()
+        guard let id = opaque.parse(id),
+            let stored = try await store.request(
+                id.hash, broughtBy: flow.hash, lifetime: issuer.settings.requestLifetime,
+                application: issuer.application.id),
+            stored.issuer.hasSameBytes(as: issuer.url),
+            parameters["client_id"]?.hasSameBytes(as: stored.request.clientID) == true,
+            let client = try? issuer.settings.client(stored.request.clientID)
+        else { return .fault(.invalidRequestURI) }
+        do {
+            return try await decide(
+                stored.request, of: client, progress: (stored, id, flow), in: browser, at: issuer)
+        } catch let error as OAuthError {
+            return .error(error, to: stored.request.returnAddress)
+        }
+    }
+
+    /// Decides what a request needs next, and ends or stores it.
+    private func decide(
+        _ request: ClientRequest, of client: OAuthClient,
+        progress: (stored: StoredRequest, id: OpaqueToken, flow: OpaqueToken)?, in browser: Browser, at issuer: Issuer
+    ) async throws -> Answer {
+        let code = opaque.make()
+        let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
+        let query = BrowserQuery(
+            browser: browser.sessions.flatMap(opaque.parse)?.hash, clientID: client.id, issuer: issuer.url,
+            hint: request.loginHint.flatMap(Self.address), code: progress == nil ? new : nil)
+        var (sessions, isStored) = (query.browser == nil ? [] : [BrowserSession](), false)
+        if query.browser != nil {
+            (sessions, isStored) = try await store.sessions(query, application: issuer.application.id)
+        }
+        var situation = RequestSituation(request: request, client: client, now: time.now())
+        situation.progress = progress?.stored.progress ?? RequestProgress()
+        situation.sessions = sessions.map { session in
+            var session = session
+            session.isRequired =
+                request.subject.map { $0.hasSameBytes(as: issuer.subject(of: session.uid, for: client, by: opaque)) }
+                ?? false
+            return session
+        }
+        switch nextStep(for: situation) {
+        case .refuse(let code): throw OAuthError(code, "The request cannot be answered without the person")
+        case .finish(let session):
+            if !isStored || sessions.count != 1 {
+                let isIssued = try await store.store(
+                    new, of: session.id, finishing: progress?.stored.hash, application: issuer.application.id)
+                guard isIssued else { return .fault(.invalidRequestURI) }
+            }
+            return .code(code.text, to: request.returnAddress)
+        case .ask(let question):
+            if let progress { return .page(question, request: progress.id.text, browser: progress.flow.text) }
+            let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
+            var stored = StoredRequest(hash: id.hash, issuer: issuer.url, request: request)
+            stored.browser = flow.hash
+            try await store.store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
+            return .page(question, request: id.text, browser: flow.text)
+        }
+    }
+
+    private static func address(_ hint: String) -> Address? {
+        EmailAddress(hint).map { .email($0) } ?? PhoneNumber(hint).map { .phone($0) }
+    }
+}

@@ -1,0 +1,53 @@
+package import Accounts
+package import Foundation
+package import ProviderKit
+
+/// The sessions of a browser, as an authorization request needs them.
+package struct BrowserQuery: Sendable {
+    /// SHA-256 of the cookie; `nil` if the browser sent none.
+    package let browser: [UInt8]?
+    package let clientID, issuer: String
+    /// The address of `login_hint`, if it is one.
+    package let hint: Address?
+    /// A code to store if the browser has exactly one live session.
+    package let code: NewCode?
+
+    package init(browser: [UInt8]?, clientID: String, issuer: String, hint: Address?, code: NewCode?) {
+        (self.browser, self.clientID, self.issuer, self.hint, self.code) = (browser, clientID, issuer, hint, code)
+    }
+}
+
+package protocol AuthorizationStore: Sendable {
+    /// The live sessions of the browser, and whether the query's code was stored, by one statement.
+    func sessions(
+        _ query: BrowserQuery, application: Application.ID
+    ) async throws -> (sessions: [BrowserSession], isCodeStored: Bool)
+
+    /// Stores a code of a live session, and removes the request that ends with it.
+    /// - Returns: `false` if the session is not live, or the request has ended.
+    func store(_ code: NewCode, of session: UUID, finishing request: [UInt8]?, application: Application.ID) async throws
+        -> Bool
+
+    /// Stores a request under the hash of its id.
+    func store(_ request: StoredRequest, for lifetime: Duration, application: Application.ID) async throws
+
+    /// Reads an open request; if it has no browser, ties it to this one and keeps it open for `lifetime`.
+    /// - Returns: `nil` if it is unknown, expired, or of another browser.
+    func request(
+        _ hash: [UInt8], broughtBy browser: [UInt8], lifetime: Duration, application: Application.ID
+    ) async throws -> StoredRequest?
+}
+
+/// An authorization request that is kept between calls.
+package struct StoredRequest: Sendable {
+    package let hash: [UInt8]
+    package let issuer: String
+    package var request: ClientRequest
+    package var progress = RequestProgress()
+    /// SHA-256 of the flow cookie; `nil` until a browser brings the request.
+    package var browser: [UInt8]?
+
+    package init(hash: [UInt8], issuer: String, request: ClientRequest) {
+        (self.hash, self.issuer, self.request) = (hash, issuer, request)
+    }
+}

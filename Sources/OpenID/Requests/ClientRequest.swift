@@ -1,0 +1,76 @@
+internal import ProviderKit
+
+/// A checked authorization request (OpenID Connect Core, 3.1.2.1).
+package struct ClientRequest: Sendable, Codable, Equatable {
+    package enum Prompt: String, Sendable, Codable, CaseIterable {
+        case none, login, consent, create
+        case selectAccount = "select_account"
+    }
+
+    package var clientID: String
+    package var returnAddress: ReturnAddress
+    /// The scopes that were asked for and that the client may have.
+    package var scopes: [String]
+    package var resources: [String] = []
+    package var codeChallenge, nonce: String?
+    package var prompts: Set<Prompt> = []
+    /// The largest age of the authentication in seconds.
+    package var maxAge: Int?
+    /// The subject, as the client knows it, that an ID token or `claims` names; no other account may sign in.
+    package var subject: String?
+    /// The session that the ID token of `id_token_hint` names.
+    package var hintedSession: String?
+    package var loginHint: String?
+    package var locales: [String] = []
+    package var claims = RequestedClaims()
+    /// The provider whose pages the person is sent to at once.
+    package var provider: String?
+
+    package init(clientID: String, returnAddress: ReturnAddress, scopes: [String]) {
+        (self.clientID, self.returnAddress, self.scopes) = (clientID, returnAddress, scopes)
+    }
+
+    package var isSilent: Bool { prompts.contains(.none) }
+    package var wantsRefreshToken: Bool { scopes.contains(StandardScope.offlineAccess.rawValue) }
+
+    /// The scopes for which a third-party client needs consent, also those of single claims.
+    package var consentScopes: Set<String> { Set(scopes).union(claims.scopes) }
+}
+
+/// Where the answer to an authorization request goes.
+package struct ReturnAddress: Sendable, Codable, Equatable {
+    package enum Mode: String, Sendable, Codable, CaseIterable {
+        case query
+        case formPost = "form_post"
+    }
+
+    package var redirectURI: String
+    package var mode = Mode.query
+    package var state: String?
+
+    package init(redirectURI: String) { self.redirectURI = redirectURI }
+}
+
+/// The claims that a request asks for by name (OpenID Connect Core, 5.5).
+package struct RequestedClaims: Sendable, Codable, Equatable {
+    package var identityToken: [String] = []
+    package var userInfo: [String] = []
+    /// The values of an essential `acr`.
+    package var essentialLevels: [String]?
+
+    package init() {}
+
+    /// The scopes that the claims belong to.
+    package var scopes: Set<String> {
+        Set((identityToken + userInfo).compactMap { name in Self.scope(of: name)?.rawValue })
+    }
+
+    static func scope(of claim: String) -> StandardScope? {
+        switch claim {
+        case "name", "locale", "updated_at": .profile
+        case "email", "email_verified": .email
+        case "phone_number", "phone_number_verified": .phone
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package import Foundation
+
+/// A live session of an account in a browser, as far as the next step depends on it.
+package struct BrowserSession: Sendable, Equatable {
+    package var id, uid: UUID
+    package var authenticatedAt: Date
+    package var isGuest = false
+    /// Whether an admin requires a new password.
+    package var needsNewPassword = false
+    /// Whether the request's `login_hint` is an address of the account.
+    package var isPreferred = false
+    /// Whether the request requires this account, by an ID token or by `claims`.
+    package var isRequired = false
+    /// When the client last got a code from this session.
+    package var lastUsedByClient: Date?
+    /// The scopes and resources that the account has allowed the client.
+    package var consented: Set<String> = []
+
+    package init(id: UUID, uid: UUID, authenticatedAt: Date) {
+        (self.id, self.uid, self.authenticatedAt) = (id, uid, authenticatedAt)
+    }
+}
+
+/// What has happened in the pages of one authorization request.
+package struct RequestProgress: Sendable, Codable, Equatable {
+    /// The session that the person has chosen, or opened by a proof.
+    package var session: UUID?
+    /// Whether the person has proven the account in this request.
+    package var isProven = false
+    /// Whether the person has typed or pressed something.
+    package var hasActed = false
+    /// Whether the person has allowed the client what it asks for.
+    package var hasConsented = false
+
+    package init() {}
+}
+
+/// All that the next step depends on.
+package struct RequestSituation: Sendable {
+    package var request: ClientRequest
+    package var client: OAuthClient
+    /// The live sessions of the browser.
+    package var sessions: [BrowserSession] = []
+    package var progress = RequestProgress()
+    package var now: Date
+
+    package init(request: ClientRequest, client: OAuthClient, now: Date) {
+        (self.request, self.client, self.now) = (request, client, now)
+    }
+}
+
+/// What an authorization request needs next.
+package enum NextStep: Sendable, Equatable {
+    package enum Question: String, Sendable, CaseIterable {
+        case signIn = "signin"
+        case accounts, reauthenticate, confirm, consent
+        case newPassword = "new-password"
+    }
+
+    /// The person is asked by a page.
+    case ask(Question)
+    /// The request ends with this error.
+    case refuse(OAuthError.Code)
+    /// The request ends with a code of this session.
+    case finish(BrowserSession)
+}
+
+/// Decides what an authorization request needs next.
+///
+/// The first rule that applies decides. With `prompt=none` a question becomes its error.
+package func nextStep(for situation: RequestSituation) -> NextStep {
+    let candidate: BrowserSession
+    switch situation.candidate {
+    case .one(let session): candidate = session
+    case .several: return situation.ask(.accounts, or: .accountSelectionRequired)
+    case .none: return situation.ask(.signIn, or: .loginRequired)
+    }
+    let (request, client, progress) = (situation.request, situation.client, situation.progress)
+    let isChosen = progress.session == candidate.id
+    if request.subject != nil, !candidate.isRequired {
+        return isChosen ? .refuse(.accessDenied) : situation.ask(.signIn, or: .loginRequired)
+    }
+    if request.loginHint != nil, !candidate.isPreferred, !candidate.isRequired, !isChosen {
+        return situation.ask(.signIn, or: .loginRequired)
+    }
+    if candidate.isGuest, !client.allowsGuests { return situation.ask(.signIn, or: .loginRequired) }
+    if request.prompts.contains(.selectAccount), !isChosen { return .ask(.accounts) }
+    if request.prompts.contains(.create), !(isChosen && progress.isProven) { return .ask(.signIn) }
+    if situation.needsProof(by: candidate) { return situation.ask(.reauthenticate, or: .loginRequired) }
+    if let levels = request.claims.essentialLevels, !levels.contains(candidate.isGuest ? "0" : "1") {
+        return .refuse(.unmetAuthenticationRequirements)
+    }
+    if candidate.needsNewPassword { return situation.ask(.newPassword, or: .interactionRequired) }
+    if client.isNative(redirectingTo: request.returnAddress.redirectURI), client.asksToConfirm, !progress.hasActed {
+        return situation.ask(.confirm, or: .interactionRequired)
+    }
+    if situation.needsConsent(of: candidate) { return situation.ask(.consent, or: .consentRequired) }
+    return .finish(candidate)
+}
+
+extension RequestSituation {
+    fileprivate enum Candidate { case none, one(BrowserSession), several }
+
+    /// The session that the answer would be about.
+    fileprivate var candidate: Candidate {
+        if let chosen = sessions.first(where: { $0.id == progress.session }) { return .one(chosen) }
+        if let required = sessions.first(where: \.isRequired) { return .one(required) }
+        if request.subject == nil, let preferred = sessions.first(where: \.isPreferred) { return .one(preferred) }
+        guard sessions.count > 1 else { return sessions.first.map { .one($0) } ?? .none }
+        let used = sessions.filter { $0.lastUsedByClient != nil }
+            .max { ($0.lastUsedByClient ?? .distantPast) < ($1.lastUsedByClient ?? .distantPast) }
+        guard request.isSilent, let used else { return .several }
+        return .one(used)
+    }
+
+    fileprivate func ask(_ question: NextStep.Question, or error: OAuthError.Code) -> NextStep {
+        request.isSilent ? .refuse(error) : .ask(question)
+    }
+
+    /// Whether the authentication is too old for the request, and not proven again in it.
+    fileprivate func needsProof(by candidate: BrowserSession) -> Bool {
+        if progress.isProven, progress.session == candidate.id { return false }
+        if request.prompts.contains(.login) { return true }
+        guard let maxAge = request.maxAge else { return false }
+        return maxAge == 0 || now.timeIntervalSince(candidate.authenticatedAt).rounded(.down) > Double(maxAge)
+    }
+
+    fileprivate func needsConsent(of candidate: BrowserSession) -> Bool {
+        guard !progress.hasConsented else { return false }
+        if request.prompts.contains(.consent) { return true }
+        guard !client.isFirstParty else { return false }
+        return !request.consentScopes.union(request.resources).isSubset(of: candidate.consented)
+    }
+}

@@ -1,0 +1,43 @@
+internal import ProviderKit
+
+/// The parameters of a request to an OAuth endpoint, before they are checked.
+package struct RequestParameters: Sendable {
+    private let values: [String: [String]]
+
+    /// Creates parameters from all values of each name; an empty value counts as absent (RFC 6749, 3.1).
+    package init(_ values: [String: [String]]) {
+        self.values = values.mapValues { $0.filter { !$0.isEmpty } }.filter { !$0.value.isEmpty }
+    }
+
+    /// The only value; `nil` if it is absent or sent more than once.
+    package subscript(name: String) -> String? {
+        guard let all = values[name], all.count == 1 else { return nil }
+        return all[0]
+    }
+
+    package func all(_ name: String) -> [String] { values[name] ?? [] }
+
+    package func isRepeated(_ name: String) -> Bool { (values[name]?.count ?? 0) > 1 }
+
+    /// Refuses parameters that are sent more than once; only `resource` may be (RFC 8707, 2).
+    package func requireSingleValues() throws(OAuthError) {
+        guard !values.contains(where: { $0.key != "resource" && $0.value.count > 1 }) else {
+            throw .invalidRequest("A parameter is sent more than once")
+        }
+    }
+
+    package func required(_ name: String) throws(OAuthError) -> String {
+        guard let value = self[name] else { throw .invalidRequest("\(name) is missing") }
+        return value
+    }
+
+    /// The space-separated words of a parameter, without repeated ones.
+    package func words(_ name: String) -> [String] {
+        var words: [String] = []
+        for word in (self[name] ?? "").utf8.split(separator: UInt8(ascii: " ")).prefix(200) {
+            let word = String(Substring(word))
+            if !words.containsBytes(of: word) { words.append(word) }
+        }
+        return words
+    }
+}

@@ -1,0 +1,212 @@
+package import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// Why an authorization request is not answered with a code or a page for the person.
+package enum AuthorizationFault: Error, Equatable {
+    /// Client and redirect URI are not certain, so the browser is sent nowhere.
+    case page(PageFault)
+    case redirect(OAuthError, to: ReturnAddress)
+
+    /// The name of an error page.
+    package enum PageFault: String, Sendable {
+        case invalidClient = "invalid_client"
+        case invalidRedirectURI = "invalid_redirect_uri"
+        case invalidRequest = "invalid_request"
+        case invalidRequestURI = "invalid_request_uri"
+    }
+}
+
+/// Checks the parameters of authorization requests, first those that say where an error may go.
+package struct RequestValidation: Sendable {
+    let jwts: any ApplicationJWTs
+
+    package init(jwts: any ApplicationJWTs) { self.jwts = jwts }
+
+    /// The client and the address for the answer.
+    /// - Throws: `AuthorizationFault.page`.
+    package func returnAddress(
+        of parameters: RequestParameters, settings: OpenIDSettings
+    ) throws(AuthorizationFault) -> (client: OAuthClient, address: ReturnAddress) {
+        guard let id = parameters["client_id"], let client = try? settings.client(id),
+            client.grants.contains(.authorizationCode)
+        else { throw .page(.invalidClient) }
+        guard let uri = parameters["redirect_uri"], client.hasRedirectURI(uri) else {
+            throw .page(.invalidRedirectURI)
+        }
+        var address = ReturnAddress(redirectURI: uri)
+        if let state = parameters["state"], state.utf8.count <= 2048 { address.state = state }
+        if let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init(bytesOf:)) { address.mode = mode }
+        return (client, address)
+    }
+
+    /// Checks the parameters that follow client and redirect URI.
+    ///
+    /// `isPushed` is whether the client has sent the parameters itself.
+    package func validate(
+        _ parameters: RequestParameters, of client: OAuthClient, to address: ReturnAddress, isPushed: Bool,
+        settings: OpenIDSettings, in application: Application
+    ) async throws -> ClientRequest {
+        try parameters.requireSingleValues()
+        try Self.checkBounds(parameters)
+        try Self.checkUnsupported(parameters)
+        guard isPushed || !client.requiresPushedRequests else {
+            throw OAuthError.invalidRequest("The client must push its requests")
+        }
+        guard try parameters.required("response_type").hasSameBytes(as: "code") else {
+            throw OAuthError(.unsupportedResponseType, "response_type must be code")
+        }
+        if let mode = parameters["response_mode"], ReturnAddress.Mode(bytesOf: mode) == nil {
+            throw OAuthError.invalidRequest("response_mode must be query or form_post")
+        }
+        let available = settings.scopes(of: client)
+        var request = ClientRequest(
+            clientID: client.id, returnAddress: address, scopes: Self.scopes(parameters, of: client, from: available))
+        guard !request.scopes.isEmpty else { throw OAuthError(.invalidScope, "The client may have none of the scopes") }
+        request.resources = try Self.resources(
+            parameters, of: client, granting: Set(request.scopes), settings: settings)
+        request.codeChallenge = try Self.challenge(parameters, isRequired: client.requiresPKCE)
+        request.nonce = parameters["nonce"]
+        request.prompts = try Self.prompts(parameters)
+        request.maxAge = try Self.maxAge(parameters) ?? client.defaultMaxAge
+        request.loginHint = parameters["login_hint"]
+        request.locales = parameters.words("ui_locales")
+        request.provider = parameters["provider"]
+        try await addHints(of: parameters, to: &request, client: client, allowing: available, in: application)
+        return request
+    }
+
+    // MARK: - Parameters
+
+    private static let bounds: KeyValuePairs = [
+        "state": 2048, "nonce": 512, "redirect_uri": 2048, "scope": 1024, "login_hint": 320, "claims": 4096,
+        "id_token_hint": 8192, "ui_locales": 256, "provider": 64,
+    ]
+
+    private static func checkBounds(_ parameters: RequestParameters) throws(OAuthError) {
+        for (name, bound) in bounds where (parameters[name]?.utf8.count ?? 0) > bound {
+            throw .invalidRequest("\(name) is longer than \(bound) bytes")
+        }
+    }
+
+    private static func checkUnsupported(_ parameters: RequestParameters) throws(OAuthError) {
+        guard parameters["request"] == nil else { throw OAuthError(.requestNotSupported, "request is not supported") }
+        guard parameters["request_uri"] == nil else {
+            throw OAuthError(.requestURINotSupported, "Only a request_uri of this server is supported")
+        }
+        guard parameters["registration"] == nil else {
+            throw OAuthError(.registrationNotSupported, "registration is not supported")
+        }
+    }
+
+    /// The scopes that the client asks for and may have; `access_type` adds or removes `offline_access`.
+    private static func scopes(
+        _ parameters: RequestParameters, of client: OAuthClient, from available: Set<String>
+    ) -> [String] {
+        let offline = StandardScope.offlineAccess.rawValue
+        var scopes = parameters.words("scope").filter { $0.utf8.count <= 128 && available.contains($0) }
+        let accessType = Self.isOffline(parameters["access_type"]) ?? client.isOffline
+        if let accessType {
+            scopes.removeAll { $0 == offline }
+            if accessType, available.contains(offline), !scopes.isEmpty { scopes.append(offline) }
+        }
+        if !client.grants.contains(.refreshToken) { scopes.removeAll { $0 == offline } }
+        return scopes
+    }
+
+    private static func isOffline(_ accessType: String?) -> Bool? {
+        guard let accessType else { return nil }
+        if accessType.hasSameBytes(as: "offline") { return true }
+        return accessType.hasSameBytes(as: "online") ? false : nil
+    }
+
+    /// The resources that are named, or without any, those of which the client gets a scope.
+    private static func resources(
+        _ parameters: RequestParameters, of client: OAuthClient, granting scopes: Set<String>, settings: OpenIDSettings
+    ) throws(OAuthError) -> [String] {
+        let named = parameters.all("resource")
+        guard named.allSatisfy({ client.resources.containsBytes(of: $0) }) else {
+            throw OAuthError(.invalidTarget, "A resource is not one of the client's")
+        }
+        guard named.isEmpty else { return client.resources.filter { named.containsBytes(of: $0) } }
+        return client.resources.filter {
+            !scopes.isDisjoint(with: settings.resources[$0]?.scopes.keys.map { $0 } ?? [])
+        }
+    }
+
+    private static func challenge(
+        _ parameters: RequestParameters, isRequired: Bool
+    ) throws(OAuthError) -> String? {
+        let method = parameters["code_challenge_method"]
+        guard let challenge = parameters["code_challenge"] else {
+            guard !isRequired, method == nil else { throw .invalidRequest("code_challenge is missing") }
+            return nil
+        }
+        guard method?.hasSameBytes(as: "S256") == true else {
+            throw .invalidRequest("code_challenge_method must be S256")
+        }
+        guard challenge.utf8.count == 43,
+            challenge.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_".utf8.contains($0) })
+        else { throw .invalidRequest("code_challenge is not a SHA-256 hash in base64url") }
+        return challenge
+    }
+
+    private static func prompts(_ parameters: RequestParameters) throws(OAuthError) -> Set<ClientRequest.Prompt> {
+        let words = parameters.words("prompt")
+        let prompts = Set(words.compactMap(ClientRequest.Prompt.init(bytesOf:)))
+        guard prompts.count == words.count else { throw .invalidRequest("prompt has an unknown value") }
+        guard !prompts.contains(.none) || prompts.count == 1 else {
+            throw .invalidRequest("prompt=none allows no other value")
+        }
+        return prompts
+    }
+
+    private static func maxAge(_ parameters: RequestParameters) throws(OAuthError) -> Int? {
+        guard let text = parameters["max_age"] else { return nil }
+        guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let age = Int(text) else {
+            throw .invalidRequest("max_age is no number of seconds")
+        }
+        return age
+    }
+
+    // MARK: - Hints
+
+    private struct HintClaims: Decodable {
+        let iss, aud, sub: String
+        let sid: String?
+    }
+
+    private func addHints(
+        of parameters: RequestParameters, to request: inout ClientRequest, client: OAuthClient,
+        allowing scopes: Set<String>, in application: Application
+    ) async throws {
+        if let text = parameters["claims"] {
+            (request.claims, request.subject) = try RequestedClaims.parse(text, allowing: scopes)
+        }
+        guard let token = parameters["id_token_hint"] else { return }
+        guard let hint = try await hint(token, of: client, in: application) else { return }
+        guard request.subject?.hasSameBytes(as: hint.sub) ?? true else {
+            throw OAuthError.invalidRequest("id_token_hint and claims name different accounts")
+        }
+        (request.subject, request.hintedSession) = (hint.sub, hint.sid)
+    }
+
+    /// The claims of an ID token that was issued to the client, also of one that has expired; `nil` if its key is no
+    /// longer known.
+    private func hint(
+        _ token: String, of client: OAuthClient, in application: Application
+    ) async throws -> HintClaims? {
+        let fault = OAuthError.invalidRequest("id_token_hint is no ID token of this client")
+        let payload: [UInt8]?
+        do {
+            payload = try await jwts.payload(of: token, as: .identityToken, for: application)
+        } catch AccountsError.invalidToken {
+            throw fault
+        }
+        guard let payload else { return nil }
+        guard let claims = try? JSONDecoder().decode(HintClaims.self, from: Data(payload)),
+            claims.iss.hasSameBytes(as: application.issuer), claims.aud.hasSameBytes(as: client.id)
+        else { throw fault }
+        return claims
+    }
+}

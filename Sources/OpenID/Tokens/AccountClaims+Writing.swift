@@ -1,0 +1,18 @@
+internal import Foundation
+internal import ProviderKit
+
+extension AccountClaims {
+    /// The claims that any of the scopes gives, or that are named.
+    func members(scopes: [some StringProtocol], named: [String]) -> [String: JSONValue] {
+        let all: [String: JSONValue?] = [
+            "name": name.map { .string($0) }, "locale": locale.map { .string($0) },
+            "updated_at": .integer(Int64(updatedAt.timeIntervalSince1970)),
+            "email": email.map { .string($0) }, "email_verified": email.map { _ in .bool(true) },
+            "phone_number": phone.map { .string($0) }, "phone_number_verified": phone.map { _ in .bool(true) },
+        ]
+        return all.compactMapValues { $0 }.filter { name, _ in
+            if named.containsBytes(of: name) { return true }
+            return RequestedClaims.scope(of: name).map { scopes.containsBytes(of: $0.rawValue) } ?? false
+        }
+    }
+}

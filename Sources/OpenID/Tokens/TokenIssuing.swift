@@ -1,0 +1,82 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The answer of the token endpoint (RFC 6749, 5.1).
+package struct TokenAnswer: Sendable {
+    package var accessToken: String
+    package var expiresIn: Int
+    package var scope: String
+    package var identityToken, refreshToken: String?
+}
+
+/// Signs access tokens and ID tokens.
+struct TokenIssuing: Sendable {
+    let jwts: any ApplicationJWTs
+    let opaque: any OpaqueTokens
+    let time: any TimeSource
+
+    static let identityLifetime = 3600
+
+    /// Signs an access token of a session, for the scopes and the resource.
+    func accessToken(
+        of grant: SessionGrant, granted: ClientScope, scopes: [String], resource: String?, client: OAuthClient,
+        issuer: Issuer
+    ) async throws -> (text: String, token: ClientAccessToken) {
+        let now = Int(time.now().timeIntervalSince1970)
+        let lifetime = issuer.settings.accessLifetime(
+            of: client, resource: resource, in: issuer.application.policy
+        ).components.seconds
+        let end = min(now + Int(lifetime), Int(grant.expiresAt.timeIntervalSince1970))
+        let token = ClientAccessToken(
+            issuer: issuer.url, subject: issuer.subject(of: grant.uid, for: client, by: opaque), clientID: client.id,
+            scope: scopes.joined(separator: " "), audience: Self.audience(scopes, resource: resource, issuer: issuer),
+            issuedAt: now, expiresAt: max(now, end), tokenID: .v7(), sessionID: grant.sessionID,
+            authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
+            level: granted.isGuest ? "0" : "1", generation: grant.generation, claims: granted.claims)
+        return (try await jwts.sign(token.payload, as: .accessToken, for: issuer.application), token)
+    }
+
+    /// Signs an access token of the client itself, for one of its resources (RFC 6749, 4.4).
+    func ownToken(
+        of client: OAuthClient, scopes: [String], resource: String, issuer: Issuer
+    ) async throws -> (text: String, token: ClientAccessToken) {
+        let now = Int(time.now().timeIntervalSince1970)
+        let lifetime = issuer.settings.accessLifetime(
+            of: client, resource: resource, in: issuer.application.policy
+        ).components.seconds
+        let token = ClientAccessToken(
+            issuer: issuer.url, subject: client.id, clientID: client.id, scope: scopes.joined(separator: " "),
+            audience: [resource], issuedAt: now, expiresAt: now + Int(lifetime), tokenID: .v7())
+        return (try await jwts.sign(token.payload, as: .accessToken, for: issuer.application), token)
+    }
+
+    private static func audience(_ scopes: [String], resource: String?, issuer: Issuer) -> [String] {
+        var audience = resource.map { [$0] } ?? []
+        if resource == nil || scopes.contains(StandardScope.openid.rawValue) { audience.append(issuer.url) }
+        if scopes.contains(StandardScope.account.rawValue) { audience.append(issuer.application.audience) }
+        return audience
+    }
+
+    /// Signs an ID token that goes along with an access token (OpenID Connect Core, 2).
+    func identityToken(
+        with access: (text: String, token: ClientAccessToken), nonce: String?, claims: [String: JSONValue],
+        client: OAuthClient, issuer: Issuer
+    ) async throws -> String {
+        let token = access.token
+        var writer = JSONObjectWriter()
+        writer.add("iss", issuer.url)
+        writer.add("sub", token.subject)
+        writer.add("aud", client.id)
+        writer.add("iat", token.issuedAt)
+        writer.add("exp", token.issuedAt + Self.identityLifetime)
+        if let time = token.authenticatedAt { writer.add("auth_time", time) }
+        if let nonce { writer.add("nonce", nonce) }
+        if let level = token.level { writer.add("acr", level) }
+        if let methods = token.methods { writer.add("amr", methods) }
+        if let session = token.sessionID { writer.add("sid", session.text) }
+        writer.add("at_hash", Digest.base64URL(Digest.sha256(of: access.text).prefix(16)))
+        for (name, value) in claims.sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
+        return try await jwts.sign(writer.finished(), as: .identityToken, for: issuer.application)
+    }
+}

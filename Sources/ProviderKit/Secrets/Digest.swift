@@ -1,0 +1,21 @@
+internal import Crypto
+internal import Foundation
+
+/// SHA-256 of texts, and base64url.
+package enum Digest {
+    /// The SHA-256 of the text in UTF-8.
+    package static func sha256(of text: some StringProtocol) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+
+    /// The bytes in base64url without padding (RFC 7515, 2).
+    package static func base64URL(_ bytes: some Collection<UInt8>) -> String {
+        String(
+            decoding: Data(bytes).base64EncodedData().compactMap { byte -> UInt8? in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                case UInt8(ascii: "="): nil
+                default: byte
+                }
+            }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+extension HotPath {
+    /// The calls of OpenID clients.
+    static let openID: [HotPath] = [
+        HotPath("discovery", 0, because: "it is configured") { stage in
+            { try await stage.client.send(.GET, "/.well-known/openid-configuration") }
+        },
+        HotPath("authorize, signed in", 1) { stage in
+            let (party, cookie, _) = try await stage.signedIn()
+            return { try await party.authorize(cookie: cookie) }
+        },
+        HotPath("authorize, not signed in", 1) { stage in
+            let party = RelyingParty(stage.server)
+            return { try await party.authorize(cookie: nil) }
+        },
+        HotPath("pushed request", 1) { stage in
+            let party = RelyingParty(stage.server)
+            return {
+                try await party.post(
+                    "/oauth/par",
+                    [
+                        "redirect_uri": party.redirectURI, "response_type": "code", "scope": "openid",
+                        "code_challenge": String(repeating: "c", count: 43), "code_challenge_method": "S256",
+                    ])
+            }
+        },
+        HotPath("code", 1) { stage in
+            let (party, cookie, _) = try await stage.signedIn()
+            let code = try await party.code(cookie: cookie)
+            return { try await party.redeem(code) }
+        },
+        HotPath("a client's refresh", 1) { stage in
+            let (party, _, tokens) = try await stage.signedIn()
+            return { try await party.refresh(tokens["refresh_token"].string ?? "") }
+        },
+        HotPath("client credentials", 0, because: "the client is configured") { stage in
+            var jobs = RelyingParty(stage.server)
+            jobs.client = "jobs"
+            let party = jobs
+            return { try await party.post("/oauth/token", ["grant_type": "client_credentials"]) }
+        },
+        HotPath("userinfo", 1) { stage in
+            let (party, _, tokens) = try await stage.signedIn()
+            return { try await party.userInfo(tokens["access_token"].string ?? "") }
+        },
+        HotPath("introspection of an access token", 0, because: "ended sessions are held in memory") { stage in
+            let (party, _, tokens) = try await stage.signedIn()
+            return { try await party.post("/oauth/introspect", ["token": tokens["access_token"].string ?? ""]) }
+        },
+    ]
+}
+
+extension HotPathStage {
+    /// A client with tokens of a person, and the cookie of that person's browser.
+    fileprivate func signedIn() async throws -> (party: RelyingParty, cookie: String, tokens: APIClient.Answer) {
+        let party = RelyingParty(server)
+        let cookie = try await party.browser(of: client.register(at: server))
+        let code = try await party.code(["scope": "openid offline_access"], cookie: cookie)
+        let tokens = try await party.redeem(code)
+        try #require(tokens.status == 200, "\(tokens.text)")
+        return (party, cookie, tokens)
+    }
+}
