@@ -77,6 +77,7 @@ let package = Package(
         room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
         room("OpenID", imports: ["Accounts", "ProviderKit"]),
+        room("Pages", imports: ["ProviderKit", .mustache], plugins: ["EmbedFiles"]),
         room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         room(
             "Outbound",
@@ -96,8 +97,8 @@ let package = Package(
         room(
             "HTTPAPI",
             imports: [
-                "Accounts", "OpenID", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes, .logging,
-                .mustache,
+                "Accounts", "OpenID", "Pages", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes,
+                .logging, .mustache,
             ], plugins: ["EmbedFiles"]),
         room(
             "GatehouseServer",
@@ -151,6 +152,7 @@ let package = Package(
         tests("ProviderKitTests", of: ["ProviderKit", "GatehouseTesting"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("OpenIDTests", of: ["OpenID"]),
+        tests("PagesTests", of: ["Pages"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
         tests(
             "StorageTests",
@@ -175,7 +177,8 @@ let package = Package(
         tests(
             "HTTPAPITests",
             of: [
-                "HTTPAPI", "Accounts", "ProviderKit", .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                "HTTPAPI", "Accounts", "Pages", "ProviderKit", .httpTypes, .hummingbird, .logging, .nioCore,
+                .nioEmbedded,
                 .nioHTTPTypes,
             ]),
         tests(

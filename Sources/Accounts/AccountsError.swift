@@ -42,7 +42,7 @@ package enum AccountsError: Error, Sendable, Equatable {
     case unreadableSecret
 
     /// Whether the error is a decision to refuse the call, instead of a failure to reach a decision.
-    var isRefusal: Bool {
+    package var isRefusal: Bool {
         switch self {
         case .overloaded, .unavailable, .unreadableSecret: false
         default: true

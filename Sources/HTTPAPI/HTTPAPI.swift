@@ -32,7 +32,10 @@ package struct HTTPAPI: Sendable {
             APIRoutes(operations: operations, installed: installed).endpoints
             + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits)).endpoints
             + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges).endpoints
-        let pages = PageRoutes(identities: operations.identities, inbox: inbox).endpoints
+        let steps = StepOperations(steps: openID.steps, refusals: useCases.refusals)
+        let pages =
+            PageRoutes(identities: operations.identities, inbox: inbox).endpoints
+            + StepRoutes(operations: steps).endpoints
         endpoints = documented + [.document(of: documented)] + pages
         services = EndpointResponder.Services(
             authentication: useCases.authentication, limits: useCases.limits, hashing: useCases.hashing,

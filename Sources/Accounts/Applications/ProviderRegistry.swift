@@ -129,12 +129,7 @@ package struct ProviderRegistry: Sendable {
     package func displayName(of name: String) -> String { configured.first { $0.name == name }?.displayName ?? name }
 
     /// Whether a code sent to an e-mail address that an account owns can sign in to the account.
-    var provesEmail: Bool {
-        configured.contains { provider in
-            guard provider.mode == .open || provider.mode == .existing else { return false }
-            return (provider.provider as? any ChallengeProvider).map { type(of: $0).targetField == "email" } ?? false
-        }
-    }
+    var provesEmail: Bool { challengeProvider(for: .email) != nil }
 
     /// How long after its last use a phone number still proves who its owner is; later it may have been reassigned.
     package var phoneIdleLimit: Duration {
@@ -145,6 +140,15 @@ package struct ProviderRegistry: Sendable {
     package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
         guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
         return ExposedClaims.chosen(provider.exposedClaims, from: profile)
+    }
+
+    /// The first provider that people sign in with by a code sent to an address of this kind.
+    package func challengeProvider(for kind: Address.Kind) -> ConfiguredProvider? {
+        configured.first { provider in
+            guard provider.mode == .open || provider.mode == .existing else { return false }
+            return (provider.provider as? any ChallengeProvider).map { type(of: $0).targetField == kind.rawValue }
+                ?? false
+        }
     }
 
     /// The provider whose identities have passwords.

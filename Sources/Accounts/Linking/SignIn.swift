@@ -66,7 +66,7 @@ struct SignInDecision: Sendable {
 
 /// The result of a sign-in: a session, or a refusal, which is returned so that the transaction commits its ticket.
 enum SignInOutcome: Sendable {
-    case opened(OpenedSession, refreshToken: OpaqueToken)
+    case opened(OpenedSession, refreshToken: OpaqueToken?)
     case refused(AccountsError)
 }
 

@@ -13,6 +13,8 @@ package struct Client: Sendable, Equatable {
     package var connection: ClientConnection?
     /// The place in the hashing queue, for calls that hash a password.
     package var hashingPlace: HashingPlace?
+    /// The cookie that keeps the sessions of a browser; `nil` for an app, which keeps refresh tokens.
+    package var cookie: BrowserCookie?
 
     /// Creates a client; ignores `languages` unless all characters are visible ASCII or spaces, as the header requires.
     package init(device: String?, address: String, languages: String? = nil) {
@@ -31,6 +33,25 @@ package struct Client: Sendable, Equatable {
     package var block: String { IPAddress(address)?.block ?? address }
 }
 
+/// The cookie under which a browser keeps its sessions, one for each account.
+///
+/// Each proof replaces the cookie for all sessions of the browser, so that a value that somebody else knew is worth
+/// nothing afterwards.
+package struct BrowserCookie: Sendable, Equatable {
+    /// SHA-256 of the new value.
+    package let hash: [UInt8]
+    /// SHA-256 of the value that the browser sent, if any.
+    package let replaced: [UInt8]?
+    /// The lifetime of the session that is opened.
+    package let lifetime: Duration
+    /// How long that session may stay unused; `nil` if the browser remembers it.
+    package let idle: Duration?
+
+    package init(hash: [UInt8], replacing replaced: [UInt8]?, lifetime: Duration, idle: Duration?) {
+        (self.hash, self.replaced, self.lifetime, self.idle) = (hash, replaced, lifetime, idle)
+    }
+}
+
 /// A session to open; its id and refresh token are generated before, so that one statement writes it.
 package struct NewSession: Sendable {
     package let id = UUID.v7()
@@ -39,7 +60,8 @@ package struct NewSession: Sendable {
     package let provider: String
     package let evidence: VerifiedIdentity
     package let client: Client
-    package let refreshToken: OpaqueToken
+    /// `nil` for a session that a cookie keeps.
+    package let refreshToken: OpaqueToken?
     /// The caller's session if the caller re-authenticates; the new session may complete operations that it began.
     package var resumes: UUID?
     /// The session that this one replaces after a merge or a cancelled deletion ended it.
@@ -53,7 +75,7 @@ package struct NewSession: Sendable {
 
     package init(
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application,
-        refreshToken: OpaqueToken
+        refreshToken: OpaqueToken?
     ) {
         (self.application, self.provider, self.evidence) = (application, provider, evidence)
         (self.client, self.refreshToken) = (client, refreshToken)

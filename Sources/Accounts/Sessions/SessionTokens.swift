@@ -9,10 +9,14 @@ package struct TokenPair: Sendable {
     package let exposed: [String: JSONValue]
 
     package var expiresIn: Int { expiresAt - issuedAt }
+
+    /// The tokens of a session that a cookie keeps: none.
+    static let none = TokenPair(accessToken: "", refreshToken: "", issuedAt: 0, expiresAt: 0, exposed: [:])
 }
 
 package struct SignedIn: Sendable {
     package let session: OpenedSession
+    /// Empty for a session that a cookie keeps.
     package let tokens: TokenPair
 }
 
@@ -29,12 +33,14 @@ package struct SessionTokens: Sendable {
     package func newSession(
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application
     ) -> NewSession {
-        NewSession(by: evidence, of: provider, from: client, in: application, refreshToken: opaque.make())
+        let refreshToken = client.cookie == nil ? opaque.make() : nil
+        return NewSession(by: evidence, of: provider, from: client, in: application, refreshToken: refreshToken)
     }
 
     package func signedIn(
-        _ session: OpenedSession, refreshToken: OpaqueToken, in application: Application
+        _ session: OpenedSession, refreshToken: OpaqueToken?, in application: Application
     ) async throws -> SignedIn {
+        guard let refreshToken else { return SignedIn(session: session, tokens: .none) }
         let tokens = try await pair(for: session.grant, refreshToken: refreshToken, in: application)
         return SignedIn(session: session, tokens: tokens)
     }

@@ -70,7 +70,8 @@ struct RunningServer {
         api = HTTPAPI(
             useCases: useCases,
             openID: OpenIDUseCases(
-                store: backend.store, jwts: ApplicationJWTCodec(keys: backend.keys), opaque: backend.opaque,
+                store: backend.store, accounts: useCases, jwts: ApplicationJWTCodec(keys: backend.keys),
+                opaque: backend.opaque,
                 revocations: backend.revocations, time: SystemTime()),
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),

@@ -17,7 +17,7 @@ struct Endpoint: Sendable {
     let takes: TakenRequest
     let returns: [ReturnedResponse]
     /// Writes errors in another form than the API's.
-    let writesError: (@Sendable (any Error) -> Response?)?
+    let writesError: ErrorWriter?
     let prepare: @Sendable (IncomingRequest, ProviderRegistry) -> PreparedOperation
 
     /// An operation and the guards that depend on the request.

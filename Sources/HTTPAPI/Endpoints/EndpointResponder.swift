@@ -24,7 +24,7 @@ struct EndpointResponder: HTTPResponder {
         do {
             return try await serve(request, context: context)
         } catch {
-            guard let response = endpoint.writesError?(error) else { throw error }
+            guard let response = endpoint.writesError?(error, request, context) else { throw error }
             return response
         }
     }

@@ -17,13 +17,16 @@ struct ReturnedResponse: Sendable {
     var headers: [String: String] = [:]
 }
 
+/// Writes an error of a route in the route's own form; `nil` leaves it to the API's form.
+typealias ErrorWriter = @Sendable (any Error, Request, APIRequestContext) -> Response?
+
 /// How a route writes the output of an operation to a response.
 struct ResponseShape<Output: Sendable>: Sendable {
     let responses: [ReturnedResponse]
     /// Writes an error as a page, on routes that people see in a browser.
     var errorPage: (@Sendable (any Error, OperationContext) -> Response)?
     /// Writes every error of the route, also those of its guards; `nil` for an error in the API's own form.
-    var writesError: (@Sendable (any Error) -> Response?)?
+    var writesError: ErrorWriter?
     let write: @Sendable (Output, OperationContext) throws -> Response
 
     /// Responds with a JSON body, which `make` creates from the output.

@@ -33,9 +33,9 @@ struct RouteTable {
             }
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
             for method in Self.methods where !served.contains(method) {
-                router.on(route, method: method) { _, _ -> Response in
+                router.on(route, method: method) { request, context -> Response in
                     let error = APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
-                    guard let response = group.first?.writesError?(error) else { throw error }
+                    guard let response = group.first?.writesError?(error, request, context) else { throw error }
                     return response
                 }
             }

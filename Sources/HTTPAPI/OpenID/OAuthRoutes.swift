@@ -93,7 +93,8 @@ struct OAuthRoutes {
             operations.revoke.at(
                 .post, below: "", "/oauth/revoke", "Ends the session of a client's token", takes: .oauth(token),
                 returns: ResponseShape(
-                    responses: [.init()] + .oauthErrors, writesError: { Response.oauthError($0)?.openToAllOrigins }
+                    responses: [.init()] + .oauthErrors,
+                    writesError: { error, _, _ in Response.oauthError(error)?.openToAllOrigins }
                 ) {
                     _, _ in
                     Response(status: .ok, headers: [.cacheControl: "no-store"]).openToAllOrigins
@@ -114,7 +115,7 @@ struct OAuthRoutes {
             },
             returns: ResponseShape(
                 responses: [.init(contentType: "application/json")] + .oauthErrors,
-                writesError: { Response.oauthError($0)?.openToAllOrigins }
+                writesError: { error, _, _ in Response.oauthError(error)?.openToAllOrigins }
             ) { claims, _ in
                 guard let claims else {
                     return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"]).openToAllOrigins
@@ -132,7 +133,7 @@ extension ResponseShape {
     ) -> Self {
         Self(
             responses: [.init(status: status, contentType: "application/json")] + .oauthErrors,
-            writesError: { error in
+            writesError: { error, _, _ in
                 let response = Response.oauthError(error)
                 return isOpen ? response?.openToAllOrigins : response
             }

@@ -1,5 +1,6 @@
 package import Accounts
 internal import Foundation
+internal import Pages
 internal import ProviderKit
 
 extension Page {
@@ -45,17 +46,6 @@ extension Page {
 
     /// The page for a browser whose redirect flow is unknown, so that the browser can't be sent back to the app.
     static var strandedFlow: Page { Page("sign-in-stranded") }
-
-    /// The page for a browser that can't be sent back to an OpenID client; `fault` names the reason for machines.
-    static func authorizationFault(_ fault: String) -> Page { Page("authorization-fault", ["fault": fault]) }
-
-    /// The page that posts the answer to an OpenID client's request (OAuth 2.0 Form Post Response Mode).
-    ///
-    /// It may post to every address, because browsers hold redirects after the form to its permission too.
-    static func formPost(_ fields: [(name: String, value: String)], to address: String) -> Page {
-        let rows = fields.map { ["name": $0.name, "value": $0.value] }
-        return Page("form-post", ["fields": rows, "address": address], allowing: [.script, .formElsewhere])
-    }
 
     /// The messages that `gatehouse dev` keeps; `server` is the address for the example call.
     ///

@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import Pages
 internal import ProviderKit
 
 /// Pages for browsers: the targets of mailed links, unless an application has pages of its own, and the messages that

@@ -23,7 +23,7 @@ package struct Authorization: Sendable {
         case fault(AuthorizationFault.PageFault)
     }
 
-    private static let codeLifetime: Duration = .seconds(60)
+    static let codeLifetime: Duration = .seconds(60)
     private static let pushedLifetime: Duration = .seconds(60)
     private static let pushedPrefix = "urn:ietf:params:oauth:request_uri:"
 
@@ -129,7 +129,7 @@ package struct Authorization: Sendable {
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
         let query = BrowserQuery(
             browser: browser.sessions.flatMap(opaque.parse)?.hash, clientID: client.id, issuer: issuer.url,
-            hint: request.loginHint.flatMap(Self.address), code: progress == nil ? new : nil)
+            hint: request.loginHint.flatMap(Address.init(hint:)), code: progress == nil ? new : nil)
         var (sessions, isStored) = (query.browser == nil ? [] : [BrowserSession](), false)
         if query.browser != nil {
             (sessions, isStored) = try await store.sessions(query, application: issuer.application.id)
@@ -152,6 +152,8 @@ package struct Authorization: Sendable {
                 guard isIssued else { return .fault(.invalidRequestURI) }
             }
             return .code(code.text, to: request.returnAddress)
+        case .ask(.newPassword):
+            throw OAuthError(.interactionRequired, "The account needs a new password first")
         case .ask(let question):
             if let progress { return .page(question, request: progress.id.text, browser: progress.flow.text) }
             let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
@@ -160,9 +162,5 @@ package struct Authorization: Sendable {
             try await store.store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
             return .page(question, request: id.text, browser: flow.text)
         }
-    }
-
-    private static func address(_ hint: String) -> Address? {
-        EmailAddress(hint).map { .email($0) } ?? PhoneNumber(hint).map { .phone($0) }
     }
 }

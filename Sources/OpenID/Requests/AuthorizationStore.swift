@@ -36,6 +36,28 @@ package protocol AuthorizationStore: Sendable {
     func request(
         _ hash: [UInt8], broughtBy browser: [UInt8], lifetime: Duration, application: Application.ID
     ) async throws -> StoredRequest?
+
+    /// Reads a request of the browser with this flow cookie, even if it is over, and the accounts of the browser.
+    /// - Returns: `nil` if the request is unknown or of another browser.
+    func visit(
+        _ request: [UInt8], browser: [UInt8], sessions: [UInt8]?, application: Application.ID
+    ) async throws -> RequestVisit?
+
+    /// Stores the progress of an open request.
+    /// - Returns: `false` if the request has ended, or has changed since it was read.
+    func update(_ request: StoredRequest, application: Application.ID) async throws -> Bool
+
+    /// Ends a request without a code.
+    /// - Returns: `false` if it had ended.
+    func end(_ request: [UInt8], application: Application.ID) async throws -> Bool
+
+    /// Adds to what a live account allows a client.
+    func grant(
+        scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
+    ) async throws
+
+    /// Removes an expired session from the accounts of a browser.
+    func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws
 }
 
 /// An authorization request that is kept between calls.
@@ -46,6 +68,8 @@ package struct StoredRequest: Sendable {
     package var progress = RequestProgress()
     /// SHA-256 of the flow cookie; `nil` until a browser brings the request.
     package var browser: [UInt8]?
+    /// The stored form, by which an update recognises a request that has changed; `nil` if it is not stored yet.
+    package var sealed: [UInt8]?
 
     package init(hash: [UInt8], issuer: String, request: ClientRequest) {
         (self.hash, self.issuer, self.request) = (hash, issuer, request)

@@ -31,8 +31,27 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var hasActed = false
     /// Whether the person has allowed the client what it asks for.
     package var hasConsented = false
+    /// Whether the person wants to sign in with an account that is not among those of the browser.
+    package var wantsOther = false
+    /// The address that the page to sign in shows: that of an account whose session has expired.
+    package var identifier: String?
+    /// The code that was sent to the person.
+    package var challenge: SentChallenge?
+    /// The ticket of a sign-in that was refused until the person signs in in another way, too.
+    package var ticket: String?
 
     package init() {}
+}
+
+/// A code that a person has been sent at the pages of a request.
+package struct SentChallenge: Sendable, Codable, Equatable {
+    package let id: String
+    /// The kind and the name of the provider.
+    package let kind, provider: String
+    /// The address, as the person typed it.
+    package let identifier: String
+    /// Whether the browser shall remember the account.
+    package let remember: Bool
 }
 
 /// All that the next step depends on.
@@ -99,6 +118,11 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
 }
 
 extension RequestSituation {
+    /// The session that the answer would be about, unless the person has to choose it.
+    var candidateSession: BrowserSession? {
+        if case .one(let session) = candidate { session } else { nil }
+    }
+
     fileprivate enum Candidate { case none, one(BrowserSession), several }
 
     /// The session that the answer would be about.

@@ -44,7 +44,7 @@ extension SQLStore: GuestUpgradeStore {
         let application = session.application
         let upgrade: [Bind] = [
             .application(application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
-            .texts(session.evidence.methods), .bytes(session.refreshToken.hash),
+            .texts(session.evidence.methods), .bytes(session.refreshToken?.hash),
             .interval(application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
         ]
         let answers = try await run([

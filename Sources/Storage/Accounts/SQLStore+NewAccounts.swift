@@ -8,9 +8,12 @@ extension SQLStore: LinkingStore {
     /// address was taken in the meantime.
     ///
     /// The identity's key is inserted before those of the addresses, in the same order as linking inserts them.
-    package static let createAccount = Statement(
-        .write,
-        """
+    package static let createAccount = Statement(.write, newAccount, appSession, createdAccount)
+
+    /// The same with a browser's session; it replaces the cookie for the browser's other sessions.
+    package static let createAccountInBrowser = Statement(.write, newAccount, browserSession, createdAccount)
+
+    private static let newAccount: StaticString = """
         WITH account AS (
             INSERT INTO accounts (application_id, uid, display_name, audit_key, locale) VALUES ($1, $2, $11, $12, $26)
             RETURNING uid, audit_key, created_at
@@ -24,12 +27,28 @@ extension SQLStore: LinkingStore {
             INSERT INTO addresses (application_id, kind, address, uid)
             SELECT $1, kind, address, uid FROM identity, unnest($20::text[], $21::text[]) AS claim (kind, address)
              ORDER BY kind, address
+        """
+
+    private static let appSession: StaticString = """
         ), session AS (
             INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
             SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             VALUES ($1, $9, $4, now() + least($10::interval, $8::interval))
+        """
+
+    private static let browserSession: StaticString = """
+        ), session AS (
+            INSERT INTO sessions
+                   (application_id, id, uid, identity_id, methods, device, address, expires_at, kind, browser_hash, idle,
+                    last_used_at)
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, 'browser', $27, $29, now() FROM account
+        ), replaced AS (
+            UPDATE sessions SET browser_hash = $27 WHERE application_id = $1 AND browser_hash = $28
+        """
+
+    private static let createdAccount: StaticString = """
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), session_pseudonym(audit_key, $4),
@@ -41,15 +60,16 @@ extension SQLStore: LinkingStore {
               FROM account, unnest($24::text[], $25::text[]) AS hook (url, name)
         )
         SELECT created_at, created_at + $8::interval FROM account
-        """)
+        """
 
     package func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession {
         let evidence = session.evidence
         let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
         let shown = evidence.shown(verified: addresses)
         let subscribers = subscriptions.subscribers(to: .accountCreated)
+        let cookie = session.client.cookie
         var row = try await one(
-            Self.createAccount,
+            cookie == nil ? Self.createAccount : Self.createAccountInBrowser,
             [.application(session.application.id), .uuid(uid), .uuid(id)] + session.binds + [
                 .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(session.provider),
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
@@ -58,7 +78,7 @@ extension SQLStore: LinkingStore {
             ] + addresses.binds + [
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
-            ])
+            ] + (cookie?.binds ?? []))
         if !subscribers.isEmpty { onChange(.queued) }
         let createdAt: Date = try row.next()
         let user = User(

@@ -17,6 +17,9 @@ package struct ExpiredRows: Sendable {
     // one. A refresh token is kept while an older one of its session could still be presented, because reuse of the
     // older token is detected by the existence of its successor.
     //
+    // A browser's expired session is kept for a month, so that its pages can name the account. Requests of OpenID clients
+    // are kept for a day after their end, so that their pages can say that they are over.
+    //
     // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
     // month. The data to undo a merge is removed when the merge can no longer be undone.
     private static let statements = [
@@ -42,7 +45,8 @@ package struct ExpiredRows: Sendable {
             .write,
             """
             DELETE FROM authorization_requests WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM authorization_requests WHERE application_id = $1 AND expires_at < now()
+                SELECT ctid FROM authorization_requests
+                 WHERE application_id = $1 AND expires_at < now() - interval '1 day'
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
@@ -139,7 +143,9 @@ package struct ExpiredRows: Sendable {
             .write,
             """
             DELETE FROM sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions WHERE application_id = $1 AND expires_at < now() - interval '1 day'
+                SELECT ctid FROM sessions
+                 WHERE application_id = $1 AND expires_at < now() - interval '1 day'
+                   AND (browser_hash IS NULL OR expires_at < now() - interval '30 days')
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(

@@ -74,7 +74,8 @@ extension SQLStore: AuthorizationStore {
         .write,
         """
         WITH finished AS (
-            DELETE FROM authorization_requests WHERE application_id = $1 AND hash = $14 AND expires_at > now()
+            UPDATE authorization_requests SET expires_at = now()
+             WHERE application_id = $1 AND hash = $14 AND expires_at > now()
             RETURNING hash
         )
         INSERT INTO authorization_codes
@@ -108,9 +109,7 @@ extension SQLStore: AuthorizationStore {
         """)
 
     package func store(_ request: StoredRequest, for lifetime: Duration, application: Application.ID) async throws {
-        let content = RequestContent(request: request.request, progress: request.progress)
-        let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(content)), at: .request(request.hash, application: application))
+        let sealed = try sealed(request, application: application)
         try await write(
             Self.storeRequest,
             [
@@ -140,26 +139,7 @@ extension SQLStore: AuthorizationStore {
     ) async throws -> StoredRequest? {
         let binds: [Bind] = [.application(application), .bytes(hash), .bytes(browser), .interval(lifetime)]
         guard var row = try await run(Self.bringRequest, binds).first else { return nil }
-        let issuer: String = try row.next()
-        let opened = try sealing.open(row.next(), at: .request(hash, application: application))
-        let content = try JSONDecoder().decode(RequestContent.self, from: Data(opened))
-        var request = StoredRequest(hash: hash, issuer: issuer, request: content.request)
-        (request.progress, request.browser) = (content.progress, browser)
-        return request
-    }
-}
-
-/// The sealed part of a request.
-private struct RequestContent: Codable {
-    let request: ClientRequest
-    let progress: RequestProgress
-}
-
-extension SealingPlace {
-    fileprivate static func request(_ hash: [UInt8], application: Application.ID) -> SealingPlace {
-        SealingPlace(
-            application: application, table: "authorization_requests", column: "sealed",
-            row: Data(hash).base64EncodedString())
+        return try row.nextRequest(hash, of: browser, application: application, by: sealing)
     }
 }
 

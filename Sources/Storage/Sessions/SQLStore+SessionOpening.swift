@@ -15,8 +15,15 @@ extension SQLStore: SessionOpeningStore {
     /// The locale is not stored if another transaction has locked the account, since waiting for the lock could cause a
     /// deadlock.
     package static let openSession = Statement(
-        .write,
-        """
+        .write, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
+
+    /// Opens a browser's session in the same way, or proves again the one that this browser has of the account.
+    ///
+    /// It replaces the cookie for all sessions of the browser.
+    package static let openBrowserSession = Statement(
+        .write, provenIdentity, browserSession, openedSession, JoinedUsers.users, ofAccount)
+
+    private static let provenIdentity: StaticString = """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key, locale FROM accounts
              WHERE application_id = $1 AND uid = $2
@@ -38,6 +45,9 @@ extension SQLStore: SessionOpeningStore {
                AND (i.quarantined_at IS NOT NULL) = $21
                AND ($11::text IS NULL OR EXISTS (SELECT 1 FROM password))
             RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
+        """
+
+    private static let appSession: StaticString = """
         ), session AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
@@ -49,6 +59,59 @@ extension SQLStore: SessionOpeningStore {
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
+                   session_pseudonym(account.audit_key, session.id),
+                   jsonb_build_object('provider', identity.provider)
+              FROM account, identity, session
+        """
+
+    private static let browserSession: StaticString = """
+        ), previous AS MATERIALIZED (
+            SELECT s.id FROM sessions s, identity
+             WHERE s.application_id = $1 AND s.browser_hash = $23 AND s.uid = $2 AND s.ended_at IS NULL
+               AND s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
+             ORDER BY s.id
+             LIMIT 1
+               FOR UPDATE OF s
+        ), proven AS (
+            UPDATE sessions s
+               SET identity_id = identity.id, methods = $5, device = $6, address = $7, expires_at = now() + $8::interval,
+                   authenticated_at = least(coalesce($17, now()), now()), browser_hash = $22, idle = $24,
+                   last_used_at = now()
+              FROM previous, identity
+             WHERE s.application_id = $1 AND s.id = previous.id
+            RETURNING s.id, s.authenticated_at, s.expires_at
+        ), opened AS (
+            INSERT INTO sessions
+                   (application_id, id, uid, identity_id, methods, device, address, expires_at, authenticated_at, kind,
+                    browser_hash, idle, last_used_at)
+            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval,
+                   least(coalesce($17, now()), now()), 'browser', $22, $24, now()
+              FROM account, identity
+             WHERE NOT EXISTS (SELECT 1 FROM previous)
+            RETURNING id, authenticated_at, expires_at
+        ), session AS MATERIALIZED (
+            SELECT id, authenticated_at, expires_at FROM proven
+            UNION ALL
+            SELECT id, authenticated_at, expires_at FROM opened
+        ), followed AS (
+            UPDATE sessions s SET methods = $5, authenticated_at = proven.authenticated_at
+              FROM proven
+             WHERE s.application_id = $1 AND s.parent_id = proven.id AND s.ended_at IS NULL
+        ), replaced AS (
+            UPDATE sessions SET browser_hash = $22
+             WHERE application_id = $1 AND browser_hash = $23 AND uid <> $2 AND EXISTS (SELECT 1 FROM session)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
+                   session_pseudonym(account.audit_key, session.id),
+                   jsonb_build_object('provider', identity.provider, 'kind', 'browser')
+              FROM account, identity, session
+        """
+
+    private static let openedSession: StaticString = """
         ), reader AS MATERIALIZED (
             SELECT uid FROM accounts
              WHERE application_id = $1 AND uid = $2 AND $15::text IS NOT NULL AND locale IS DISTINCT FROM $15
@@ -69,27 +132,21 @@ extension SQLStore: SessionOpeningStore {
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT 1 FROM session)
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, session.id),
-                   jsonb_build_object('provider', identity.provider)
-              FROM account, identity, session
         )
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
                a.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
-               identity.profile::text, session.authenticated_at, session.expires_at
+               identity.profile::text, session.id, session.authenticated_at, session.expires_at
           FROM session, identity,
-        """, JoinedUsers.users,
         """
-         WHERE a.application_id = $1 AND a.uid = $2
-        """)
+
+    private static let ofAccount: StaticString = "WHERE a.application_id = $1 AND a.uid = $2"
 
     package func openSession(
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession {
+        let cookie = session.client.cookie
         var row = try await one(
-            Self.openSession,
+            cookie == nil ? Self.openSession : Self.openBrowserSession,
             [.application(session.application.id), .uuid(identity.uid), .uuid(identity.id)] + session.binds
                 + [
                     .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(session.evidence.displayName),
@@ -98,7 +155,7 @@ extension SQLStore: SessionOpeningStore {
                     .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
                     .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
                     .bool(identity.isQuarantined),
-                ])
+                ] + (cookie?.binds ?? []))
         let user = try row.nextUser()
         let providerUid: String = try row.next()
         let identityCreatedAt: Date = try row.next()
@@ -106,7 +163,7 @@ extension SQLStore: SessionOpeningStore {
         let profile = try JSONValue(jsonText: row.next())
         return OpenedSession(
             grant: SessionGrant(
-                sessionID: session.id, uid: user.uid, authenticatedAt: try row.next(),
+                sessionID: try row.next(), uid: user.uid, authenticatedAt: try row.next(),
                 expiresAt: try row.next(), methods: session.evidence.methods, provider: session.provider,
                 providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:]),
             user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
@@ -120,8 +177,13 @@ extension NewSession {
     var binds: [Bind] {
         [
             .uuid(id), .texts(evidence.methods), .text(client.device), .text(client.address),
-            .interval(application.policy.tokens.sessionLifetime), .bytes(refreshToken.hash),
-            .interval(application.policy.tokens.refreshLifetime),
+            .interval(client.cookie?.lifetime ?? application.policy.tokens.sessionLifetime),
+            .bytes(refreshToken?.hash), .interval(application.policy.tokens.refreshLifetime),
         ]
     }
+}
+
+extension BrowserCookie {
+    /// The last three binds of the statements that open a browser's session.
+    var binds: [Bind] { [.bytes(hash), .bytes(replaced), .interval(idle)] }
 }

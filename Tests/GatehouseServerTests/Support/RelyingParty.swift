@@ -42,6 +42,11 @@ struct RelyingParty: Sendable {
               pkce: optional
               redirectURIs: ["\(redirectURI)"]
               firstParty: true
+            app:
+              name: App
+              public: true
+              redirectURIs: ["com.example.app:/cb"]
+              firstParty: true
           resources:
             "https://api.photos.example": { accessLifetime: 600, scopes: { read: { en: See your photos } } }
         """
@@ -77,15 +82,20 @@ struct RelyingParty: Sendable {
         return "gatehouse-sso-demo=\(token.text)"
     }
 
-    func authorize(
-        _ parameters: [String: String] = [:], omitting: Set<String> = [], cookie: String?, isForm: Bool = false
-    ) async throws -> APIClient.Answer {
-        var query = [
+    /// The parameters of an authorization request of the client.
+    func parameters(_ others: [String: String] = [:]) -> [String: String] {
+        let parameters = [
             "client_id": client, "redirect_uri": redirectURI, "response_type": "code", "scope": "openid email",
             "state": "s t&", "nonce": "n", "code_challenge": CodeChallenge.s256(of: Self.verifier),
             "code_challenge_method": "S256",
         ]
-        query.merge(parameters) { $1 }
+        return parameters.merging(others) { $1 }
+    }
+
+    func authorize(
+        _ parameters: [String: String] = [:], omitting: Set<String> = [], cookie: String?, isForm: Bool = false
+    ) async throws -> APIClient.Answer {
+        var query = self.parameters(parameters)
         for name in omitting { query[name] = nil }
         var headers = HTTPHeaders()
         if let cookie { headers.add(name: "cookie", value: cookie) }
@@ -94,6 +104,13 @@ struct RelyingParty: Sendable {
         }
         headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
         return try await api.send(.POST, "/oauth/authorize", raw: Array(Self.encoded(query).utf8), headers: headers)
+    }
+
+    /// The client `app`, an app on a device.
+    static func native(_ server: TestServer) -> Self {
+        var party = Self(server)
+        (party.client, party.redirectURI, party.secret) = ("app", "com.example.app:/cb", nil)
+        return party
     }
 
     /// A code for the person who is signed in with the cookie.

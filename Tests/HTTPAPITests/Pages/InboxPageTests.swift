@@ -3,6 +3,8 @@ import Foundation
 import ProviderKit
 import Testing
 
+import Pages
+
 @testable import HTTPAPI
 
 @Suite("Inbox page")

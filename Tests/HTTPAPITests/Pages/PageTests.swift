@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+import Pages
+
 @testable import HTTPAPI
 
 @Suite("Pages")

@@ -1,31 +1,33 @@
-internal import Mustache
+package import Mustache
 
 /// A self-contained HTML page, which loads no other files.
-struct Page: Sendable {
-    let html: String
-    let contentSecurityPolicy: String
+package struct Page: Sendable {
+    package let html: String
+    package let contentSecurityPolicy: String
+    /// With `same-origin`, the browser names the page's origin when it posts the page's form.
+    private let referrerPolicy: String
 
     /// All header fields of the response, the content type included.
-    var headers: [(name: String, value: String)] {
+    package var headers: [(name: String, value: String)] {
         [
             ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", contentSecurityPolicy),
-            ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"), ("Referrer-Policy", referrerPolicy), ("X-Content-Type-Options", "nosniff"),
             ("X-Frame-Options", "DENY"),
         ]
     }
 }
 
 /// Allows one response's script and style in its content security policy; each response has its own.
-struct PageNonce: Sendable {
+package struct PageNonce: Sendable {
     /// 128 bits in hexadecimal.
-    let text: String
+    package let text: String
 
-    init() {
+    package init() {
         var generator = SystemRandomNumberGenerator()
         self.init(using: &generator)
     }
 
-    init(using generator: inout some RandomNumberGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
         text = (0..<2).map { _ in
             let digits = String(generator.next() as UInt64, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
@@ -38,29 +40,38 @@ struct PageNonce: Sendable {
 
 extension Page {
     /// The permissions of a page, from which its content security policy is built.
-    struct Permissions: OptionSet {
-        let rawValue: Int
+    package struct Permissions: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
 
         /// The page may run its own script, which may call the server that the page came from.
-        static let script = Permissions(rawValue: 1)
+        package static let script = Permissions(rawValue: 1)
         /// The page may post its form to that server.
-        static let form = Permissions(rawValue: 2)
+        package static let form = Permissions(rawValue: 2)
         /// The page may show mails with inline styles and images: a frame with `srcdoc` inherits the policy of its
         /// page.
-        static let mails = Permissions(rawValue: 4)
+        package static let mails = Permissions(rawValue: 4)
         /// The page may post its form to any server.
-        static let formElsewhere = Permissions(rawValue: 8)
+        package static let formElsewhere = Permissions(rawValue: 8)
     }
 
-    /// Creates a page from a template in the folder `Templates`; all values are escaped.
-    init(_ template: String, _ values: [String: Any] = [:], allowing permissions: Permissions = []) {
-        let nonce = PageNonce()
-        html = PageTemplates.library.render(values.merging(["nonce": nonce.text]) { $1 }, withTemplate: template) ?? ""
-        contentSecurityPolicy = Self.policy(permissions, nonce: nonce)
+    /// Creates a page of finished HTML, whose style and script have the nonce.
+    ///
+    /// `formTargets` are places besides the server's own to which a form may lead the browser.
+    package init(
+        html: String, nonce: PageNonce, allowing permissions: Permissions = [], formTargets: [String] = [],
+        referrerPolicy: String = "no-referrer"
+    ) {
+        (self.html, self.referrerPolicy) = (html, referrerPolicy)
+        contentSecurityPolicy = Self.policy(permissions, nonce: nonce, formTargets: formTargets)
     }
+
+    /// The style sheet of all pages.
+    package static let style = EmbeddedFiles.all["Templates/page.css"] ?? ""
 
     /// The content security policy, which allows only the page's own style and what `permissions` contain.
-    private static func policy(_ permissions: Permissions, nonce: PageNonce) -> String {
+    private static func policy(_ permissions: Permissions, nonce: PageNonce, formTargets: [String]) -> String {
         let rules = [
             "default-src 'none'",
             "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
@@ -71,32 +82,19 @@ extension Page {
             "frame-ancestors 'none'",
         ]
         guard !permissions.contains(.formElsewhere) else { return rules.joined(separator: "; ") }
-        let forms = "form-action \(permissions.contains(.form) ? "'self'" : "'none'")"
-        return (rules + [forms]).joined(separator: "; ")
+        let forms = permissions.contains(.form) ? (["'self'"] + formTargets).joined(separator: " ") : "'none'"
+        return (rules + ["form-action \(forms)"]).joined(separator: "; ")
     }
-}
-
-/// The templates in the folder `Templates`: pages such as `verify-email`, and parts of pages such as `page.css`.
-private enum PageTemplates {
-    static let library: MustacheLibrary = {
-        MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
-        var templates: [String: MustacheTemplate] = [:]
-        for (path, content) in EmbeddedFiles.all where path.hasPrefix(folder) {
-            let name = String(path.dropFirst(folder.count).replacing(".html", with: ""))
-            templates[name] = try? MustacheTemplate(string: "{{% CONTENT_TYPE:PAGE}}" + content)
-        }
-        return MustacheLibrary(templates: templates)
-    }()
-
-    private static let folder = "Pages/Templates/"
 }
 
 /// Escapes text for elements and for attributes in double quotes.
 ///
 /// The template engine's own type for HTML compares characters instead of Unicode scalars, so it would not escape a
 /// quote that is followed by a combining mark.
-struct EscapedHTML: MustacheContentType {
-    func escapeText(_ text: String) -> String {
+package struct EscapedHTML: MustacheContentType {
+    package init() {}
+
+    package func escapeText(_ text: String) -> String {
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {

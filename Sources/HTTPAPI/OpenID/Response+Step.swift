@@ -1,0 +1,48 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+extension Response {
+    /// A page of a sign-in in the person's language.
+    static func step(
+        _ step: StepPage.Step, status: HTTPResponse.Status = .ok, context: OperationContext
+    ) -> Response {
+        let language = PageLanguage(of: context.request.request)
+        return .page(StepPage(step, in: language, of: context.application.name).page, status: status)
+    }
+
+    /// The page of an error at a route that people see; `nil` if the application has no such route.
+    static let stepError: ErrorWriter = { error, request, context in
+        let known = APIError(any: error)
+        let reason: String
+        switch known?.code {
+        case .notFound?, .unknownApplication?: return nil
+        case .rateLimited?: reason = "rate_limited"
+        case .overloaded?: reason = "overloaded"
+        case .some: reason = "invalid_request"
+        case nil:
+            reason = "server_error"
+            context.log.error("Request failed", metadata: ["error": "\(error)"])
+        }
+        let page = StepPage(
+            .error(reason: reason, url: nil), in: PageLanguage(of: request),
+            of: context.scope?.application.application.name ?? "")
+        var response = Response.page(page.page, status: .init(code: known?.code.status ?? 500))
+        response.headers[.retryAfter] = known?.retryAfter.map(String.init)
+        response.headers[.allow] = known?.allowed
+        return response
+    }
+}
+
+extension PageLanguage {
+    /// The language that a link of the page has chosen, else the client's (`ui_locales`), the account's or the browser's.
+    init(of request: Request, client: [String] = [], account: String? = nil) {
+        let chosen = (try? FormFields(request.uri.query ?? ""))?["lang"]
+        self.init(
+            preferences: [chosen] + client.map { $0 } + [account, request.headers[.acceptLanguage]])
+    }
+}

@@ -1,0 +1,95 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import OpenID
+internal import ProviderKit
+
+/// The operations of the pages of authorization requests.
+struct StepOperations: Sendable {
+    let steps: RequestSteps
+    let refusals: RefusalAudit
+
+    typealias Output = (answer: StepAnswer, request: String, issuer: Issuer)
+
+    /// A form that a page has posted.
+    struct Form: Sendable {
+        let fields: FormFields
+        /// Whether the browser says that the form is one of our pages.
+        let isOurs: @Sendable (Issuer) -> Bool
+    }
+
+    var show: Operation<String, Output> {
+        Operation("step.show", limits: .local) { context, request in
+            let visit = try visit(request, context)
+            return (try await steps.show(visit), request, visit.issuer)
+        }
+    }
+
+    var cancel: Operation<String, Output> {
+        Operation("step.cancel", limits: .local) { context, request in
+            let visit = try visit(request, context)
+            return (try await steps.cancel(visit), request, visit.issuer)
+        }
+    }
+
+    /// The use cases count the rate limits of the REST interface.
+    var submit: Operation<(request: String, form: Form), Output> {
+        Operation(
+            "step.submit", limits: .local,
+            hashesPassword: { $0()?.form.fields["action"]?.hasSameBytes(as: "password") == true }
+        ) { context, input in
+            let visit = try visit(input.request, context)
+            guard input.form.isOurs(visit.issuer) else { return (.fault(.forged), input.request, visit.issuer) }
+            let answer = try await steps.submit(
+                StepAction(input.form.fields), formToken: input.form.fields["csrf"] ?? "", visit)
+            if case .page(let step) = answer, let problem = step.problem {
+                try await record(problem, context)
+            }
+            return (answer, input.request, visit.issuer)
+        }
+    }
+
+    private func visit(_ request: String, _ context: OperationContext) throws -> RequestSteps.Visit {
+        let issuer = try context.issuer
+        let browser = Authorization.Browser(
+            sessions: context.request.cookie(issuer.cookie("sso")),
+            flow: context.request.cookie(issuer.cookie("browser")))
+        return RequestSteps.Visit(request: request, browser: browser, client: context.client, issuer: issuer)
+    }
+
+    /// Records a refusal that no use case has recorded, as `EndpointResponder` does for the REST interface.
+    private func record(_ problem: any Error, _ context: OperationContext) async throws {
+        guard
+            let entry = AuditEntry(refusal: problem, route: context.client.route, provider: nil, principal: nil)
+        else { return }
+        do {
+            try await refusals.record(entry, from: context.client, in: context.application)
+        } catch {
+            context.log.error(
+                "A refusal is missing in the audit", metadata: ["operation": "step.submit", "error": "\(error)"])
+        }
+    }
+}
+
+extension StepAction {
+    /// The action of a form; `nil` if there is no such action.
+    init?(_ fields: FormFields) {
+        let remember = fields["remember"] != nil
+        switch fields["action"] {
+        case "password":
+            self = .password(identifier: fields["identifier"], password: fields["password"], remember: remember)
+        case "code": self = .code(identifier: fields["identifier"], remember: remember)
+        case "verify": self = .verify(code: fields["code"])
+        case "resend": self = .resend
+        case "back": self = .back
+        case "choose": self = .choose(fields["account"])
+        case "other": self = .other
+        case "forget": self = .forget(fields["account"])
+        case "continue": self = .proceed
+        case "allow": self = .allow
+        case "deny": self = .deny
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import Accounts
+internal import Foundation
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+extension StepPage.Step {
+    /// What the page of a step shows; with `repeating`, what the person has typed.
+    init(_ step: ShownStep, in language: PageLanguage, at issuer: Issuer, repeating: Bool) {
+        let account = step.account.map(StepPage.Account.init)
+        switch (step.name, account) {
+        case (.code, _): self = .code(to: step.progress.challenge?.identifier ?? "")
+        case (.accounts, _): self = .accounts(step.accounts.map(StepPage.Account.init))
+        case (.reauthenticate, let account?):
+            var ways = StepPage.SignIn(at: issuer)
+            ways.identifier = step.account?.address
+            ways.hasPassword = step.account?.passwordAddress != nil
+            let phone = step.account?.address.map { !$0.contains("@") } ?? false
+            (ways.sendsMail, ways.sendsTexts) = (ways.sendsMail && !phone, ways.sendsTexts && phone)
+            self = .reauthenticate(ways, account)
+        case (.confirm, let account?): self = .confirm(account)
+        case (.consent, let account?):
+            self = .consent(
+                .init(
+                    account: account, host: step.request.returnAddress.host,
+                    scopes: step.scopes(in: language, at: issuer)))
+        case (.signIn, _), (.reauthenticate, nil), (.confirm, nil), (.consent, nil):
+            var ways = StepPage.SignIn(at: issuer)
+            ways.identifier =
+                repeating ? step.identifier : step.progress.identifier ?? step.request.loginHint
+            ways.canGoBack = step.progress.wantsOther
+            self = .signIn(ways)
+        }
+    }
+}
+
+extension StepPage.SignIn {
+    /// The ways that the application allows.
+    fileprivate init(at issuer: Issuer) {
+        self.init()
+        let providers = issuer.application.providers
+        hasPassword = (try? providers.passwordProvider()).map { $0.0.mode == .open || $0.0.mode == .existing } ?? false
+        sendsMail = providers.challengeProvider(for: .email) != nil
+        sendsTexts = providers.challengeProvider(for: .phone) != nil
+        asksToRemember = issuer.settings.browserSessions.remember == .ask
+    }
+}
+
+extension StepPage.Account {
+    fileprivate init(_ account: BrowserAccount) {
+        self.init(
+            id: account.session.id.text, name: account.name, address: account.address, isSignedIn: account.isLive)
+    }
+}
+
+extension ShownStep {
+    /// What the client asks for, with the values that it would see.
+    fileprivate func scopes(in language: PageLanguage, at issuer: Issuer) -> [StepPage.Scope] {
+        request.consentScopes.sorted().map { scope in
+            if let standard = StandardScope(rawValue: scope) {
+                let value: String? =
+                    switch standard {
+                    case .profile: account?.name
+                    case .email: account?.emails.first
+                    case .phone: account?.phones.first
+                    case .openid, .account, .offlineAccess: nil
+                    }
+                return .standard(scope, value: value)
+            }
+            let texts = client.resources.lazy.compactMap { issuer.settings.resources[$0]?.scopes[scope] }.first ?? [:]
+            return .resource(texts[language.rawValue] ?? texts[""] ?? texts["en"] ?? scope)
+        }
+    }
+}
+
+extension ReturnAddress {
+    /// The host that the browser goes to, or the scheme of an app on a device.
+    fileprivate var host: String {
+        let url = URLComponents(string: redirectURI)
+        return url?.host.flatMap { $0.isEmpty ? nil : $0 } ?? url?.scheme ?? ""
+    }
+}

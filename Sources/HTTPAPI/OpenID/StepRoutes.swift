@@ -1,0 +1,123 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+/// The pages of authorization requests.
+struct StepRoutes {
+    let operations: StepOperations
+
+    private static let path = "/signin/{request}"
+
+    var endpoints: [Endpoint] {
+        [
+            operations.show.at(
+                .get, below: "", Self.path, "Shows what an authorization request asks next",
+                takes: .browser(.get) { $0["request"] }, returns: .step, answersHEAD: false),
+            operations.submit.at(
+                .post, below: "", Self.path, "Takes the form of the page",
+                takes: .browser(.post) { request in
+                    let (site, origin) = (request.request.headers[.secFetchSite], request.request.headers[.origin])
+                    let form = StepOperations.Form(fields: try request.fields()) { issuer in
+                        (site?.hasSameBytes(as: "same-origin") ?? true)
+                            && (origin?.hasSameBytes(as: issuer.origin) ?? true)
+                    }
+                    return (request["request"], form)
+                }, returns: .step),
+            operations.cancel.at(
+                .get, below: "", Self.path + "/cancel", "Ends an authorization request",
+                takes: .browser(.get) { $0["request"] }, returns: .step, answersHEAD: false),
+        ]
+    }
+}
+
+extension Issuer {
+    /// The origin of the issuer's pages, as browsers send it.
+    var origin: String {
+        guard let url = URLComponents(string: application.issuer), let scheme = url.scheme, let host = url.encodedHost
+        else { return "" }
+        return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+    }
+}
+
+extension ResponseShape<StepOperations.Output> {
+    fileprivate static var step: Self {
+        Self(
+            responses: [
+                .init(description: "A page"),
+                .init(status: .seeOther, description: "The page's next step, or back to an app on a device"),
+            ], writesError: Response.stepError
+        ) { output, context in
+            let (answer, request, issuer) = output
+            switch answer {
+            case .page(let step): return .step(step, at: issuer, context: context)
+            case .reload(let cookie):
+                let query = context.request.request.uri.query.map { "?\($0)" } ?? ""
+                return Response(
+                    status: .seeOther,
+                    headers: [
+                        .location: "\(issuer.application.issuer)/signin/\(request)\(query)",
+                        .cacheControl: "no-store",
+                    ]
+                ).setting(cookie, of: issuer)
+            case .ended(let answer, let client, let cookie):
+                return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
+                    .setting(cookie, of: issuer)
+            case .fault(.notYours):
+                return .step(.error(reason: "not_your_request", url: nil), status: .badRequest, context: context)
+            case .fault(.over(let url)):
+                return .step(.error(reason: "request_over", url: url), status: .badRequest, context: context)
+            case .fault(.forged):
+                return .step(.error(reason: "csrf", url: nil), status: .forbidden, context: context)
+            }
+        }
+    }
+}
+
+extension Response {
+    fileprivate func setting(_ cookie: SessionCookie?, of issuer: Issuer) -> Response {
+        guard let cookie else { return self }
+        var response = self
+        response.headers[.setCookie] = issuer.setCookie("sso", to: cookie.value, for: cookie.lifetime)
+        return response
+    }
+
+    /// The page of a step, with the status of what was refused.
+    fileprivate static func step(_ step: ShownStep, at issuer: Issuer, context: OperationContext) -> Response {
+        let problem = step.problem.flatMap { APIError(any: $0) }
+        let request = context.request.request
+        let language = PageLanguage(of: request, client: step.request.locales, account: step.account?.locale)
+        var page = StepPage(
+            .init(step, in: language, at: issuer, repeating: problem != nil), in: language,
+            of: issuer.application.name)
+        page.client = step.client.name(in: language)
+        page.formToken = step.formToken
+        page.problem = problem.map { .init(code: $0.code.rawValue, retryAfter: $0.retryAfter) }
+        page.cancel = "\(request.uri.path.split(separator: "/").last ?? "")/cancel"
+        page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
+        let status: HTTPResponse.Status = problem.map { $0.retryAfter == nil ? .badRequest : .tooManyRequests } ?? .ok
+        var response = Response.page(page.page, status: status)
+        response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
+        return response
+    }
+}
+
+extension OAuthClient {
+    /// The client's name in a language, or in another one that it has.
+    fileprivate func name(in language: PageLanguage) -> String {
+        names[language.rawValue] ?? names[""] ?? names["en"] ?? names.min { $0.key < $1.key }?.value ?? id
+    }
+
+    /// Where a form may lead besides this server: to the app of a native client, which only a redirect opens.
+    fileprivate func formTargets(of redirectURI: String) -> [String] {
+        guard isNative(redirectingTo: redirectURI), let url = URLComponents(string: redirectURI),
+            let scheme = url.scheme
+        else { return [] }
+        guard scheme.hasPrefix("http"), let host = url.encodedHost else { return ["\(scheme):"] }
+        return ["\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"]
+    }
+}

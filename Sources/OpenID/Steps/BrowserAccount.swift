@@ -1,0 +1,40 @@
+package import Foundation
+internal import ProviderKit
+
+/// An account that is, or was until lately, signed in to in a browser, as the pages show it.
+package struct BrowserAccount: Sendable {
+    package var session: BrowserSession
+    /// `false` if the session has expired; the person must sign in again.
+    package var isLive: Bool
+    package var isRemembered: Bool
+    package var lastUsedAt: Date
+    package var name, locale: String?
+    /// The address with which the account's password is typed; `nil` if it has no password.
+    package var passwordAddress: String?
+    /// The verified addresses, the oldest first.
+    package var emails, phones: [String]
+
+    package init(
+        session: BrowserSession, isLive: Bool, isRemembered: Bool, lastUsedAt: Date, name: String?, locale: String?,
+        passwordAddress: String?, emails: [String], phones: [String]
+    ) {
+        (self.session, self.isLive, self.isRemembered) = (session, isLive, isRemembered)
+        (self.lastUsedAt, self.name, self.locale) = (lastUsedAt, name, locale)
+        (self.passwordAddress, self.emails, self.phones) = (passwordAddress, emails, phones)
+    }
+
+    /// The address by which the person knows the account.
+    package var address: String? { passwordAddress ?? emails.first ?? phones.first }
+}
+
+/// An open or ended request, and the accounts of the browser that has it.
+package struct RequestVisit: Sendable {
+    package let stored: StoredRequest
+    /// Whether the request has neither ended nor expired.
+    package let isOpen: Bool
+    package let accounts: [BrowserAccount]
+
+    package init(stored: StoredRequest, isOpen: Bool, accounts: [BrowserAccount]) {
+        (self.stored, self.isOpen, self.accounts) = (stored, isOpen, accounts)
+    }
+}

@@ -1,0 +1,97 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// A request at one moment: what is stored, who is signed in, and what is asked next.
+struct RequestState: Sendable {
+    let visit: RequestVisit
+    let client: OAuthClient
+    let application: Application.ID
+    var progress: RequestProgress
+    let now: Date
+    let subject: @Sendable (UUID) -> String
+
+    init(
+        _ visit: RequestVisit, of client: OAuthClient, application: Application.ID, at now: Date,
+        subject: @escaping @Sendable (UUID) -> String
+    ) {
+        (self.visit, self.client, self.application) = (visit, client, application)
+        (self.now, self.subject) = (now, subject)
+        progress = visit.stored.progress
+    }
+
+    var request: ClientRequest { visit.stored.request }
+    var live: [BrowserAccount] { visit.accounts.filter(\.isLive) }
+
+    var next: NextStep { nextStep(for: situation) }
+
+    private var situation: RequestSituation {
+        var situation = RequestSituation(request: request, client: client, now: now)
+        situation.progress = progress
+        let hint = request.loginHint.flatMap(Address.init(hint:))
+        situation.sessions = live.map { account in
+            var session = account.session
+            session.isRequired = request.subject.map { $0.hasSameBytes(as: subject(session.uid)) } ?? false
+            session.isPreferred =
+                switch hint {
+                case .email(let email)?: account.emails.contains(email.value)
+                case .phone(let phone)?: account.phones.contains(phone.value)
+                case nil: false
+                }
+            return session
+        }
+        return situation
+    }
+
+    /// The page for a question.
+    func step(asking question: NextStep.Question) -> ShownStep.Name {
+        if progress.challenge != nil, progress.wantsOther || [.signIn, .reauthenticate].contains(question) {
+            return .code
+        }
+        if progress.wantsOther { return .signIn }
+        return switch question {
+        case .signIn, .newPassword: .signIn
+        case .accounts: .accounts
+        case .reauthenticate: .reauthenticate
+        case .confirm: .confirm
+        case .consent: .consent
+        }
+    }
+
+    /// The account that a page is about; pages to sign in and to choose an account are about none.
+    func account(at step: ShownStep.Name) -> BrowserAccount? {
+        switch step {
+        case .signIn, .accounts: nil
+        case .code: progress.wantsOther ? nil : candidate
+        case .reauthenticate, .confirm, .consent: candidate
+        }
+    }
+
+    /// What a page shows, by which its form is recognised: the step, and the account that it is about.
+    func content(of step: ShownStep.Name) -> String { "\(step.rawValue) \(account(at: step)?.session.id.text ?? "")" }
+
+    /// Goes on with an account of the browser; one whose session has expired must sign in again.
+    mutating func choose(_ id: String?) {
+        guard let id = id.flatMap(UUID.init),
+            let account = visit.accounts.first(where: { $0.session.id == id })
+        else { return }
+        if account.isLive {
+            (progress.session, progress.hasActed, progress.wantsOther) = (id, true, false)
+        } else {
+            (progress.wantsOther, progress.identifier) = (true, account.address)
+        }
+    }
+
+    private var candidate: BrowserAccount? {
+        situation.candidateSession.flatMap { session in live.first { $0.session.id == session.id } }
+    }
+}
+
+extension Address {
+    /// The address that a `login_hint` names, if it is one.
+    init?(hint: String) {
+        guard let address = EmailAddress(hint).map({ Address.email($0) }) ?? PhoneNumber(hint).map({ .phone($0) })
+        else { return nil }
+        self = address
+    }
+}

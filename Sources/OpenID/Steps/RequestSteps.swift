@@ -1,0 +1,226 @@
+package import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The pages of an authorization request, each of which shows the step that the request is at.
+///
+/// A step is judged anew whenever its page is requested (`nextStep(for:)`), so that several tabs, the back button and
+/// repeated forms show what is asked now. Forms call the use cases of the REST interface.
+package struct RequestSteps: Sendable {
+    /// What a browser brings to a page.
+    package struct Visit: Sendable {
+        /// The request's id, which the URL contains.
+        package let request: String
+        package let browser: Authorization.Browser
+        package let client: Client
+        package let issuer: Issuer
+
+        package init(request: String, browser: Authorization.Browser, client: Client, issuer: Issuer) {
+            (self.request, self.browser, self.client, self.issuer) = (request, browser, client, issuer)
+        }
+    }
+
+    /// The largest number of accounts that a browser is signed in to.
+    private static let mostAccounts = 5
+
+    typealias Store = AuthorizationStore & SessionEndStore
+
+    let store: any Store
+    let proofs: StepProofs
+    let opaque: any OpaqueTokens
+    let time: any TimeSource
+
+    /// Shows the present step, or ends the request if nothing is left to ask.
+    package func show(_ visit: Visit) async throws -> StepAnswer {
+        switch try await load(visit) {
+        case .fault(let fault): .fault(fault)
+        case .open(let state): try await settle(state, visit, cookie: nil)
+        }
+    }
+
+    /// Ends the request with `access_denied`.
+    package func cancel(_ visit: Visit) async throws -> StepAnswer {
+        switch try await load(visit) {
+        case .fault(let fault): .fault(fault)
+        case .open(let state): try await end(state, with: .denied, cookie: nil)
+        }
+    }
+
+    /// Carries out a form's action, unless the form shows another step than the present one.
+    ///
+    /// A refusal that the person can do something about is shown with the form.
+    package func submit(_ action: StepAction?, formToken: String, _ visit: Visit) async throws -> StepAnswer {
+        let state: RequestState
+        switch try await load(visit) {
+        case .fault(let fault): return .fault(fault)
+        case .open(let open): state = open
+        }
+        guard let flow = visit.browser.flow.flatMap(opaque.parse) else { return .fault(.notYours) }
+        let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
+        guard token.isValid(formToken) else { return .fault(.forged) }
+        guard case .ask(let question) = state.next, question != .newPassword else {
+            return try await settle(state, visit, cookie: nil)
+        }
+        let step = state.step(asking: question)
+        guard let action, token.isCurrent(formToken, showing: state.content(of: step)) else { return .reload(nil) }
+        do {
+            return try await perform(action, at: step, of: state, visit)
+        } catch let problem where problem.isForPerson {
+            var state = state
+            if case AccountsError.secondProofRequired(let ticket, _) = problem {
+                state.progress.ticket = ticket
+                _ = try await update(state, visit)
+            }
+            var page = page(step, of: state, visit)
+            page.problem = problem
+            page.identifier = action.identifier
+            return .page(page)
+        }
+    }
+
+    // MARK: - Actions
+
+    private func perform(
+        _ action: StepAction, at step: ShownStep.Name, of state: RequestState, _ visit: Visit
+    ) async throws -> StepAnswer {
+        var state = state
+        switch (step, action) {
+        case (.signIn, .password), (.reauthenticate, .password), (.signIn, .code), (.reauthenticate, .code),
+            (.code, .verify), (.code, .resend):
+            let account = step == .reauthenticate ? state.account(at: step) : nil
+            switch try await proofs.present(action, of: account, progress: state.progress, visit) {
+            case .sent(let challenge): state.progress.challenge = challenge
+            case .proven(let session, let cookie, let hash):
+                return try await proceed(state, as: session, visit, cookie: cookie, hash: hash)
+            }
+        case (.code, .back): state.progress.challenge = nil
+        case (.signIn, .back): (state.progress.wantsOther, state.progress.identifier) = (false, nil)
+        case (.accounts, .choose(let id)): state.choose(id)
+        case (.accounts, .forget(let id)):
+            guard let id = id.flatMap(UUID.init), let cookie = visit.browser.sessions.flatMap(opaque.parse) else {
+                break
+            }
+            try await store.forget(id, browser: cookie.hash, application: visit.issuer.application.id)
+        case (.accounts, .other), (.reauthenticate, .other), (.confirm, .other):
+            (state.progress.wantsOther, state.progress.challenge) = (true, nil)
+        case (.confirm, .proceed): state.progress.hasActed = true
+        case (.consent, .allow):
+            guard let account = state.account(at: step) else { break }
+            try await store.grant(
+                scopes: state.request.consentScopes.sorted(), resources: state.request.resources,
+                to: state.client.id, by: account.session.uid, application: visit.issuer.application.id)
+            (state.progress.hasConsented, state.progress.hasActed) = (true, true)
+        case (.consent, .deny): return try await end(state, with: .denied, cookie: nil)
+        default: return .reload(nil)
+        }
+        return try await proceed(state, visit, cookie: nil)
+    }
+
+    /// Goes on with the session that a proof has opened.
+    private func proceed(
+        _ state: RequestState, as session: UUID, _ visit: Visit, cookie value: String, hash: [UInt8]
+    ) async throws -> StepAnswer {
+        let application = visit.issuer.application
+        var state = state
+        state.progress = RequestProgress(provenBy: session)
+        guard let flow = state.visit.stored.browser,
+            let now = try await store.visit(
+                state.visit.stored.hash, browser: flow, sessions: hash, application: application.id)
+        else { return .fault(.notYours) }
+        let others = now.accounts.filter { $0.isLive && $0.session.id != session }
+        for surplus in others.sorted(by: { $0.lastUsedAt > $1.lastUsedAt }).dropFirst(Self.mostAccounts - 1) {
+            _ = try await store.endSession(
+                surplus.session.id, of: surplus.session.uid, because: .signedOut, application: application.id)
+        }
+        let isRemembered = now.accounts.contains { $0.isLive && $0.isRemembered }
+        let cookie = SessionCookie(
+            value: value, lifetime: isRemembered ? visit.issuer.settings.browserSessions.lifetime : nil)
+        var proven = self.state(of: now, of: state.client, at: visit.issuer)
+        proven.progress = state.progress
+        guard now.isOpen else { return .reload(cookie) }
+        return try await proceed(proven, visit, cookie: cookie)
+    }
+
+    /// Ends the request if nothing is left to ask, and otherwise stores its progress.
+    private func proceed(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
+        if case .ask(let question) = state.next, question != .newPassword {
+            _ = try await update(state, visit)
+            return .reload(cookie)
+        }
+        return try await settle(state, visit, cookie: cookie)
+    }
+
+    private func update(_ state: RequestState, _ visit: Visit) async throws -> Bool {
+        var stored = state.visit.stored
+        stored.progress = state.progress
+        return try await store.update(stored, application: visit.issuer.application.id)
+    }
+
+    // MARK: - Ends
+
+    /// Shows the step that a request is at, or ends the request.
+    private func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
+        switch state.next {
+        case .ask(.newPassword):
+            let error = OAuthError(.interactionRequired, "The account needs a new password first")
+            return try await end(state, with: error, cookie: cookie)
+        case .ask(let question): return .page(page(state.step(asking: question), of: state, visit))
+        case .refuse(let code):
+            return try await end(
+                state, with: OAuthError(code, "The person cannot answer the request"), cookie: cookie)
+        case .finish(let session):
+            let code = opaque.make()
+            let new = NewCode(
+                hash: code.hash, request: state.request, issuer: visit.issuer.url,
+                lifetime: Authorization.codeLifetime)
+            let isIssued = try await store.store(
+                new, of: session.id, finishing: state.visit.stored.hash, application: visit.issuer.application.id)
+            guard isIssued else { return .reload(cookie) }
+            return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
+        }
+    }
+
+    private func end(
+        _ state: RequestState, with error: OAuthError, cookie: SessionCookie?
+    ) async throws -> StepAnswer {
+        guard try await store.end(state.visit.stored.hash, application: state.application) else {
+            return .reload(cookie)
+        }
+        return .ended(.error(error, to: state.request.returnAddress), of: state.client, cookie)
+    }
+
+    // MARK: - State
+
+    private enum Loaded { case open(RequestState), fault(StepFault) }
+
+    private func load(_ visit: Visit) async throws -> Loaded {
+        guard let id = opaque.parse(visit.request), let flow = visit.browser.flow.flatMap(opaque.parse),
+            let stored = try await store.visit(
+                id.hash, browser: flow.hash, sessions: visit.browser.sessions.flatMap(opaque.parse)?.hash,
+                application: visit.issuer.application.id),
+            stored.stored.issuer.hasSameBytes(as: visit.issuer.url),
+            let client = try? visit.issuer.settings.client(stored.stored.request.clientID)
+        else { return .fault(.notYours) }
+        guard stored.isOpen else { return .fault(.over(clientURI: client.uri)) }
+        return .open(state(of: stored, of: client, at: visit.issuer))
+    }
+
+    private func state(of visit: RequestVisit, of client: OAuthClient, at issuer: Issuer) -> RequestState {
+        RequestState(visit, of: client, application: issuer.application.id, at: time.now()) {
+            issuer.subject(of: $0, for: client, by: opaque)
+        }
+    }
+
+    private func page(_ step: ShownStep.Name, of state: RequestState, _ visit: Visit) -> ShownStep {
+        let flow = visit.browser.flow.flatMap(opaque.parse) ?? opaque.make()
+        let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
+        return ShownStep(
+            name: step, request: state.request, client: state.client, accounts: state.visit.accounts,
+            account: state.account(at: step), progress: state.progress,
+            formToken: token.text(showing: state.content(of: step)))
+    }
+}
+
+extension OAuthError {
+    fileprivate static let denied = OAuthError(.accessDenied, "The person has not allowed it")
+}

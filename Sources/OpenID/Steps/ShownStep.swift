@@ -1,0 +1,66 @@
+internal import Accounts
+
+/// One page of an authorization request.
+package struct ShownStep: Sendable {
+    package enum Name: String, Sendable, CaseIterable {
+        case signIn = "signin"
+        case code, accounts, reauthenticate, confirm, consent
+    }
+
+    package let name: Name
+    package let request: ClientRequest
+    package let client: OAuthClient
+    package let accounts: [BrowserAccount]
+    /// The account that the page is about, if it is about one.
+    package let account: BrowserAccount?
+    package let progress: RequestProgress
+    /// The hidden field of the page's forms.
+    package let formToken: String
+    /// What the person has typed into a form that was refused, but for secrets.
+    package var identifier: String?
+    /// Why the form was refused.
+    package var problem: (any Error)?
+}
+
+/// What a person presses or types at a page.
+package enum StepAction: Sendable {
+    case password(identifier: String?, password: String?, remember: Bool)
+    /// Sends a code to an address.
+    case code(identifier: String?, remember: Bool)
+    case verify(code: String?)
+    case resend, back
+    /// Continues with an account of the browser, by the id of its session.
+    case choose(String?)
+    /// Signs in with another account.
+    case other
+    /// Removes an account whose session has expired from the list.
+    case forget(String?)
+    case proceed, allow, deny
+}
+
+/// The cookie of a browser's sessions.
+package struct SessionCookie: Sendable {
+    package let value: String
+    /// How long the browser keeps it; `nil` if until it closes.
+    package let lifetime: Duration?
+}
+
+/// What the browser gets at the page of a request.
+package enum StepAnswer: Sendable {
+    case page(ShownStep)
+    /// The browser gets the page's present step.
+    case reload(SessionCookie?)
+    /// The request has ended with `answer`, a code or an error.
+    case ended(Authorization.Answer, of: OAuthClient, SessionCookie?)
+    case fault(StepFault)
+}
+
+/// Why a page cannot be shown; the raw value names the reason for machines.
+package enum StepFault: Sendable, Equatable {
+    /// The request is unknown, or of another browser.
+    case notYours
+    /// The request has ended; the person may begin again at the client.
+    case over(clientURI: String?)
+    /// The form is not one of this page in this browser.
+    case forged
+}

@@ -1,0 +1,22 @@
+internal import ProviderKit
+
+/// The languages of the pages.
+package enum PageLanguage: String, Sendable, CaseIterable {
+    case en, de, fr, es
+
+    /// The language's own name.
+    var name: String {
+        switch self {
+        case .en: "English"
+        case .de: "Deutsch"
+        case .fr: "Français"
+        case .es: "Español"
+        }
+    }
+
+    /// The first language that is available; each preference is a tag or an `Accept-Language` list.
+    package init(preferences: [String?]) {
+        let tags = preferences.lazy.compactMap { $0 }.flatMap { LanguageRange.tags($0) }
+        self = tags.compactMap { PageLanguage(rawValue: $0) }.first ?? .en
+    }
+}

@@ -1,0 +1,35 @@
+internal import Mustache
+
+/// The parsed templates and texts of one language.
+struct PageTemplates: Sendable {
+    private let library: MustacheLibrary
+
+    static let all: [PageLanguage: PageTemplates] = {
+        MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
+        return Dictionary(uniqueKeysWithValues: PageLanguage.allCases.map { ($0, PageTemplates($0)) })
+    }()
+
+    private init(_ language: PageLanguage) {
+        var sources = Self.texts(of: language)
+        for (path, content) in EmbeddedFiles.all where path.hasPrefix("Templates/") {
+            sources[String(path.dropFirst("Templates/".count).replacing(".html", with: ""))] = content
+        }
+        library = MustacheLibrary(
+            templates: sources.compactMapValues { try? MustacheTemplate(string: "{{% CONTENT_TYPE:PAGE}}" + $0) })
+    }
+
+    /// Renders a template or a text; `nil` if there is none.
+    func render(_ name: String, _ values: [String: Any]) -> String? {
+        library.getTemplate(named: name) == nil ? nil : library.render(values, withTemplate: name)
+    }
+
+    /// The texts of a language by key: lines `key = text`, and comments that begin with `#`.
+    static func texts(of language: PageLanguage) -> [String: String] {
+        var texts: [String: String] = [:]
+        for line in (EmbeddedFiles.all["Texts/\(language.rawValue).text"] ?? "").split(separator: "\n") {
+            guard !line.hasPrefix("#"), let equals = line.firstRange(of: " = ") else { continue }
+            texts[String(line[..<equals.lowerBound])] = String(line[equals.upperBound...])
+        }
+        return texts
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+
+extension StepPage.Step {
+    /// The value of `data-step`, and the name of the template.
+    package var name: String {
+        switch self {
+        case .signIn: "signin"
+        case .code: "code"
+        case .reauthenticate: "reauthenticate"
+        case .accounts: "accounts"
+        case .confirm: "confirm"
+        case .consent: "consent"
+        case .return: "return"
+        case .formPost: "form-post"
+        case .signOut: "signout"
+        case .signedOut: "signed-out"
+        case .error: "error"
+        }
+    }
+}
+
+extension StepPage {
+    package var page: Page {
+        let nonce = PageNonce()
+        let values = values.merging(["nonce": nonce.text]) { $1 }
+        let html = templates?.render(step.name, values) ?? ""
+        var permissions: Page.Permissions = .form
+        if case .formPost = step { permissions = [.script, .formElsewhere] }
+        return Page(
+            html: html, nonce: nonce, allowing: permissions, formTargets: formTargets, referrerPolicy: "same-origin")
+    }
+
+    private var templates: PageTemplates? { PageTemplates.all[language] }
+
+    /// The values that every page has, and those of its step.
+    private var values: [String: Any] {
+        var values: [String: Any] = [
+            "language": language.rawValue, "application": application, "step": step.name,
+            "languages": PageLanguage.allCases.filter { $0 != language }.map { ["tag": $0.rawValue, "name": $0.name] },
+        ]
+        values["client"] = client
+        values["csrf"] = formToken
+        values["cancel"] = cancel
+        if let problem {
+            let minutes = problem.retryAfter.map { max(1, ($0 + 59) / 60) }
+            let text =
+                templates?.render("problem.\(problem.code)", ["minutes": minutes ?? 1])
+                ?? templates?.render("problem.other", [:])
+            values["problem"] = ["code": problem.code, "text": text ?? ""]
+        }
+        return values.merging(stepValues) { $1 }
+    }
+
+    private var stepValues: [String: Any] {
+        switch step {
+        case .signIn(let ways): return values(of: ways)
+        case .reauthenticate(let ways, let account): return values(of: ways).merging(values(of: account)) { $1 }
+        case .code(let address): return ["identifier": address]
+        case .accounts(let accounts), .signOut(let accounts):
+            return ["accounts": accounts.map(values(of:)), "hasSeveral": accounts.count > 1]
+        case .confirm(let account): return values(of: account)
+        case .consent(let consent):
+            let scopes = consent.scopes.map { scope -> [String: Any] in
+                switch scope {
+                case .resource(let text): ["text": text]
+                case .standard(let name, let value):
+                    [
+                        "text": templates?.render("scope.\(name)", [:]) ?? name,
+                        "value": value.map { $0 as Any } ?? false,
+                    ]
+                }
+            }
+            return values(of: consent.account).merging(["host": consent.host, "scopes": scopes]) { $1 }
+        case .return(let url): return ["url": url]
+        case .formPost(let fields, let url):
+            return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]
+        case .signedOut: return [:]
+        case .error(let reason, let url):
+            var values: [String: Any] = ["error": reason]
+            values["text"] = templates?.render("error.\(reason)", [:]) ?? templates?.render("error.other", [:])
+            values["url"] = url
+            return values
+        }
+    }
+
+    private func values(of ways: SignIn) -> [String: Any] {
+        var values: [String: Any] = [
+            "hasPassword": ways.hasPassword, "sendsCode": ways.sendsMail || ways.sendsTexts,
+            "asksToRemember": ways.asksToRemember, "canGoBack": ways.canGoBack,
+            "isMail": !ways.sendsTexts, "isPhone": ways.sendsTexts && !ways.sendsMail && !ways.hasPassword,
+            "isEither": ways.sendsTexts && (ways.sendsMail || ways.hasPassword),
+            // After a refusal the person types the password again, or corrects the address if there is none.
+            "focusesPassword": problem != nil && ways.hasPassword && ways.identifier != nil,
+        ]
+        values["identifier"] = ways.identifier
+        return values
+    }
+
+    private func values(of account: Account) -> [String: Any] {
+        var values: [String: Any] = ["id": account.id, "isSignedIn": account.isSignedIn]
+        values["name"] = account.name ?? account.address
+        values["address"] = account.name == nil ? nil : account.address
+        return values
+    }
+}

@@ -1,0 +1,92 @@
+/// One page of a sign-in, with everything that it shows.
+package struct StepPage: Sendable {
+    package enum Step: Sendable {
+        case signIn(SignIn)
+        /// A code was sent to the address.
+        case code(to: String)
+        /// The account proves itself again.
+        case reauthenticate(SignIn, Account)
+        case accounts([Account])
+        case confirm(Account)
+        case consent(Consent)
+        /// Leads on to the client.
+        case `return`(url: String)
+        /// Posts the answer to the client.
+        case formPost([(name: String, value: String)], url: String)
+        case signOut([Account])
+        case signedOut
+        /// The request cannot go on; `reason` names why for machines, `url` is the client's.
+        case error(reason: String, url: String?)
+    }
+
+    /// The ways to sign in that a page offers.
+    package struct SignIn: Sendable {
+        /// The address that is filled in.
+        package var identifier: String?
+        package var hasPassword = false
+        package var sendsMail = false
+        package var sendsTexts = false
+        package var asksToRemember = false
+        /// Whether the person came from the page of the browser's accounts.
+        package var canGoBack = false
+
+        package init() {}
+    }
+
+    package struct Account: Sendable {
+        /// The value that the page's form posts.
+        package let id: String
+        package let name, address: String?
+        package let isSignedIn: Bool
+
+        package init(id: String, name: String?, address: String?, isSignedIn: Bool) {
+            (self.id, self.name, self.address, self.isSignedIn) = (id, name, address, isSignedIn)
+        }
+    }
+
+    /// What a client asks for.
+    package struct Consent: Sendable {
+        package let account: Account
+        /// Where the browser goes afterwards.
+        package let host: String
+        package let scopes: [Scope]
+
+        package init(account: Account, host: String, scopes: [Scope]) {
+            (self.account, self.host, self.scopes) = (account, host, scopes)
+        }
+    }
+
+    package enum Scope: Sendable {
+        /// A scope of OpenID Connect, with the values that the client would see.
+        case standard(String, value: String?)
+        /// The text of a resource's scope.
+        case resource(String)
+    }
+
+    /// Why a form was refused.
+    package struct Problem: Sendable {
+        /// The code of the REST interface.
+        package let code: String
+        package let retryAfter: Int?
+
+        package init(code: String, retryAfter: Int? = nil) { (self.code, self.retryAfter) = (code, retryAfter) }
+    }
+
+    package let step: Step
+    package let language: PageLanguage
+    /// The name of the application, whose accounts these are.
+    package let application: String
+    /// The name of the client that asks.
+    package var client: String?
+    /// The hidden field of the page's forms.
+    package var formToken: String?
+    package var problem: Problem?
+    /// Where the link to cancel leads.
+    package var cancel: String?
+    /// Places besides the server's own to which the page's form may lead the browser.
+    package var formTargets: [String] = []
+
+    package init(_ step: Step, in language: PageLanguage, of application: String) {
+        (self.step, self.language, self.application) = (step, language, application)
+    }
+}

@@ -1,0 +1,181 @@
+package import Accounts
+package import Foundation
+package import OpenID
+package import Postgres
+internal import ProviderKit
+
+/// What the pages of an authorization request read and write.
+extension SQLStore {
+    /// Reads a request and the accounts of its browser.
+    ///
+    /// Accounts whose session has expired are among them for a month, so that the person recognises them.
+    package static let visit = Statement(
+        .read,
+        """
+        WITH request AS MATERIALIZED (
+            SELECT issuer, sealed, client_id, expires_at > now() AS is_open FROM authorization_requests
+             WHERE application_id = $1 AND hash = $2 AND browser_hash = $3
+        ), browser AS MATERIALIZED (
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.last_used_at, a.display_name, a.locale,
+                   s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle) AS is_live
+              FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
+             WHERE s.application_id = $1 AND s.browser_hash = $4 AND s.ended_at IS NULL
+               AND least(s.expires_at, s.last_used_at + s.idle) > now() - interval '30 days'
+               AND a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
+               AND EXISTS (SELECT 1 FROM request)
+        )
+        SELECT request.is_open, request.issuer, request.sealed, b.id, b.uid, b.authenticated_at,
+               coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id), false),
+               EXISTS (SELECT 1 FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+                        WHERE i.application_id = $1 AND i.uid = b.uid AND p.must_change),
+               (SELECT g.scopes || g.resources FROM consents g
+                 WHERE g.application_id = $1 AND g.uid = b.uid AND g.client_id = request.client_id),
+               b.is_live, b.idle IS NULL, b.last_used_at, b.display_name, b.locale,
+               (SELECT i.email FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+                 WHERE i.application_id = $1 AND i.uid = b.uid
+                 ORDER BY i.created_at LIMIT 1),
+               ARRAY(SELECT d.address FROM addresses d
+                      WHERE d.application_id = $1 AND d.uid = b.uid AND d.kind = 'email'
+                      ORDER BY d.verified_at, d.address),
+               ARRAY(SELECT d.address FROM addresses d
+                      WHERE d.application_id = $1 AND d.uid = b.uid AND d.kind = 'phone'
+                      ORDER BY d.verified_at, d.address)
+          FROM request LEFT JOIN browser b ON true
+         ORDER BY b.id
+        """)
+
+    package func visit(
+        _ request: [UInt8], browser: [UInt8], sessions: [UInt8]?, application: Application.ID
+    ) async throws -> RequestVisit? {
+        let rows = try await run(
+            Self.visit, [.application(application), .bytes(request), .bytes(browser), .bytes(sessions)])
+        guard var first = rows.first else { return nil }
+        let isOpen: Bool = try first.next()
+        let stored = try first.nextRequest(request, of: browser, application: application, by: sealing)
+        let accounts = try rows.decoded { row in
+            _ = (try row.next(Bool.self), try row.next(String.self), try row.next([UInt8].self))
+            return try row.nextBrowserAccount()
+        }
+        return RequestVisit(stored: stored, isOpen: isOpen, accounts: accounts.compactMap { $0 })
+    }
+
+    private static let updateRequest = Statement(
+        .write,
+        """
+        UPDATE authorization_requests SET sealed = $3
+         WHERE application_id = $1 AND hash = $2 AND sealed = $4 AND expires_at > now()
+        """)
+
+    package func update(_ request: StoredRequest, application: Application.ID) async throws -> Bool {
+        let sealed = try sealed(request, application: application)
+        let binds: [Bind] = [
+            .application(application), .bytes(request.hash), .bytes(sealed), .bytes(request.sealed),
+        ]
+        return try await run(Self.updateRequest, binds).affected == 1
+    }
+
+    private static let endRequest = Statement(
+        .write,
+        """
+        UPDATE authorization_requests SET expires_at = now()
+         WHERE application_id = $1 AND hash = $2 AND expires_at > now()
+        """)
+
+    package func end(_ request: [UInt8], application: Application.ID) async throws -> Bool {
+        try await run(Self.endRequest, [.application(application), .bytes(request)]).affected == 1
+    }
+
+    func sealed(_ request: StoredRequest, application: Application.ID) throws -> [UInt8] {
+        let content = RequestContent(request: request.request, progress: request.progress)
+        return try sealing.seal(
+            Array(JSONEncoder().encode(content)), at: .request(request.hash, application: application))
+    }
+}
+
+// MARK: - Consents and accounts of a browser
+
+extension SQLStore {
+    private static let grantConsent = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT uid, audit_key FROM accounts
+             WHERE application_id = $1 AND uid = $2
+               AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
+               FOR SHARE
+        ), granted AS (
+            INSERT INTO consents AS c (application_id, uid, client_id, scopes, resources)
+            SELECT $1, uid, $3, $4, $5 FROM account
+            ON CONFLICT (application_id, uid, client_id) DO UPDATE
+               SET scopes = ARRAY(SELECT unnest(c.scopes) UNION SELECT unnest(excluded.scopes) ORDER BY 1),
+                   resources = ARRAY(SELECT unnest(c.resources) UNION SELECT unnest(excluded.resources) ORDER BY 1),
+                   granted_at = now()
+            RETURNING c.scopes, c.resources
+        )
+        INSERT INTO audit_events (application_id, event, account, details)
+        SELECT $1, 'consent.granted', sha256(account.audit_key || uuid_send(account.uid)),
+               jsonb_build_object('client', $3::text, 'scopes', granted.scopes, 'resources', granted.resources)
+          FROM account, granted
+        """)
+
+    package func grant(
+        scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
+    ) async throws {
+        try await write(
+            Self.grantConsent,
+            [.application(application), .uuid(uid), .text(client), .texts(scopes), .texts(resources)])
+    }
+
+    private static let forgetSession = Statement(
+        .write,
+        """
+        UPDATE sessions SET browser_hash = NULL
+         WHERE application_id = $1 AND id = $2 AND browser_hash = $3
+           AND (ended_at IS NOT NULL OR expires_at <= now() OR last_used_at <= now() - idle)
+        """)
+
+    package func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws {
+        try await write(Self.forgetSession, [.application(application), .uuid(session), .bytes(browser)])
+    }
+}
+
+/// The sealed part of a request.
+private struct RequestContent: Codable {
+    let request: ClientRequest
+    let progress: RequestProgress
+}
+
+extension SealingPlace {
+    fileprivate static func request(_ hash: [UInt8], application: Application.ID) -> SealingPlace {
+        SealingPlace(
+            application: application, table: "authorization_requests", column: "sealed",
+            row: Data(hash).base64EncodedString())
+    }
+}
+
+extension Row {
+    /// The columns `issuer` and `sealed` of a request.
+    mutating func nextRequest(
+        _ hash: [UInt8], of browser: [UInt8], application: Application.ID, by sealing: any Sealing
+    ) throws -> StoredRequest {
+        let issuer: String = try next()
+        let sealed: [UInt8] = try next()
+        let opened = try sealing.open(sealed, at: .request(hash, application: application))
+        let content = try JSONDecoder().decode(RequestContent.self, from: Data(opened))
+        var request = StoredRequest(hash: hash, issuer: issuer, request: content.request)
+        (request.progress, request.browser, request.sealed) = (content.progress, browser, sealed)
+        return request
+    }
+
+    /// The columns of `visit` from the session's id; `nil` if the browser has no session.
+    fileprivate mutating func nextBrowserAccount() throws -> BrowserAccount? {
+        guard let id = try next(UUID?.self) else { return nil }
+        var session = BrowserSession(id: id, uid: try next(), authenticatedAt: try next())
+        session.isGuest = try next()
+        session.needsNewPassword = try next()
+        session.consented = Set(try next([String]?.self) ?? [])
+        return BrowserAccount(
+            session: session, isLive: try next(), isRemembered: try next(), lastUsedAt: try next(), name: try next(),
+            locale: try next(), passwordAddress: try next(), emails: try next(), phones: try next())
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Signing in at the pages of an authorization request, with a password and with a code.
+struct SignInPageTests {
+    @Test func `a password signs in, and the client gets a code for the account`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, person) = (RelyingParty(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party)
+            #expect(page.status == 200 && page.step == "signin" && page.path.hasPrefix("/signin/"))
+            let done = try await browser.signIn(person, at: page)
+            #expect(done.status == 200 && done.step == "return", "\(done.status) \(done.text)")
+            #expect(done.target?.hasPrefix(party.redirectURI + "?code=") == true)
+            let tokens = try await party.redeem(done.code ?? "")
+            #expect(tokens.status == 200, "\(tokens.text)")
+            let claims = try DecodedToken(tokens["id_token"].string ?? "").claims
+            #expect(claims["sub"].string == person.uid && claims["amr"] == ["pwd"] && claims["nonce"] == "n")
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE kind = 'browser'") == 1)
+            #expect(
+                try await server.count(
+                    """
+                    SELECT count(*) FROM refresh_tokens t JOIN sessions s ON s.application_id = t.application_id
+                       AND s.id = t.session_id WHERE s.kind = 'browser'
+                    """) == 0, "a browser has no refresh token")
+            let silent = try await browser.begin(party, ["prompt": "none"])
+            #expect(silent.status == 303 && silent.code != nil, "the browser is signed in")
+            #expect(try await browser.begin(.public(server), ["prompt": "none"]).returnedError == "consent_required")
+        }
+    }
+
+    @Test func `a wrong password shows the form again, without the password`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let person = try await APIClient(server).register(at: server)
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(RelyingParty(server))
+            let wrong = try await browser.submit(
+                "password", ["identifier": person.email, "password": "wrong horse"], of: page)
+            #expect(wrong.status == 400 && wrong.step == "signin" && wrong.problem == "INVALID_CREDENTIALS")
+            #expect(wrong.forms.first?.fields["identifier"] == person.email && !wrong.text.contains("wrong horse"))
+            #expect(browser.sessions == nil)
+            let unknown = try await browser.submit(
+                "password", ["identifier": "nobody@example.com", "password": "wrong horse"], of: wrong)
+            #expect(unknown.status == 400 && unknown.problem == "INVALID_CREDENTIALS")
+            let empty = try await browser.submit("password", ["identifier": person.email, "password": ""], of: wrong)
+            #expect(empty.status == 400 && empty.problem == "MISSING_EMAIL_OR_PASSWORD")
+            #expect(try await browser.signIn(person, at: wrong).step == "return")
+        }
+    }
+
+    @Test func `a code signs in, also a new account`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, address) = (RelyingParty(server), APIClient.newAddress())
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party)
+            var view = try await browser.submit("code", ["identifier": address], of: page)
+            #expect(view.status == 200 && view.step == "code" && view.text.contains(address))
+            #expect(!view.path.contains("@") && view.text.contains("autocomplete=\"one-time-code\""))
+            view = try await browser.submit("back", of: view)
+            #expect(view.step == "signin")
+            view = try await browser.submit("code", ["identifier": address], of: view)
+            let code = try await server.mailedCode(to: address)
+            let wrong = try await browser.submit("verify", ["code": code == "000000" ? "000001" : "000000"], of: view)
+            #expect(wrong.status == 400 && wrong.step == "code" && wrong.problem == "INVALID_CREDENTIALS")
+            let done = try await browser.submit("verify", ["code": code], of: wrong)
+            #expect(done.step == "return", "\(done.text)")
+            let tokens = try await party.redeem(done.code ?? "")
+            let claims = try DecodedToken(tokens["id_token"].string ?? "").claims
+            #expect(claims["amr"] == ["otp"])
+            let info = try await party.userInfo(tokens["access_token"].string ?? "")
+            #expect(info["email"].string == address && info["email_verified"] == true, "\(info.text)")
+        }
+    }
+
+    @Test func `an address that no code can be sent to, or is unknown, tells nothing`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(RelyingParty(server))
+            let malformed = try await browser.submit("code", ["identifier": "not an address"], of: page)
+            #expect(malformed.status == 400 && malformed.step == "signin" && malformed.problem == "INVALID_PARAMETER")
+            #expect(malformed.forms.first?.fields["identifier"] == "not an address")
+            let known = try await APIClient(server).register(at: server).email
+            var texts: [String] = []
+            for address in [known, APIClient.newAddress()] {
+                var browser = PageBrowser(server)
+                let page = try await browser.begin(RelyingParty(server))
+                let sent = try await browser.submit("code", ["identifier": address], of: page)
+                texts.append(
+                    sent.text.replacing(address, with: "ADDRESS").replacing(/(nonce|value)="[^"]*"/, with: ""))
+                texts[texts.count - 1] = texts[texts.count - 1].replacing(/href="[^"]*cancel"/, with: "")
+            }
+            #expect(texts[0] == texts[1])
+        }
+    }
+
+    @Test func `cancelling and a hint for somebody else are refused to the client`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, api) = (RelyingParty(server), APIClient(server))
+            let (ada, ben) = (try await api.register(at: server), try await api.register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party)
+            let link = try #require(page.text.firstMatch(of: /<a id="cancel" href="([^"]*)"/)?.output.1)
+            let cancelled = try await browser.open("/signin/\(link)")
+            #expect(cancelled.step == "return" && cancelled.returnedError == "access_denied")
+            #expect(try await browser.open(page.path).fault == "request_over")
+            let claims = #"{"id_token":{"sub":{"value":"\#(ada.uid)"}}}"#
+            let hinted = try await browser.begin(party, ["claims": claims])
+            let other = try await browser.signIn(ben, at: hinted)
+            #expect(other.returnedError == "access_denied" && other.code == nil, "\(other.text)")
+            let right = try await browser.begin(party, ["claims": claims])
+            #expect(try await browser.signIn(ada, at: right).code != nil)
+        }
+    }
+}

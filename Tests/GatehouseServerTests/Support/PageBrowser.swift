@@ -1,0 +1,140 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import Testing
+
+@testable import GatehouseServer
+
+/// A browser without scripts: it keeps cookies, follows redirects within the issuer, and posts the forms of its page.
+struct PageBrowser: Sendable {
+    /// What the browser shows.
+    struct View: Sendable {
+        let answer: APIClient.Answer
+        let path: String
+
+        var status: Int { answer.status }
+        var text: String { answer.text }
+        /// `data-step`; `nil` if the answer is no page.
+        var step: String? { text.firstMatch(of: /<main [^>]*data-step="([a-z-]+)"/).map { String($0.output.1) } }
+        /// `data-error` of a page that something cannot go on at.
+        var fault: String? { text.firstMatch(of: /<main [^>]*data-error="(\w+)"/).map { String($0.output.1) } }
+        /// The code of the problem that a form was refused for.
+        var problem: String? {
+            text.firstMatch(of: /id="problem" class="bad" data-code="(\w+)"/).map { String($0.output.1) }
+        }
+        /// Where the page leads on to, or the answer redirects to.
+        var target: String? {
+            answer.headers.first(name: "location")
+                ?? text.firstMatch(of: /<a id="continue" href="([^"]*)"/).map { String($0.output.1).unescapedHTML }
+        }
+        var code: String? { target.flatMap { URLComponents(string: $0) }?.query("code") }
+        var returnedError: String? { target.flatMap { URLComponents(string: $0) }?.query("error") }
+
+        /// The forms of the page, with the fields and the actions of each.
+        var forms: [(fields: [String: String], actions: [String])] {
+            text.matches(of: /(?s)<form method="post"[^>]*>(.*?)<\/form>/).map { form in
+                var fields: [String: String] = [:]
+                for input in String(form.output.1).matches(of: /<input [^>]*>/) {
+                    guard let name = input.output.firstMatch(of: /\sname="(\w+)"/)?.output.1,
+                        !input.output.contains("type=\"checkbox\"")
+                    else { continue }
+                    let value = input.output.firstMatch(of: /\svalue="([^"]*)"/)?.output.1 ?? ""
+                    fields[String(name)] = String(value).unescapedHTML
+                }
+                let actions = String(form.output.1).matches(of: /<button name="action" value="(\w+)"/)
+                return (fields, actions.map { String($0.output.1) })
+            }
+        }
+
+        func accepts(_ action: String) -> Bool { forms.contains { $0.actions.contains(action) } }
+    }
+
+    static let issuer = "http://127.0.0.1:1"
+
+    let api: APIClient
+    var cookies: [String: String] = [:]
+    var headers: HTTPHeaders = [:]
+
+    init(_ server: TestServer) { api = APIClient(server) }
+
+    /// The value of the cookie of the browser's sessions.
+    var sessions: String? { cookies["gatehouse-sso-demo"] }
+    var cookieHeader: String { cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+
+    /// Opens a path, or a URL of the issuer, and follows redirects within the issuer.
+    mutating func open(_ place: String) async throws -> View {
+        try await send(.GET, place, form: nil)
+    }
+
+    /// Posts the first form of a page that has the action, with its fields and others.
+    mutating func submit(
+        _ action: String, _ others: [String: String] = [:], of view: View, account: String? = nil
+    ) async throws -> View {
+        let form = try #require(
+            view.forms.first { form in
+                form.actions.contains(action) && (account == nil || form.fields["account"] == account)
+            }, "no form to \(action): \(view.status) \(view.text)")
+        let fields = form.fields.merging(others) { $1 }.merging(["action": action]) { $1 }
+        return try await send(.POST, view.path, form: fields)
+    }
+
+    mutating func send(_ method: HTTPMethod, _ place: String, form: [String: String]?) async throws -> View {
+        var (method, path, form) = (method, Self.path(place), form)
+        for _ in 0..<10 {
+            var headers = headers
+            if !cookies.isEmpty { headers.replaceOrAdd(name: "cookie", value: cookieHeader) }
+            if form != nil {
+                headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+                if headers["origin"].isEmpty { headers.add(name: "origin", value: Self.issuer) }
+                if headers["sec-fetch-site"].isEmpty { headers.add(name: "sec-fetch-site", value: "same-origin") }
+            }
+            let answer = try await api.send(
+                method, path, raw: form.map { Array(RelyingParty.encoded($0).utf8) }, headers: headers)
+            for cookie in answer.headers["set-cookie"] {
+                let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+                if pair.count == 2 { cookies[String(pair[0])] = String(pair[1]) }
+            }
+            let view = View(answer: answer, path: path)
+            guard answer.status == 303, let next = answer.headers.first(name: "location"),
+                next.hasPrefix(Self.issuer + "/")
+            else { return view }
+            (method, path, form) = (.GET, Self.path(next), nil)
+        }
+        throw TimeoutError()
+    }
+
+    private static func path(_ place: String) -> String {
+        place.hasPrefix(issuer) ? String(place.dropFirst(issuer.count)) : place
+    }
+}
+
+extension PageBrowser {
+    /// Begins an authorization request, and shows where it leads.
+    mutating func begin(_ party: RelyingParty, _ parameters: [String: String] = [:]) async throws -> View {
+        try await open("/oauth/authorize?\(RelyingParty.encoded(party.parameters(parameters)))")
+    }
+
+    /// Signs in with a password at the page of a request.
+    mutating func signIn(
+        _ person: Person, at view: View, _ others: [String: String] = [:]
+    ) async throws -> View {
+        try await submit(
+            "password", ["identifier": person.email, "password": person.password].merging(others) { $1 }, of: view)
+    }
+}
+
+extension String {
+    fileprivate var unescapedHTML: String {
+        replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
+            .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
+    }
+}
+
+extension TestServer {
+    /// Waits for mails to an address, and returns the code of the newest.
+    func mailedCode(to address: String, count: Int = 1) async throws -> String {
+        let mails = try await APIClient(self).mails(to: address, at: self, count: count)
+        let lines = try #require(mails.first).text.split(separator: "\n").map(String.init)
+        return try #require(lines.first { $0.count == 6 && $0.allSatisfy(\.isNumber) })
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import Pages
+
+/// The pages as HTML: complete in every language, escaped, small, and free of anything from elsewhere.
+struct StepPageTests {
+    private static let hostile = "\"><script>alert('x')</script>{{csrf}}"
+
+    private static let account = StepPage.Account(id: "id-1", name: hostile, address: "a@b.example", isSignedIn: true)
+
+    private static var ways: StepPage.SignIn {
+        var ways = StepPage.SignIn()
+        (ways.identifier, ways.hasPassword, ways.sendsMail, ways.sendsTexts) = (hostile, true, true, true)
+        (ways.asksToRemember, ways.canGoBack) = (true, true)
+        return ways
+    }
+
+    private static let steps: [StepPage.Step] = [
+        .signIn(ways), .code(to: hostile), .reauthenticate(ways, account),
+        .accounts([account, StepPage.Account(id: "id-2", name: nil, address: hostile, isSignedIn: false)]),
+        .confirm(account),
+        .consent(
+            StepPage.Consent(
+                account: account, host: hostile,
+                scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
+        .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
+        .signOut([account, account]), .signedOut, .error(reason: "request_over", url: "https://a.example/\(hostile)"),
+    ]
+
+    private static func page(_ step: StepPage.Step, in language: PageLanguage) -> StepPage {
+        var page = StepPage(step, in: language, of: hostile)
+        (page.client, page.formToken, page.cancel) = (hostile, hostile, "r/cancel")
+        page.problem = .init(code: "RATE_LIMITED", retryAfter: 90)
+        return page
+    }
+
+    @Test(arguments: PageLanguage.allCases)
+    func `every language has the same texts, with the same values`(language: PageLanguage) {
+        let (english, texts) = (PageTemplates.texts(of: .en), PageTemplates.texts(of: language))
+        #expect(english.count > 60 && Set(texts.keys) == Set(english.keys))
+        for (key, text) in texts {
+            let values = { (text: String) in text.matches(of: /\{\{\w+\}\}/).map { String($0.output) }.sorted() }
+            #expect(values(text) == values(english[key] ?? ""), "\(language) \(key)")
+        }
+    }
+
+    @Test(arguments: PageLanguage.allCases)
+    func `every step has a title, its machine name and all its texts`(language: PageLanguage) throws {
+        for step in Self.steps {
+            let html = Self.page(step, in: language).page.html
+            #expect(html.hasPrefix("<!doctype html>\n<html lang=\"\(language.rawValue)\">"), "\(step.name)")
+            #expect(html.contains("<main class=\"narrow\" data-step=\"\(step.name)\""), "\(step.name)")
+            #expect(html.matches(of: /<h1>[^<]+<\/h1>/).count == 1, "\(step.name)")
+            #expect(!html.contains(/<(p|button|label|a)[^>]*>\s*<\/\1>/), "\(step.name): \(html)")
+            #expect(html.utf8.count <= 24 * 1024, "\(step.name)")
+        }
+    }
+
+    @Test func `values are escaped, and never read as a template`() {
+        for step in Self.steps {
+            let html = Self.page(step, in: .en).page.html
+            #expect(!html.contains("<script>alert") && !html.contains("\"><script"), "\(step.name)")
+            #expect(html.contains("&quot;&gt;&lt;script&gt;"), "\(step.name)")
+        }
+    }
+
+    @Test func `no page loads anything, and only the answer's form runs a script`() throws {
+        for step in Self.steps {
+            let page = Self.page(step, in: .en).page
+            let policy = page.contentSecurityPolicy
+            for rule in ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
+                #expect(policy.contains(rule), "\(step.name)")
+            }
+            #expect(!page.html.contains(/\s(src|on\w+|style)=/) && !page.html.contains(/<(link|img|iframe)\b/))
+            guard case .formPost = step else {
+                #expect(policy.contains("form-action 'self'") && policy.contains("script-src 'none'"), "\(step.name)")
+                continue
+            }
+            #expect(!policy.contains("form-action") && policy.contains("script-src 'nonce-"))
+        }
+    }
+
+    @Test func `each field has a label, and a problem is announced and described`() {
+        for step in Self.steps {
+            let html = Self.page(step, in: .en).page.html
+            for field in html.matches(of: /<input id="(\w+)"/) {
+                #expect(html.contains("<label for=\"\(field.output.1)\">"), "\(step.name) \(field.output.1)")
+            }
+            #expect(html.contains("<p role=\"alert\" id=\"problem\" class=\"bad\" data-code=\"RATE_LIMITED\">"))
+            #expect(html.matches(of: /autofocus/).count <= 1, "\(step.name)")
+        }
+        #expect(Self.page(.signIn(Self.ways), in: .en).page.html.contains("Wait 2 min"))
+    }
+
+    @Test func `the first available language of the preferences is used`() {
+        #expect(PageLanguage(preferences: [nil, "xx", "fr-CA"]) == .fr)
+        #expect(PageLanguage(preferences: ["de", "fr"]) == .de)
+        #expect(PageLanguage(preferences: ["it, es;q=0.5, de;q=0.7"]) == .de)
+        #expect(PageLanguage(preferences: []) == .en)
+    }
+}
