@@ -42,6 +42,8 @@ ALTER TABLE refresh_tokens
     ADD COLUMN resources text[],
     -- The claims that userinfo returns besides those of the scopes.
     ADD COLUMN claims text[],
+    -- The claims that ID tokens have besides those of the scopes.
+    ADD COLUMN token_claims text[],
     ADD COLUMN issuer text COLLATE "C";
 
 CREATE TABLE authorization_codes (

@@ -12,6 +12,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     case invalidCredentials
     case identityTemporarilyLocked(retryAfter: Duration)
     case unverifiedIdentity, existingIdentity, invalidToken, invalidRefreshToken
+    /// The token is valid, but of an OpenID client that may not call the API.
+    case insufficientScope
     /// The `state` of a redirect flow is unknown, expired, used or belongs to another flow.
     case invalidState
     case redirectNotAllowed, tokenTooOld, sessionNotFound

@@ -28,10 +28,12 @@ package struct HTTPAPI: Sendable {
         health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?
     ) {
         let operations = Operations(useCases)
+        let oauth = OAuthMetrics()
         let documented =
             APIRoutes(operations: operations, installed: installed).endpoints
-            + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits)).endpoints
-            + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges).endpoints
+            + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits, metrics: oauth))
+            .endpoints
+            + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges).endpoints
         let steps = StepOperations(steps: openID.steps, refusals: useCases.refusals)
         let pages =
             PageRoutes(identities: operations.identities, inbox: inbox).endpoints
@@ -46,6 +48,8 @@ package struct HTTPAPI: Sendable {
 
     package func responder() -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
-        return APIResponder(site: site, router: table.router(), openPaths: table.openPaths, metrics: metrics)
+        return APIResponder(
+            site: site, router: table.router(), openPaths: table.openPaths, errorForms: table.errorForms,
+            metrics: metrics)
     }
 }

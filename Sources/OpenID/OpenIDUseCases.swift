@@ -1,29 +1,36 @@
 package import Accounts
+package import ProviderKit
 
 /// Everything that the use cases need from a database.
-package typealias OpenIDStore = AuthorizationStore & CodeStore & ClientSessionStore & RefreshStore & SessionEndStore
+package typealias OpenIDStore = AuthorizationStore & CodeStore & ClientSessionStore & GrantStore & LogoutStore
+    & RefreshStore & SessionEndStore & SingleUseStore
 
 /// The use cases of the OpenID endpoints, wired to one store.
 package struct OpenIDUseCases: Sendable {
+    package let authentication: ClientAuthentication
     package let authorization: Authorization
     package let steps: RequestSteps
     package let grants: TokenGrants
     package let inspection: TokenInspection
+    package let logout: Logout
+    package let given: GivenGrants
 
     package init(
-        store: any OpenIDStore, accounts: UseCases, jwts: any ApplicationJWTs, opaque: any OpaqueTokens,
-        revocations: any Revocations,
-        time: any TimeSource
+        store: any OpenIDStore, accounts: UseCases, jwts: any ApplicationJWTs, access: any AccessTokens,
+        opaque: any OpaqueTokens, keys: any TokenVerifying, revocations: any Revocations, time: any TimeSource
     ) {
+        authentication = ClientAuthentication(store: store, keys: keys, time: time)
         let issuing = TokenIssuing(jwts: jwts, opaque: opaque, time: time)
         authorization = Authorization(
             store: store, validation: RequestValidation(jwts: jwts), opaque: opaque, time: time)
+        given = GivenGrants(store: store)
         steps = RequestSteps(
-            store: store,
+            store: store, given: given,
             proofs: StepProofs(
                 signIn: accounts.signIn, codes: accounts.codes, limits: accounts.limits, opaque: opaque),
             opaque: opaque, time: time)
         grants = TokenGrants(store: store, issuing: issuing)
-        inspection = TokenInspection(store: store, issuing: issuing, revocations: revocations)
+        inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)
+        logout = Logout(store: store, issuing: issuing)
     }
 }

@@ -1,6 +1,8 @@
 /// The subscriptions of webhooks to events in the current configuration.
 package protocol WebhookSubscriptions: Sendable {
     func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber]
+    /// The back-channel logout URI of each OpenID client of the application that has one, by the client's id.
+    func logoutURIs(of application: Application.ID) -> [String: String]
 }
 
 package struct WebhookSubscriber: Sendable, Hashable {
@@ -12,4 +14,5 @@ package struct WebhookSubscriber: Sendable, Hashable {
 package struct NoSubscriptions: WebhookSubscriptions {
     package init() {}
     package func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber] { [] }
+    package func logoutURIs(of application: Application.ID) -> [String: String] { [:] }
 }

@@ -28,12 +28,14 @@ package protocol PersonalDataStore: Sendable {
 
 /// A recipient or source of personal data.
 package struct Recipient: Sendable, Equatable {
-    package enum Kind: String, Sendable { case webhook, mailRelay, textGateway, provider }
+    package enum Kind: String, Sendable { case webhook, mailRelay, textGateway, provider, client }
 
     package let name: String
     package let kind: Kind
     /// The recipient's hosts, as configured.
     package let hosts: [String]
+    /// The id of an OpenID client, which receives data only with a consent.
+    package var client: String?
 
     package init(name: String, kind: Kind, hosts: [String]) { (self.name, self.kind, self.hosts) = (name, kind, hosts) }
 }

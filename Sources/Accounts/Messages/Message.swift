@@ -12,6 +12,8 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     /// A one-time code; a mail may also contain a link that signs in.
     case signInCode
     case accountDeleted, accountRestored, identityRemoved, identityLinked, accountsMerged, mergeUndone
+    /// Tells the owner that an OpenID client, named as `provider`, may use data of the account.
+    case accessGiven
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.

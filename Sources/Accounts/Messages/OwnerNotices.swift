@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import ProviderKit
 
 package struct OwnerNotices: Sendable {
@@ -7,8 +7,14 @@ package struct OwnerNotices: Sendable {
     let store: any Store
     let application: Application.ID
 
+    package init(store: any Store, application: Application.ID) {
+        (self.store, self.application) = (store, application)
+    }
+
     /// Sends a notice in the owner's languages to each verified e-mail address, or else to the phone numbers.
-    func send(_ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil) async throws {
+    package func send(
+        _ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil
+    ) async throws {
         let contact = try await store.contact(of: uid, application: application)
         try await send(topic, to: contact, ofOwnerOf: uid, until: until, provider: provider)
     }

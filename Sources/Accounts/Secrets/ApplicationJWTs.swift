@@ -16,9 +16,11 @@ package protocol ApplicationJWTs: Sendable {
     /// Signs a JSON object.
     func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String
 
-    /// The JSON object of a token whose signature and header are valid; its claims are not checked.
+    /// Decodes the claims of a token whose signature and header are valid, but does not check them.
     ///
-    /// It is `nil` if the token names a key that is not published, or no longer.
-    /// - Throws: `AccountsError.invalidToken`.
-    func payload(of token: String, as kind: JWTKind, for application: Application) async throws -> [UInt8]?
+    /// They are `nil` if the token names a key that is not published, or no longer.
+    /// - Throws: `AccountsError.invalidToken`, also for claims that `Claims` cannot be decoded from.
+    func claims<Claims: Decodable & Sendable>(
+        of token: String, as kind: JWTKind, for application: Application
+    ) async throws -> Claims?
 }

@@ -115,6 +115,8 @@ package struct ClientScope: Sendable, Equatable {
     package var scopes, resources: [String]
     /// The claims that userinfo returns besides those of the scopes.
     package var claims: [String]
+    /// The claims that ID tokens have besides those of the scopes.
+    package var tokenClaims: [String] = []
     /// Whether the session was opened by a guest.
     package var isGuest: Bool
 

@@ -43,5 +43,7 @@ package enum SessionSelection: Sendable {
     case allBut(UUID)
     /// The sessions that these identities opened.
     case openedBy([UUID])
+    /// The sessions of this OpenID client.
+    case ofClient(String)
     case all
 }

@@ -55,7 +55,7 @@ package struct EventHandler: QueueHandler {
 
     package func sweep() async throws -> Int {
         try await events.giveUp(
-            allBut: lanes, overdue: Self.overdue, reason: DeliveryError.notConfigured.reason)
+            allBut: lanes + webhooks.logoutLanes, overdue: Self.overdue, reason: DeliveryError.notConfigured.reason)
     }
 
     package func metadata(of entry: TakenDelivery) -> Logger.Metadata {

@@ -81,6 +81,9 @@ package struct RetryPolicy: Sendable {
     /// The same for an unknown provider, which may be one that only another replica has loaded so far.
     package var giveUpAgeOfUnknownProvider: Duration = .seconds(300)
 
+    /// The delays after the first failures, instead of random ones; after the last, the entry is given up.
+    package var delays: [Duration]?
+
     package init() {}
 
     /// The policy for webhooks, which retries for longer than the 72 hours that an erasure waits for acknowledgements.
@@ -98,6 +101,7 @@ package struct RetryPolicy: Sendable {
     /// age, and `fraction` is random, in 0..<1.
     package func delay(after error: DeliveryError, attempts: Int, age: Duration, fraction: Double) -> Duration? {
         guard !error.isPermanent else { return nil }
+        if let delays { return attempts < delays.count ? delays[max(0, attempts)] : nil }
         let (limit, giveUpAge): (Duration, Duration?) =
             switch error {
             case .notConfigured: (lastLimitUnconfigured, nil)

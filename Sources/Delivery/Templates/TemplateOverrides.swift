@@ -132,8 +132,8 @@ extension MessageTopic {
     /// Whether the message can also be sent to a phone number.
     var canBeText: Bool {
         switch self {
-        case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accountsMerged,
-            .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged:
+        case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accessGiven,
+            .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged:
             true
         case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink: false
         }

@@ -69,15 +69,29 @@ extension Webhook {
     }
 }
 
-/// The configured webhooks, replaced when the configuration is reloaded.
+/// The configured receivers of events and of logout tokens, replaced when the configuration is reloaded.
 package final class CurrentWebhooks: WebhookSubscriptions {
-    private let current: Mutex<[Webhook]>
+    package typealias LogoutURIs = [Application.ID: [String: String]]
 
-    package init(_ webhooks: [Webhook]) { current = Mutex(webhooks) }
-    package var all: [Webhook] { current.withLock { $0 } }
-    package func replace(with webhooks: [Webhook]) { current.withLock { $0 = webhooks } }
+    private let current: Mutex<(webhooks: [Webhook], logoutURIs: LogoutURIs)>
+
+    package init(_ webhooks: [Webhook], logoutURIs: LogoutURIs = [:]) { current = Mutex((webhooks, logoutURIs)) }
+
+    package var all: [Webhook] { current.withLock { $0.webhooks } }
+
+    /// The queue's names for the clients that receive logout tokens.
+    package var logoutLanes: [String] {
+        Set(current.withLock { $0.logoutURIs }.values.flatMap(\.values)).sorted().map(LogoutDelivery.lane)
+    }
+
+    package func replace(with webhooks: [Webhook]) { current.withLock { $0.webhooks = webhooks } }
+    package func replace(logoutURIs: LogoutURIs) { current.withLock { $0.logoutURIs = logoutURIs } }
 
     package func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber] {
         all.filter { $0.events.contains(kind) }.map { WebhookSubscriber(url: $0.url, name: $0.name) }
+    }
+
+    package func logoutURIs(of application: Application.ID) -> [String: String] {
+        current.withLock { $0.logoutURIs[application] ?? [:] }
     }
 }

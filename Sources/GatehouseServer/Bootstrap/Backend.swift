@@ -4,6 +4,7 @@ internal import Foundation
 internal import HTTPAPI
 package import Logging
 internal import Migrations
+internal import OpenID
 internal import Outbound
 package import Postgres
 internal import ProviderKit
@@ -93,6 +94,18 @@ package struct Backend {
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
         posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
         store = SQLStore(database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
+        webhooks.replace(logoutURIs: try await logoutURIs(of: configuration))
+    }
+
+    /// The back-channel logout URIs of the configured clients.
+    func logoutURIs(of configuration: Configuration) async throws -> CurrentWebhooks.LogoutURIs {
+        let table = ApplicationsTable(database: database)
+        var uris: CurrentWebhooks.LogoutURIs = [:]
+        for configured in configuration.applications {
+            let clients = configured.openID?.clients.compactMapValues(\.backchannelLogoutURI) ?? [:]
+            if !clients.isEmpty { uris[try await table.number(of: configured.name)] = clients }
+        }
+        return uris
     }
 
     /// The configured applications with their numbers in the database.

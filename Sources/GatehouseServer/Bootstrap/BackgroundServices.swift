@@ -46,7 +46,7 @@ extension RunningServer {
     func backgroundServices(readiness: AsyncStream<Void>) -> [any Service] {
         [
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness),
-            worker, webhookWorker, revocationWorker,
+            worker, webhookWorker, revocationWorker, logoutWorker,
         ] + erasureServices + auditServices + databaseServices + [memoryService]
     }
 

@@ -12,7 +12,7 @@ extension MetricsPage.Gauge {
         _ backend: Backend, hashing: HashingPool,
         workers: (
             outbox: QueueWorker<MessageHandler>, webhooks: QueueWorker<EventHandler>,
-            revocations: QueueWorker<RevocationHandler>
+            revocations: QueueWorker<RevocationHandler>, logouts: QueueWorker<LogoutHandler>
         ),
         backlog: Current<Backlog>, upstreams: any ProviderPortsSource
     ) -> [MetricsPage.Gauge] {
@@ -37,6 +37,13 @@ extension MetricsPage.Gauge {
                     ("tokens_revoked_total", "Tokens given back to the services they came from.", \.sent),
                     ("tokens_failed_total", "Attempts to give tokens back that will be repeated.", \.failed),
                     ("tokens_given_up_total", "Tokens that will not be given back any more.", \.givenUp),
+                ])
+            + values(
+                of: { workers.logouts.statistics }, type: "counter",
+                [
+                    ("logout_tokens_sent_total", "Logout tokens that a client took.", \.sent),
+                    ("logout_tokens_failed_total", "Attempts to send a logout token that will be repeated.", \.failed),
+                    ("logout_tokens_given_up_total", "Logout tokens that will not be sent again.", \.givenUp),
                 ])
             + values(
                 of: { backlog.value },

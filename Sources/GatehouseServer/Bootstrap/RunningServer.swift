@@ -6,6 +6,7 @@ internal import Hummingbird
 internal import Logging
 internal import OpenID
 internal import Passwords
+internal import ProviderKit
 internal import ServiceLifecycle
 internal import Storage
 internal import Tokens
@@ -23,6 +24,7 @@ struct RunningServer {
     let worker: QueueWorker<MessageHandler>
     let webhookWorker: QueueWorker<EventHandler>
     let revocationWorker: QueueWorker<RevocationHandler>
+    let logoutWorker: QueueWorker<LogoutHandler>
     let scopes: Current<[ErasureScope]>
     let backlog = Current(Backlog())
     let hashing: HashingPool
@@ -64,15 +66,25 @@ struct RunningServer {
         revocationWorker = QueueWorker(
             RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         site = LiveSite(try await backend.site(of: configuration))
+        // The keys of clients are fetched apart from those of providers.
+        let clientKeys = ports.ports(
+            for: PortsOwner(application: "", provider: "openid"),
+            allowsPrivateHosts: configuration.network.allowPrivateHosts
+        ).tokens
+        let openID = OpenIDUseCases(
+            store: backend.store, accounts: useCases, jwts: ApplicationJWTCodec(keys: backend.keys),
+            access: backend.access, opaque: backend.opaque, keys: clientKeys, revocations: backend.revocations,
+            time: SystemTime())
+        logoutWorker = QueueWorker(
+            LogoutHandler(
+                queue: backend.events(), webhooks: backend.webhooks,
+                tokens: SiteLogoutTokens(site: site, logout: openID.logout), by: backend.posting),
+            logger: backend.logger)
         try await backend.replayLedgers(of: scopes.value)
         ports.report(to: backend.logger)
-        let workers = (worker, webhookWorker, revocationWorker)
+        let workers = (worker, webhookWorker, revocationWorker, logoutWorker)
         api = HTTPAPI(
-            useCases: useCases,
-            openID: OpenIDUseCases(
-                store: backend.store, accounts: useCases, jwts: ApplicationJWTCodec(keys: backend.keys),
-                opaque: backend.opaque,
-                revocations: backend.revocations, time: SystemTime()),
+            useCases: useCases, openID: openID,
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
@@ -98,7 +110,7 @@ struct RunningServer {
                 availableConnectionsDelegate: .maximum(
                     FileDescriptors.clients(
                         besides: backend.configuration.database.connections,
-                        webhooks: backend.configuration.webhooks.count),
+                        webhooks: backend.configuration.webhooks.count + backend.webhooks.logoutLanes.count),
                     logger: backend.quietLogger)),
             onServerRunning: { channel in
                 await onRunning(channel.localAddress?.port ?? server.port)
@@ -147,6 +159,7 @@ struct RunningServer {
             let changed = try await backend.scopes(of: configuration)
             try await backend.replayLedgers(of: changed)
             scopes.replace(with: changed)
+            backend.webhooks.replace(logoutURIs: try await backend.logoutURIs(of: configuration))
         }
         // The site depends on all of these, because it also lists the recipients of personal data.
         if !sections.isDisjoint(with: [.applications, .webhooks, .delivery]) {

@@ -119,11 +119,23 @@ private struct Assembly {
             if let own = entry.value["publicURL"]?.text, own.hasPrefix("http:"), server?.development != true {
                 reader.report("plain http needs server.development", at: entry.value.place(of: "publicURL"))
             }
+            refusePlainHTTP(ofClientsIn: entry.value, unless: server?.development == true)
             return application(
                 entry.key, entry.value,
                 url: entry.value["publicURL"]?.text
                     ?? (entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)"),
                 allowsPrivateHosts: network?.allowPrivateHosts == true)
+        }
+    }
+
+    /// Reports URLs of OpenID clients that the server would call without TLS.
+    private func refusePlainHTTP(ofClientsIn application: ConfigurationNode, unless isDevelopment: Bool) {
+        guard !isDevelopment else { return }
+        for client in application["openid"]?["clients"]?.entries ?? [] {
+            for key in ["backchannelLogoutURI", "jwksURL"]
+            where client.value[key]?.text?.hasPrefix("https:") == false {
+                reader.report("plain http needs server.development", at: client.value.place(of: key))
+            }
         }
     }
 

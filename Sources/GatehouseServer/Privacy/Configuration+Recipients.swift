@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Delivery
 internal import Foundation
+internal import OpenID
 
 extension Configuration {
     /// The services that receive personal data of an application's accounts, or provide it.
@@ -13,7 +14,7 @@ extension Configuration {
                 delivery.sms.map {
                     Recipient(name: "text messages", kind: .textGateway, hosts: [$0.url.value].compactMap(\.urlHost))
                 },
-            ].compactMap(\.self) + providers
+            ].compactMap(\.self) + providers + application.clients
     }
 
     /// The kinds of provider that verify people without another service.
@@ -23,6 +24,17 @@ extension Configuration {
 extension Configuration.Application {
     /// The configured providers except those that are off.
     var providersInUse: [ConfiguredProvider] { providers.all.filter { $0.mode != .off } }
+
+    /// The OpenID clients of others, which people may allow to receive their data.
+    fileprivate var clients: [Recipient] {
+        let clients = openID?.clients.values.filter { !$0.isFirstParty && !$0.redirectURIs.isEmpty } ?? []
+        return clients.sorted { $0.id < $1.id }.map { client in
+            let hosts = Set(client.redirectURIs.compactMap { $0.text.urlHost }).sorted()
+            var recipient = Recipient(name: client.name, kind: .client, hosts: hosts)
+            recipient.client = client.id
+            return recipient
+        }
+    }
 }
 
 extension String {

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Foundation
+internal import OpenID
 internal import Passwords
 
 /// The record of processing activities (GDPR, article 30) that follows from a configuration, in Markdown.
@@ -95,12 +96,12 @@ struct PrivacyRecord {
     private func recipients(of application: Configuration.Application) -> String {
         let rows = configuration.recipients(of: application).map { recipient in
             let hosts = recipient.hosts.isEmpty ? "its own" : recipient.hosts.joined(separator: ", ")
-            return [recipient.name, hosts, data(for: recipient)]
+            return [recipient.name, hosts, data(for: recipient, of: application)]
         }
         return rows.isEmpty ? "None." : table(["recipient", "hosts", "receives"], rows)
     }
 
-    private func data(for recipient: Recipient) -> String {
+    private func data(for recipient: Recipient, of application: Configuration.Application) -> String {
         switch recipient.kind {
         case .webhook:
             "uids and events: "
@@ -109,6 +110,10 @@ struct PrivacyRecord {
         case .mailRelay: "e-mail addresses, and the mails to them"
         case .textGateway: "phone numbers, and the text messages to them"
         case .provider: "that the person signs in here; it provides the data above"
+        case .client:
+            "with the person's consent, what these scopes are for: "
+                + (recipient.client.flatMap { application.openID?.clients[$0] }?.scopes ?? []).sorted()
+                .joined(separator: ", ")
         }
     }
 

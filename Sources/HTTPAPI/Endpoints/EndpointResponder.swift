@@ -32,6 +32,10 @@ struct EndpointResponder: HTTPResponder {
     private func serve(_ request: Request, context: APIRequestContext) async throws -> Response {
         guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
         let application = scope.application.application
+        if endpoint.takes.isAtIssuer, let issuer = scope.application.openID {
+            let isSecure = Forwarding(of: request, peer: context.peer, site: scope.site).isSecure
+            if let answer = issuer.answerElsewhere(to: request, isSecure: isSecure, context: context) { return answer }
+        }
         let body = try await RequestBody.collect(request, as: endpoint.takes.form)
         if !endpoint.takes.isForBrowsers { try OriginRule.check(request, for: endpoint.path, scope: scope) }
         let incoming = IncomingRequest(request: request, context: context, body: body)

@@ -53,6 +53,8 @@ struct TakenRequest: Sendable {
     /// Whether pages of other origins may send browsers here, also by a form, so that the rules for origins and JSON do
     /// not apply.
     var isForBrowsers = false
+    /// Whether the route reads cookies of the OpenID issuer's host, so that it is served at the issuer's origin only.
+    var isAtIssuer = false
     /// Whether pages of every origin may call the route; it must not read cookies.
     var isOpenToAllOrigins = false
 }
@@ -79,6 +81,16 @@ struct RequestShape<Input: Sendable>: Sendable {
     ) -> Self {
         let form: RequestBody.Form? = method == .get ? nil : .form
         return Self(taken: TakenRequest(parameters: parameters, form: form, isForBrowsers: true), read: read)
+    }
+
+    /// Works as `browser`, at the origin of the OpenID issuer only.
+    static func issuer(
+        _ method: HTTPRequest.Method, _ parameters: [OperationDescription.Parameter] = [],
+        _ read: @escaping @Sendable (IncomingRequest) throws -> Input
+    ) -> Self {
+        var shape = browser(method, parameters, read)
+        shape.taken.isAtIssuer = true
+        return shape
     }
 }
 

@@ -12,6 +12,11 @@ struct RouteTable {
     /// The paths that pages of every origin may call.
     var openPaths: Set<String> { Set(endpoints.filter(\.takes.isOpenToAllOrigins).map(\.path)) }
 
+    /// The forms of errors, by path, of the endpoints that do not use the API's own.
+    var errorForms: [String: ErrorWriter] {
+        Dictionary(endpoints.compactMap { endpoint in endpoint.writesError.map { (endpoint.path, $0) } }) { $1 }
+    }
+
     /// Replaces a method that the router does not support by a method that no path serves.
     static func routed(_ method: HTTPRequest.Method) -> HTTPRequest.Method {
         methods.contains(method) ? method : .trace

@@ -43,6 +43,7 @@ extension APIError {
             self.init(.unverifiedIdentity, "The address has not been verified yet; see the mail that was sent to it")
         case .existingIdentity: self.init(.existingIdentity, "This address has an account")
         case .invalidToken, .accountNotFound, .accountIsLive: self.init(.invalidToken, "The token is not valid")
+        case .insufficientScope: self.init(.insufficientScope, "The token lacks the scope that this call needs")
         case .invalidRefreshToken: self.init(.invalidRefreshToken, "The refresh token is not valid")
         case .invalidState: self.init(.invalidState, "The state is unknown, expired, used, or of another flow")
         case .redirectNotAllowed: self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")

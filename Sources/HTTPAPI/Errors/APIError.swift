@@ -15,25 +15,28 @@ package struct APIError: Error, Sendable {
     package var retryAfter: Int?
     /// The methods that the path supports, for 405.
     package var allowed: String?
+    /// The HTTP status; that of the code unless the error is more specific.
+    let status: Int
 
     package init(
         _ code: ErrorCode, _ message: String, details: [String: JSONValue]? = nil, retryAfter: Duration? = nil,
-        allowed: String? = nil
+        allowed: String? = nil, status: Int? = nil
     ) {
         self.code = code
         self.message = message
         self.details = details
         self.retryAfter = retryAfter.map { max(1, $0.secondsRoundedUp) }
         self.allowed = allowed
+        self.status = status ?? code.status
     }
 
     func response() -> Response {
         var headers = HTTPFields()
         headers[.retryAfter] = retryAfter.map(String.init)
         headers[.allow] = allowed
-        if code.status == 401 { headers[.wwwAuthenticate] = "Bearer" }
+        if status == 401 { headers[.wwwAuthenticate] = "Bearer" }
         let body = ErrorPayload(error: self)
-        return .json(body, status: .init(code: code.status), headers: headers)
+        return .json(body, status: .init(code: status), headers: headers)
     }
 }
 

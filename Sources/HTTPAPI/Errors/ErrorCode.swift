@@ -34,6 +34,8 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
     case httpsRequired = "HTTPS_REQUIRED"
+    case insufficientScope = "INSUFFICIENT_SCOPE"
+    case grantNotFound = "GRANT_NOT_FOUND"
     case `internal` = "INTERNAL"
 
     /// The members of `details` that an error of this code may have.
@@ -57,9 +59,10 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
             400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,
-            .accountDeleted, .secondProofRequired:
+            .accountDeleted, .secondProofRequired, .insufficientScope:
             403
-        case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .notFound: 404
+        case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .grantNotFound, .notFound:
+            404
         case .methodNotAllowed: 405
         case .existingIdentity, .identityInUse, .lastUsableIdentity, .limitReached: 409
         case .payloadTooLarge: 413

@@ -3,6 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 package import Hummingbird
 internal import Logging
+internal import Pages
 internal import ProviderKit
 
 /// The outermost responder: gives each request an id, finds its application and client, and calls the router.
@@ -15,13 +16,16 @@ package struct APIResponder: HTTPResponder {
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
     private let openPaths: Set<String>
+    private let errorForms: [String: ErrorWriter]
     private let overload = OverloadLog()
     private let ids = RequestIDs()
 
     init(
-        site: LiveSite, router: RouterResponder<APIRequestContext>, openPaths: Set<String>, metrics: RequestMetrics
+        site: LiveSite, router: RouterResponder<APIRequestContext>, openPaths: Set<String>,
+        errorForms: [String: ErrorWriter], metrics: RequestMetrics
     ) {
         self.openPaths = openPaths
+        self.errorForms = errorForms
         self.site = site
         self.router = router
         self.metrics = metrics
@@ -35,7 +39,7 @@ package struct APIResponder: HTTPResponder {
         do {
             response = try await route(request, context: &context)
         } catch {
-            response = self.response(to: error, context: context)
+            response = self.response(to: error, request: request, context: context)
         }
         // The response to HEAD is that to GET without the content, also for errors (RFC 9110, 9.3.2).
         if request.method == .head { response = Response(status: response.status, headers: response.headers) }
@@ -80,11 +84,18 @@ package struct APIResponder: HTTPResponder {
         else { throw APIError(.invalidParameter, "The request must name one host") }
     }
 
+    /// The longest path and query of OpenID endpoints and pages, in bytes.
+    private static let longestURL = 8192
+
     /// The longest host in bytes: a name of 253 bytes (RFC 1035, 2.3.4), a colon and a port.
     private static let longestHost = 259
 
     /// Refuses paths that can't be served, before the router compares their parts.
     private static func requirePath(_ request: Request) throws {
+        let length = request.head.path?.utf8.count ?? 0
+        guard length <= longestURL || request.head.path?.hasPrefix("/api/") == true else {
+            throw APIError(.invalidParameter, "The URL is longer than \(longestURL) bytes", status: 414)
+        }
         let path = (request.head.path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
         guard path.count <= 1024, path.allSatisfy(\.isVisibleASCII) else {
             throw APIError(.notFound, "There is nothing at this path")
@@ -120,12 +131,18 @@ package struct APIResponder: HTTPResponder {
         return id
     }
 
-    private func response(to error: any Error, context: APIRequestContext) -> Response {
+    private func response(to error: any Error, request: Request, context: APIRequestContext) -> Response {
+        let path = ApplicationLookup.ownPath(of: request)
+        if let response = errorForms[path]?(error, request, context) { return response }
         if let known = APIError(any: error) {
             if error.isOverload {
                 overload.note(error, in: context.log)
             } else if known.code.status >= 500 {
                 context.log.warning("Request not served", metadata: ["error": "\(error)"])
+            }
+            let isForPeople = context.scope?.application.openID != nil && !path.hasPrefix("/api/")
+            if known.code == .notFound, isForPeople, request.headers[.accept]?.contains("text/html") == true {
+                return .step(.error(reason: "not_found", url: nil), status: .notFound, to: request, context: context)
             }
             return known.response()
         }

@@ -34,6 +34,13 @@ struct ApplicationLookup {
         }
     }
 
+    /// The path without an application's prefix and the query, also of an unknown application.
+    static func ownPath(of request: Request) -> String {
+        let path = (request.head.path ?? "/").prefix { $0 != "?" }
+        guard path.hasPrefix(prefix) else { return String(path) }
+        return String(path.dropFirst(prefix.count).drop { $0 != "/" })
+    }
+
     private static func name(byHostOf request: Request, in site: Site) -> String? {
         guard !site.hosts.isEmpty, let authority = request.head.authority?.lowercased() else { return nil }
         return site.hosts[authority] ?? site.hosts[request.hostName]

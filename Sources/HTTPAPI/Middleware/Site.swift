@@ -14,7 +14,7 @@ package final class ServedApplication: Sendable {
     /// The recipients of personal data, which exports list.
     package let recipients: [Recipient]
     /// `nil` if the application is no OpenID provider.
-    let openID: Issuer?
+    package let openID: Issuer?
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
 

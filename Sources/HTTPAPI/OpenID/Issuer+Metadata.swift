@@ -8,21 +8,27 @@ extension Issuer {
     func metadata(algorithm: SigningAlgorithm) throws -> [UInt8] {
         func place(_ path: String) -> JSONValue { .string(application.issuer + path) }
         func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
-        let methods = list(["client_secret_basic", "client_secret_post", "none"])
+        let proofs = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        let (methods, algorithms) = (list(proofs + ["none"]), list(["RS256", "ES256", "EdDSA"]))
         let members: [String: JSONValue] = [
             "issuer": place(""), "authorization_endpoint": place("/oauth/authorize"),
             "token_endpoint": place("/oauth/token"), "userinfo_endpoint": place("/oauth/userinfo"),
             "jwks_uri": place("/.well-known/jwks.json"),
             "pushed_authorization_request_endpoint": place("/oauth/par"),
             "introspection_endpoint": place("/oauth/introspect"), "revocation_endpoint": place("/oauth/revoke"),
+            "end_session_endpoint": place("/oauth/logout"),
+            "backchannel_logout_supported": .bool(true), "backchannel_logout_session_supported": .bool(true),
             "scopes_supported": list(settings.publishedScopes), "response_types_supported": list(["code"]),
             "response_modes_supported": list(ReturnAddress.Mode.allCases.map(\.rawValue)),
             "grant_types_supported": list(OAuthClient.Grant.allCases.map(\.rawValue)),
             "subject_types_supported": list(OAuthClient.SubjectType.allCases.map(\.rawValue)),
             "id_token_signing_alg_values_supported": list([algorithm.rawValue]), "acr_values_supported": list(["1"]),
             "token_endpoint_auth_methods_supported": methods,
-            "introspection_endpoint_auth_methods_supported": list(["client_secret_basic", "client_secret_post"]),
+            "introspection_endpoint_auth_methods_supported": list(proofs),
             "revocation_endpoint_auth_methods_supported": methods,
+            "token_endpoint_auth_signing_alg_values_supported": algorithms,
+            "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+            "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
             "code_challenge_methods_supported": list(["S256"]),
             "prompt_values_supported": list(["none", "login", "consent", "select_account", "create"]),
             "ui_locales_supported": list(["en", "de", "fr", "es"]),

@@ -37,7 +37,7 @@ extension Response {
         case .internal: code = .serverError
         default: code = .invalidRequest
         }
-        var response = oauth(OAuthError(code, known.message), status: .init(code: known.code.status))
+        var response = oauth(OAuthError(code, known.message), status: .init(code: known.status))
         response.headers[.retryAfter] = known.retryAfter.map(String.init)
         response.headers[.allow] = known.allowed
         return response

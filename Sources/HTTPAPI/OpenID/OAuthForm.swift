@@ -16,18 +16,17 @@ extension RequestShape<OAuthForm> {
         taken.isOpenToAllOrigins = isOpen
         return Self(taken: taken) { request in
             let query = try RequestParameters(query: request.request.uri.query ?? "")
-            guard !["client_secret", "code", "refresh_token", "access_token"].contains(where: { query[$0] != nil })
+            let secrets = ["client_secret", "client_assertion", "code", "refresh_token", "access_token"]
+            guard !secrets.contains(where: { query[$0] != nil })
             else {
                 throw OAuthError(.invalidRequest, "A secret is in the URL")
             }
             let parameters = try RequestParameters(query: String(buffer: request.body))
             try parameters.requireSingleValues()
-            let authorization = request.request.headers[.authorization]
             return OAuthForm(
                 parameters: parameters,
                 credentials: ClientCredentials(
-                    authorization: authorization, clientID: parameters["client_id"],
-                    clientSecret: parameters["client_secret"]))
+                    authorization: request.request.headers[.authorization], parameters: parameters))
         }
     }
 }

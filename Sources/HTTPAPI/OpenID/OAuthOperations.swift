@@ -9,15 +9,33 @@ internal import ProviderKit
 struct OAuthOperations: Sendable {
     let useCases: OpenIDUseCases
     let limits: any RateLimiting
+    let metrics: OAuthMetrics
 
     typealias Claims = [String: JSONValue]
 
-    /// What a browser brings to the authorization endpoint.
+    /// What a browser brings that a client has sent here.
     struct Visit: Sendable {
         let parameters: Result<RequestParameters, any Error>
         /// Whether the browser has come by a form, so that it may not have sent its cookies.
         let isForm: Bool
         let cookie: @Sendable (String) -> String?
+        let isFromPage: @Sendable (Issuer) -> Bool
+
+        func browser(at issuer: Issuer) -> Authorization.Browser {
+            Authorization.Browser(
+                sessions: cookie(issuer.cookie("sso")), flow: cookie(issuer.cookie("browser")))
+        }
+
+        init(_ request: IncomingRequest) {
+            let (isForm, query) = (request.request.method == .post, request.request.uri.query ?? "")
+            parameters = Result {
+                guard !isForm || query.isEmpty else { throw APIError(.invalidParameter, "Query and form") }
+                return try RequestParameters(query: isForm ? String(buffer: request.body) : query)
+            }
+            self.isForm = isForm
+            cookie = request.cookie
+            isFromPage = request.isFromPage
+        }
     }
 
     var authorize: Operation<Visit, (answer: Authorization.Answer, issuer: Issuer)> {
@@ -25,12 +43,26 @@ struct OAuthOperations: Sendable {
             let issuer = try context.issuer
             let parameters: RequestParameters
             do { parameters = try visit.parameters.get() } catch { return (.fault(.invalidRequest), issuer) }
-            let browser = Authorization.Browser(
-                sessions: visit.cookie(issuer.cookie("sso")), flow: visit.cookie(issuer.cookie("browser")))
-            return (
-                try await useCases.authorization.authorize(parameters, asForm: visit.isForm, in: browser, at: issuer),
-                issuer
-            )
+            let browser = visit.browser(at: issuer)
+            let answer = try await useCases.authorization.authorize(
+                parameters, asForm: visit.isForm, in: browser, at: issuer)
+            metrics.count(answer, in: context.application)
+            return (answer, issuer)
+        }
+    }
+
+    var logout: Operation<Visit, (answer: Logout.Answer, issuer: Issuer)> {
+        Operation("oauth.logout", limits: .client(.authorize)) { context, visit in
+            let issuer = try context.issuer
+            guard let parameters = try? visit.parameters.get() else { return (.fault(.invalidRequest), issuer) }
+            let browser = visit.browser(at: issuer)
+            guard visit.isForm, parameters["action"]?.hasSameBytes(as: "signout") == true else {
+                return (try await useCases.logout.answer(parameters, from: browser, at: issuer), issuer)
+            }
+            guard visit.isFromPage(issuer) else { return (.fault(.forged), issuer) }
+            let answer = try await useCases.logout.signOut(
+                of: browser, all: parameters["all"] != nil, formToken: parameters["csrf"] ?? "", at: issuer)
+            return (answer, issuer)
         }
     }
 
@@ -44,8 +76,16 @@ struct OAuthOperations: Sendable {
 
     var token: Operation<OAuthForm, TokenAnswer> {
         Operation("oauth.token", limits: .none) { context, form in
-            try await authenticated(form, context) { client, issuer in
-                try await useCases.grants.grant(form.parameters, to: client, from: context.client, by: issuer)
+            let grant = form.parameters["grant_type"]
+            do {
+                let answer = try await authenticated(form, context) { client, issuer in
+                    try await useCases.grants.grant(form.parameters, to: client, from: context.client, by: issuer)
+                }
+                metrics.countGrant(grant, in: context.application, error: nil)
+                return answer
+            } catch {
+                metrics.countGrant(grant, in: context.application, error: error)
+                throw error
             }
         }
     }
@@ -89,7 +129,7 @@ struct OAuthOperations: Sendable {
         let issuer = try context.issuer
         var isCounted = false
         do {
-            let client = try issuer.settings.authenticate(form.credentials)
+            let client = try await useCases.authentication.client(by: form.credentials, at: issuer)
             if client.isPublic {
                 isCounted = true
                 try await limits.spend(.token, of: RateSubject(context.client), in: context.application)

@@ -13,9 +13,14 @@ struct OAuthRoutes {
     private static let client: [OperationDescription.Parameter] = [
         .init("client_id", help: "The client, unless Authorization: Basic names it."),
         .init("client_secret", help: "The client's secret, if it has one and sends no Authorization."),
+        .init("client_assertion_type", help: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer."),
+        .init("client_assertion", help: "A JWT that the client has signed (RFC 7523)."),
     ]
 
-    var endpoints: [Endpoint] { discovery + [authorize(.get), authorize(.post), push, token] + inspection }
+    var endpoints: [Endpoint] {
+        discovery + [authorize(.get), authorize(.post), push, token] + inspection + [logout(.get), logout(.post)]
+            + grants
+    }
 
     private var discovery: [Endpoint] {
         ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"].map { path in
@@ -31,7 +36,7 @@ struct OAuthRoutes {
     private func authorize(_ method: HTTPRequest.Method) -> Endpoint {
         operations.authorize.at(
             method, below: "", "/oauth/authorize", "Sends a person to sign in to a client",
-            takes: .browser(
+            takes: .issuer(
                 method,
                 [
                     .init("client_id", required: true, help: "The client."),
@@ -41,16 +46,7 @@ struct OAuthRoutes {
                     .init("code_challenge", help: "The client's proof key."),
                     .init("code_challenge_method", help: "S256."),
                     .init("request_uri", help: "A pushed request, instead of all others but client_id."),
-                ]
-            ) { request in
-                let isForm = request.request.method == .post
-                let query = request.request.uri.query ?? ""
-                return OAuthOperations.Visit(
-                    parameters: Result {
-                        guard !isForm || query.isEmpty else { throw APIError(.invalidParameter, "Query and form") }
-                        return try RequestParameters(query: isForm ? String(buffer: request.body) : query)
-                    }, isForm: isForm, cookie: request.cookie)
-            }, returns: .authorization, answersHEAD: false)
+                ], OAuthOperations.Visit.init), returns: .authorization, answersHEAD: false)
     }
 
     private var push: Endpoint {
@@ -100,6 +96,31 @@ struct OAuthRoutes {
                     Response(status: .ok, headers: [.cacheControl: "no-store"]).openToAllOrigins
                 }),
             userInfo(.get), userInfo(.post),
+        ]
+    }
+
+    private func logout(_ method: HTTPRequest.Method) -> Endpoint {
+        operations.logout.at(
+            method, below: "", "/oauth/logout", "Signs a person out of the browser",
+            takes: .issuer(
+                method,
+                [
+                    .init("id_token_hint", help: "An ID token of the session that ends; without one, a page asks."),
+                    .init("client_id", help: "The client of the ID token."),
+                    .init("post_logout_redirect_uri", help: "Where the person goes then; one of the client's."),
+                    .init("state", help: "Returned unchanged."),
+                ], OAuthOperations.Visit.init),
+            returns: .logout, answersHEAD: false)
+    }
+
+    private var grants: [Endpoint] {
+        let operations = GrantOperations(grants: operations.useCases.given)
+        return [
+            operations.list.at(
+                .get, "/auth/grants", "What the account has given OpenID clients", takes: .nothing, returns: .json),
+            operations.revoke.at(
+                .delete, "/auth/grants/{clientId}", "Takes back what the account has given a client",
+                takes: RequestShape { $0["clientId"] }, returns: .empty()),
         ]
     }
 

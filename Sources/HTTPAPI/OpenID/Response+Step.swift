@@ -15,6 +15,14 @@ extension Response {
         return .page(StepPage(step, in: language, of: context.application.name).page, status: status)
     }
 
+    /// The same for a request that no operation has taken.
+    static func step(
+        _ step: StepPage.Step, status: HTTPResponse.Status, to request: Request, context: APIRequestContext
+    ) -> Response {
+        let application = context.scope?.application.application.name ?? ""
+        return .page(StepPage(step, in: PageLanguage(of: request), of: application).page, status: status)
+    }
+
     /// The page of an error at a route that people see; `nil` if the application has no such route.
     static let stepError: ErrorWriter = { error, request, context in
         let known = APIError(any: error)
@@ -31,7 +39,7 @@ extension Response {
         let page = StepPage(
             .error(reason: reason, url: nil), in: PageLanguage(of: request),
             of: context.scope?.application.application.name ?? "")
-        var response = Response.page(page.page, status: .init(code: known?.code.status ?? 500))
+        var response = Response.page(page.page, status: .init(code: known?.status ?? 500))
         response.headers[.retryAfter] = known?.retryAfter.map(String.init)
         response.headers[.allow] = known?.allowed
         return response

@@ -17,30 +17,24 @@ struct StepRoutes {
         [
             operations.show.at(
                 .get, below: "", Self.path, "Shows what an authorization request asks next",
-                takes: .browser(.get) { $0["request"] }, returns: .step, answersHEAD: false),
+                takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
             operations.submit.at(
                 .post, below: "", Self.path, "Takes the form of the page",
-                takes: .browser(.post) { request in
-                    let (site, origin) = (request.request.headers[.secFetchSite], request.request.headers[.origin])
-                    let form = StepOperations.Form(fields: try request.fields()) { issuer in
-                        (site?.hasSameBytes(as: "same-origin") ?? true)
-                            && (origin?.hasSameBytes(as: issuer.origin) ?? true)
-                    }
-                    return (request["request"], form)
+                takes: .issuer(.post) { request in
+                    (request["request"], StepOperations.Form(fields: try request.fields(), isOurs: request.isFromPage))
                 }, returns: .step),
             operations.cancel.at(
                 .get, below: "", Self.path + "/cancel", "Ends an authorization request",
-                takes: .browser(.get) { $0["request"] }, returns: .step, answersHEAD: false),
+                takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
         ]
     }
 }
 
-extension Issuer {
-    /// The origin of the issuer's pages, as browsers send it.
-    var origin: String {
-        guard let url = URLComponents(string: application.issuer), let scheme = url.scheme, let host = url.encodedHost
-        else { return "" }
-        return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+extension IncomingRequest {
+    /// Whether the browser says that the form is one of the issuer's pages.
+    func isFromPage(of issuer: Issuer) -> Bool {
+        let (site, origin) = (request.headers[.secFetchSite], request.headers[.origin])
+        return (site?.hasSameBytes(as: "same-origin") ?? true) && (origin?.hasSameBytes(as: issuer.origin) ?? true)
     }
 }
 

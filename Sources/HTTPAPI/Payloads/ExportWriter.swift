@@ -20,6 +20,7 @@ package struct ExportWriter: Sendable {
         try await sink(Array("{\"exportedAt\":\"\(Timestamp(time).text)\"".utf8))
         try await begin("application")
         try await sink(Self.encode(.string(application.name)))
+        var clients: [String] = []
         for section in PersonalDataSection.allCases {
             try await begin(section.rawValue)
             let row = ExportedRow(section)
@@ -31,6 +32,7 @@ package struct ExportWriter: Sendable {
             }
             var list = ListWriter()
             try await export.forEachPage(of: section, about: uid, in: application) { page in
+                if section == .consents { clients += try page.compactMap { try $0.values["client_id"]?.string } }
                 try await sink(list.bytes(of: page.map { try row.json(of: $0.values) }))
             }
             try await sink(list.end)
@@ -42,7 +44,8 @@ package struct ExportWriter: Sendable {
         }
         try await sink(list.end)
         try await begin("recipients")
-        try await sink(Self.encode(.array(recipients.map { try ExportedRow.recipient.json(of: $0.values) })))
+        let informed = recipients.filter { $0.client.map(clients.contains) ?? true }
+        try await sink(Self.encode(.array(informed.map { try ExportedRow.recipient.json(of: $0.values) })))
         try await sink(Array("}\n".utf8))
     }
 

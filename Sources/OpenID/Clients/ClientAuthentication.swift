@@ -1,24 +1,89 @@
+internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// What a client sent to authenticate itself (RFC 6749, 2.3).
+/// What a client sent to authenticate itself (RFC 6749, 2.3; RFC 7523, 2.2).
 package struct ClientCredentials: Sendable {
     /// The value of `Authorization`, if there is one.
     package var authorization: String?
-    package var clientID, clientSecret: String?
+    package var clientID, clientSecret, assertionType, assertion: String?
 
-    package init(authorization: String?, clientID: String?, clientSecret: String?) {
-        (self.authorization, self.clientID, self.clientSecret) = (authorization, clientID, clientSecret)
+    package init(authorization: String?, parameters: RequestParameters) {
+        self.authorization = authorization
+        (clientID, clientSecret) = (parameters["client_id"], parameters["client_secret"])
+        (assertionType, assertion) = (parameters["client_assertion_type"], parameters["client_assertion"])
+    }
+}
+
+/// Authenticates clients by a secret, by a signed assertion, or, for those that can keep neither, by their name.
+package struct ClientAuthentication: Sendable {
+    private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+    private static let longestAssertion: TimeInterval = 300
+
+    let store: any SingleUseStore
+    let keys: any TokenVerifying
+    let time: any TimeSource
+
+    /// The client that the credentials belong to.
+    /// - Throws: `invalid_request` for two ways at once, otherwise `invalid_client`.
+    package func client(by credentials: ClientCredentials, at issuer: Issuer) async throws -> OAuthClient {
+        let ways = [credentials.authorization, credentials.clientSecret, credentials.assertion].compactMap { $0 }
+        guard ways.count <= 1 else {
+            throw OAuthError.invalidRequest("The client is authenticated in two ways at once")
+        }
+        guard credentials.assertion != nil || credentials.assertionType != nil else {
+            return try issuer.settings.authenticate(credentials)
+        }
+        guard credentials.assertionType?.hasSameBytes(as: Self.assertionType) == true,
+            let assertion = credentials.assertion, let id = credentials.clientID ?? Self.subject(of: assertion)
+        else { throw OAuthError.invalidClient }
+        let client = try issuer.settings.client(id)
+        try await verify(assertion, of: client, at: issuer)
+        return client
+    }
+
+    /// Verifies an assertion, and uses its `jti` up.
+    private func verify(_ assertion: String, of client: OAuthClient, at issuer: Issuer) async throws {
+        guard let keys = client.keys, assertion.utf8.count <= 8192 else { throw OAuthError.invalidClient }
+        let rules = TokenRules(
+            keys: keys, algorithms: [.rs256, .es256, .edDSA], issuers: [client.id],
+            audiences: [issuer.url, issuer.url + "/oauth/token"])
+        let claims: TokenClaims
+        do {
+            claims = try await self.keys.verify(assertion, by: rules)
+        } catch ProviderError.refused {
+            throw OAuthError.invalidClient
+        } catch ProviderError.unavailable {
+            throw OAuthError(.temporarilyUnavailable, "The client's keys cannot be fetched")
+        }
+        guard claims["sub"].string?.hasSameBytes(as: client.id) == true, let id = claims["jti"].string,
+            (1...512).contains(id.utf8.count), let expiry = claims["exp"].date,
+            expiry.timeIntervalSince(time.now()) <= Self.longestAssertion
+        else { throw OAuthError.invalidClient }
+        let use = SingleUse(id: "\(client.id)\n\(id)", expires: expiry)
+        let isFirst = try await retryingOnConflict {
+            try await store.spend(use, provider: "client_assertion", application: issuer.application.id)
+        }
+        guard isFirst else { throw OAuthError.invalidClient }
+    }
+
+    /// The `sub` of an assertion that is not verified yet, by which its client is found.
+    private static func subject(of assertion: String) -> String? {
+        let parts = assertion.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, assertion.utf8.count <= 8192 else { return nil }
+        var text = String(Substring(parts[1])).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: text).flatMap { JSONValue(json: Array($0)) }?["sub"].string
     }
 }
 
 extension OpenIDSettings {
-    /// The client that the credentials belong to.
+    /// The client of a secret, or of the name alone.
     ///
     /// With Basic, id and secret are accepted form-encoded, as RFC 6749 requires, and as they are, as many clients send
     /// them.
-    /// - Throws: `invalid_request` for two ways at once, otherwise `invalid_client`.
-    package func authenticate(_ credentials: ClientCredentials) throws(OAuthError) -> OAuthClient {
+    /// - Throws: `invalid_request` if two clients are named, otherwise `invalid_client`.
+    fileprivate func authenticate(_ credentials: ClientCredentials) throws(OAuthError) -> OAuthClient {
         guard let authorization = credentials.authorization else {
             guard let id = credentials.clientID else { throw .invalidClient }
             let client = try client(id)
@@ -28,9 +93,6 @@ extension OpenIDSettings {
             }
             guard client.hasSecret(secret) else { throw .invalidClient }
             return client
-        }
-        guard credentials.clientSecret == nil else {
-            throw .invalidRequest("The client is authenticated in two ways at once")
         }
         for (id, secret) in Self.basic(authorization) {
             guard let client = try? client(id), !client.isPublic, client.hasSecret(secret) else { continue }

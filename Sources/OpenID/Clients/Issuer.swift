@@ -16,9 +16,7 @@ package struct Issuer: Sendable {
 
     /// The name of a client in English, or for all languages; `nil` for a client that is not configured any more.
     package func name(ofClient id: String) -> String? {
-        settings.clients[id].flatMap {
-            $0.names[""] ?? $0.names["en"] ?? $0.names.sorted { $0.key < $1.key }.first?.value
-        }
+        settings.clients[id]?.name
     }
 
     /// The name of an account for a client (OpenID Connect Core, 8).

@@ -1,4 +1,4 @@
-internal import ProviderKit
+package import ProviderKit
 
 /// An app that may ask for tokens, as the configuration declares it.
 package struct OAuthClient: Sendable, Equatable {
@@ -13,10 +13,14 @@ package struct OAuthClient: Sendable, Equatable {
     package let id: String
     /// The name by language; the key is empty if there is one for all languages.
     package var names: [String: String]
-    /// SHA-256 of each valid secret; empty for a public client.
+    /// SHA-256 of each valid secret; empty for a client without one.
     package var secrets: [[UInt8]] = []
+    /// The keys that the client signs its assertions with (RFC 7523).
+    package var keys: TokenKeys?
     package var redirectURIs: [ClientRedirectURI] = []
-    package var postLogoutRedirectURIs: [String] = []
+    package var postLogoutRedirectURIs: [ClientRedirectURI] = []
+    /// Where the client is told that a session has ended.
+    package var backchannelLogoutURI: String?
     /// Whether people need not consent, because the operator runs the client.
     package var isFirstParty = false
     package var scopes: Set<String> = ["openid", "profile", "email"]
@@ -41,7 +45,12 @@ package struct OAuthClient: Sendable, Equatable {
 
     package init(id: String, names: [String: String]) { (self.id, self.names) = (id, names) }
 
-    package var isPublic: Bool { secrets.isEmpty }
+    /// The name in English, or for all languages.
+    package var name: String {
+        names[""] ?? names["en"] ?? names.sorted { $0.key < $1.key }.first?.value ?? id
+    }
+
+    package var isPublic: Bool { secrets.isEmpty && keys == nil }
 
     /// Whether requests with this redirect URI come from an app on a device (RFC 8252).
     package func isNative(redirectingTo uri: String) -> Bool {

@@ -84,6 +84,11 @@ package protocol ClientSessionStore: Sendable {
         ofSession session: UUID, client: String, application: Application.ID
     ) async throws -> AccountClaims?
 
+    /// Ends a session of the client, by its id or by one of its refresh tokens; does nothing for other sessions.
+    func endClientSession(
+        _ session: UUID?, orOfRefreshToken hash: [UInt8]?, client: String, issuer: String, application: Application.ID
+    ) async throws
+
     /// The live session of a client's refresh token.
     func clientSession(ofRefreshToken hash: [UInt8], issuer: String, application: Application.ID) async throws
         -> RefreshableSession?

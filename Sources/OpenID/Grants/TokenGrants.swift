@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// The token endpoint: exchanges codes, refresh tokens and a client's own credentials for tokens.
 package struct TokenGrants: Sendable {
-    typealias Store = CodeStore & RefreshStore & SessionEndStore
+    typealias Store = CodeStore & ClientSessionStore & RefreshStore & SessionEndStore
 
     /// How long a second presentation of a code counts as a duplicate request; later it counts as theft of the code.
     private static let tolerance: Duration = .seconds(2)
@@ -112,8 +112,14 @@ package struct TokenGrants: Sendable {
             of: grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
         var answer = TokenAnswer(access, refreshToken: successor.text)
         if scopes.contains(StandardScope.openid.rawValue) {
+            var named: [String: JSONValue] = [:]
+            if !granted.tokenClaims.isEmpty {
+                let account = try await store.accountClaims(
+                    ofSession: grant.sessionID, client: client.id, application: issuer.application.id)
+                named = account?.members(scopes: [String](), named: granted.tokenClaims) ?? [:]
+            }
             answer.identityToken = try await issuing.identityToken(
-                with: access, nonce: nil, claims: [:], client: client, issuer: issuer)
+                with: access, nonce: nil, claims: named, client: client, issuer: issuer)
         }
         return answer
     }

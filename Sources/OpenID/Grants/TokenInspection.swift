@@ -4,21 +4,26 @@ package import ProviderKit
 
 /// Userinfo, introspection (RFC 7662) and revocation (RFC 7009).
 package struct TokenInspection: Sendable {
-    typealias Store = ClientSessionStore & SessionEndStore
-
-    let store: any Store
+    let store: any ClientSessionStore
     let issuing: TokenIssuing
+    let access: any AccessTokens
     let revocations: any Revocations
 
     /// The claims about the account of an access token (OpenID Connect Core, 5.3).
     /// - Throws: `OAuthError` with `invalid_token` or `insufficient_scope`.
     package func userInfo(_ text: String, at issuer: Issuer) async throws -> [String: JSONValue] {
         let fault = OAuthError(.invalidToken, "The access token is not valid")
-        let token = try await ClientAccessToken.verified(text, of: issuer, by: issuing.jwts, at: issuing.time.now())
+        let lacking = OAuthError(.insufficientScope, "The token lacks the scope openid")
+        let token: ClientAccessToken
+        do {
+            token = try await ClientAccessToken.verified(text, of: issuer, by: issuing.jwts, at: issuing.time.now())
+        } catch let error as OAuthError {
+            throw try await ofAPI(text, at: issuer) == nil ? error : lacking
+        }
         guard let client = try? issuer.settings.client(token.clientID), let session = token.sessionID else {
             throw fault
         }
-        guard token.has(.openid) else { throw OAuthError(.insufficientScope, "The token lacks the scope openid") }
+        guard token.has(.openid) else { throw lacking }
         guard try await !isEnded(token, in: issuer.application),
             let account = try await store.accountClaims(
                 ofSession: session, client: client.id, application: issuer.application.id)
@@ -42,7 +47,9 @@ package struct TokenInspection: Sendable {
         do {
             token = try await ClientAccessToken.verified(text, of: issuer, by: issuing.jwts, at: issuing.time.now())
         } catch is OAuthError {
-            return nil
+            guard let token = try await ofAPI(text, at: issuer), client.introspects.containsBytes(of: token.audience)
+            else { return nil }
+            return Self.members(of: token)
         }
         guard token.clientID.hasSameBytes(as: client.id) || client.introspects.contains(where: token.audience.contains),
             (try? issuer.settings.client(token.clientID)) != nil, try await !isEnded(token, in: issuer.application)
@@ -59,6 +66,25 @@ package struct TokenInspection: Sendable {
         members["acr"] = token.level.map { .string($0) }
         members["amr"] = token.methods.map { .array($0.map { .string($0) }) }
         return members
+    }
+
+    /// The claims of an access token of the API, if it is one and its session is live.
+    private func ofAPI(_ text: String, at issuer: Issuer) async throws -> AccessTokenClaims? {
+        let application = issuer.application
+        guard let claims = try? await access.verify(text, for: application) else { return nil }
+        let token = SessionToken(
+            sessionID: claims.sessionID, issuedAt: claims.issuedAt, generation: claims.generation)
+        let isEnded = try await revocations.isRevoked(token, at: issuing.time.now(), application: application.id)
+        return isEnded ? nil : claims
+    }
+
+    private static func members(of token: AccessTokenClaims) -> [String: JSONValue] {
+        [
+            "active": .bool(true), "token_type": .string("Bearer"), "exp": .integer(Int64(token.expiresAt)),
+            "iat": .integer(Int64(token.issuedAt)), "sub": .string(token.uid.text), "aud": .string(token.audience),
+            "iss": .string(token.issuer), "jti": .string(token.tokenID.text), "sid": .string(token.sessionID.text),
+            "auth_time": .integer(Int64(token.authenticatedAt)), "amr": .array(token.methods.map { .string($0) }),
+        ]
     }
 
     private func introspect(
@@ -78,24 +104,20 @@ package struct TokenInspection: Sendable {
     /// Ends the session of the client's own token; other tokens change nothing.
     /// - Throws: `OAuthError` with `unsupported_token_type` for a token of the client itself.
     package func revoke(_ text: String, by client: OAuthClient, at issuer: Issuer) async throws {
-        let application = issuer.application.id
+        var (hash, session): ([UInt8]?, UUID?)
         if let refreshToken = issuing.opaque.parse(text) {
-            let session = try await store.clientSession(
-                ofRefreshToken: refreshToken.hash, issuer: issuer.url, application: application)
-            guard let session, session.clientID.hasSameBytes(as: client.id) else { return }
-            _ = try await store.endSession(
-                session.id, of: session.uid, because: .clientRevoked, application: application)
-            return
+            hash = refreshToken.hash
+        } else {
+            let verified = try? await ClientAccessToken.verified(
+                text, of: issuer, by: issuing.jwts, at: issuing.time.now())
+            guard let token = verified, token.clientID.hasSameBytes(as: client.id) else { return }
+            guard let id = token.sessionID else {
+                throw OAuthError(.unsupportedTokenType, "A token of the client itself ends when it expires")
+            }
+            session = id
         }
-        let verified = try? await ClientAccessToken.verified(
-            text, of: issuer, by: issuing.jwts, at: issuing.time.now())
-        guard let token = verified, token.clientID.hasSameBytes(as: client.id) else { return }
-        guard let session = token.sessionID else {
-            throw OAuthError(.unsupportedTokenType, "A token of the client itself ends when it expires")
-        }
-        let account = try await store.accountClaims(ofSession: session, client: client.id, application: application)
-        guard let account else { return }
-        _ = try await store.endSession(session, of: account.uid, because: .clientRevoked, application: application)
+        try await store.endClientSession(
+            session, orOfRefreshToken: hash, client: client.id, issuer: issuer.url, application: issuer.application.id)
     }
 
     private func isEnded(_ token: ClientAccessToken, in application: Application) async throws -> Bool {

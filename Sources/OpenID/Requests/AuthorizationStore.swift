@@ -52,9 +52,10 @@ package protocol AuthorizationStore: Sendable {
     func end(_ request: [UInt8], application: Application.ID) async throws -> Bool
 
     /// Adds to what a live account allows a client.
+    /// - Returns: Whether the account had allowed the client nothing before.
     func grant(
         scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
-    ) async throws
+    ) async throws -> Bool
 
     /// Removes an expired session from the accounts of a browser.
     func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws

@@ -171,11 +171,6 @@ package struct RequestValidation: Sendable {
 
     // MARK: - Hints
 
-    private struct HintClaims: Decodable {
-        let iss, aud, sub: String
-        let sid: String?
-    }
-
     private func addHints(
         of parameters: RequestParameters, to request: inout ClientRequest, client: OAuthClient,
         allowing scopes: Set<String>, in application: Application
@@ -184,29 +179,18 @@ package struct RequestValidation: Sendable {
             (request.claims, request.subject) = try RequestedClaims.parse(text, allowing: scopes)
         }
         guard let token = parameters["id_token_hint"] else { return }
-        guard let hint = try await hint(token, of: client, in: application) else { return }
-        guard request.subject?.hasSameBytes(as: hint.sub) ?? true else {
-            throw OAuthError.invalidRequest("id_token_hint and claims name different accounts")
-        }
-        (request.subject, request.hintedSession) = (hint.sub, hint.sid)
-    }
-
-    /// The claims of an ID token that was issued to the client, also of one that has expired; `nil` if its key is no
-    /// longer known.
-    private func hint(
-        _ token: String, of client: OAuthClient, in application: Application
-    ) async throws -> HintClaims? {
         let fault = OAuthError.invalidRequest("id_token_hint is no ID token of this client")
-        let payload: [UInt8]?
+        let hint: IdentityTokenHint?
         do {
-            payload = try await jwts.payload(of: token, as: .identityToken, for: application)
+            hint = try await IdentityTokenHint.verified(token, by: jwts, in: application)
         } catch AccountsError.invalidToken {
             throw fault
         }
-        guard let payload else { return nil }
-        guard let claims = try? JSONDecoder().decode(HintClaims.self, from: Data(payload)),
-            claims.iss.hasSameBytes(as: application.issuer), claims.aud.hasSameBytes(as: client.id)
-        else { throw fault }
-        return claims
+        guard let hint else { return }
+        guard hint.clientID.hasSameBytes(as: client.id) else { throw fault }
+        guard request.subject?.hasSameBytes(as: hint.subject) ?? true else {
+            throw OAuthError.invalidRequest("id_token_hint and claims name different accounts")
+        }
+        (request.subject, request.hintedSession) = (hint.subject, hint.session)
     }
 }

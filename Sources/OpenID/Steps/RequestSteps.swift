@@ -26,6 +26,7 @@ package struct RequestSteps: Sendable {
     typealias Store = AuthorizationStore & SessionEndStore
 
     let store: any Store
+    let given: GivenGrants
     let proofs: StepProofs
     let opaque: any OpaqueTokens
     let time: any TimeSource
@@ -106,9 +107,7 @@ package struct RequestSteps: Sendable {
         case (.confirm, .proceed): state.progress.hasActed = true
         case (.consent, .allow):
             guard let account = state.account(at: step) else { break }
-            try await store.grant(
-                scopes: state.request.consentScopes.sorted(), resources: state.request.resources,
-                to: state.client.id, by: account.session.uid, application: visit.issuer.application.id)
+            try await given.allow(state.request, of: account.session.uid, at: visit.issuer)
             (state.progress.hasConsented, state.progress.hasActed) = (true, true)
         case (.consent, .deny): return try await end(state, with: .denied, cookie: nil)
         default: return .reload(nil)

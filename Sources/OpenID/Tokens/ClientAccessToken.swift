@@ -16,6 +16,8 @@ package struct ClientAccessToken: Sendable, Equatable, Decodable {
     package var generation: Int32?
     /// The claims that userinfo returns besides those of the scopes.
     package var claims: [String]?
+    /// The claims of the API's own tokens, in a token with the scope `account`; not decoded.
+    var accountClaims: [String: JSONValue] = [:]
 
     enum CodingKeys: String, CodingKey {
         case issuer = "iss"
@@ -54,6 +56,9 @@ package struct ClientAccessToken: Sendable, Equatable, Decodable {
         if let level { writer.add(CodingKeys.level, level) }
         if let generation, generation != 0 { writer.add(CodingKeys.generation, Int(generation)) }
         if let claims, !claims.isEmpty { writer.add(CodingKeys.claims, claims) }
+        for (name, value) in accountClaims.sorted(by: { $0.key < $1.key }) where CodingKeys(stringValue: name) == nil {
+            writer.add(name, value)
+        }
         return writer.finished()
     }
 }
@@ -65,19 +70,14 @@ extension ClientAccessToken {
         _ text: String, of issuer: Issuer, by jwts: any ApplicationJWTs, at time: Date
     ) async throws -> ClientAccessToken {
         let fault = OAuthError(.invalidToken, "The access token is not valid")
+        let token: ClientAccessToken?
         do {
-            guard let payload = try await jwts.payload(of: text, as: .accessToken, for: issuer.application) else {
-                throw fault
-            }
-            let token = try JSONDecoder().decode(ClientAccessToken.self, from: Data(payload))
-            guard token.issuer.hasSameBytes(as: issuer.url), token.expiresAt > Int(time.timeIntervalSince1970) else {
-                throw fault
-            }
-            return token
+            token = try await jwts.claims(of: text, as: .accessToken, for: issuer.application)
         } catch AccountsError.invalidToken {
             throw fault
-        } catch is DecodingError {
-            throw fault
         }
+        guard let token, token.issuer.hasSameBytes(as: issuer.url), token.expiresAt > Int(time.timeIntervalSince1970)
+        else { throw fault }
+        return token
     }
 }

@@ -28,12 +28,13 @@ struct TokenIssuing: Sendable {
             of: client, resource: resource, in: issuer.application.policy
         ).components.seconds
         let end = min(now + Int(lifetime), Int(grant.expiresAt.timeIntervalSince1970))
-        let token = ClientAccessToken(
+        var token = ClientAccessToken(
             issuer: issuer.url, subject: issuer.subject(of: grant.uid, for: client, by: opaque), clientID: client.id,
             scope: scopes.joined(separator: " "), audience: Self.audience(scopes, resource: resource, issuer: issuer),
             issuedAt: now, expiresAt: max(now, end), tokenID: .v7(), sessionID: grant.sessionID,
             authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
             level: granted.isGuest ? "0" : "1", generation: grant.generation, claims: granted.claims)
+        if token.has(.account) { token.accountClaims = grant.accountClaims(in: issuer.application) }
         return (try await jwts.sign(token.payload, as: .accessToken, for: issuer.application), token)
     }
 
@@ -78,5 +79,21 @@ struct TokenIssuing: Sendable {
         writer.add("at_hash", Digest.base64URL(Digest.sha256(of: access.text).prefix(16)))
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
         return try await jwts.sign(writer.finished(), as: .identityToken, for: issuer.application)
+    }
+}
+
+extension SessionGrant {
+    /// The claims of the API's own tokens that describe the account (docs/api.md).
+    fileprivate func accountClaims(in application: Application) -> [String: JSONValue] {
+        let reserved: Set = ["nbf", "cnf", "act"]
+        var claims = application.providers.exposed(profile, of: provider).filter { !reserved.contains($0.key) }
+        claims["uid"] = .string(uid.text)
+        claims["provider"] = .string(provider)
+        claims["providerUid"] = .string(providerUid)
+        claims["email"] = email.map { .string($0) }
+        claims["email_verified"] = email.map { _ in .bool(true) }
+        claims["phone"] = phone.map { .string($0) }
+        claims["phone_verified"] = phone.map { _ in .bool(true) }
+        return claims
     }
 }

@@ -125,7 +125,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         """
         SELECT 1 FROM webhook_deliveries
          WHERE application_id = $1 AND uid = ANY ($2) AND acknowledged_at IS NULL AND failed_at IS NULL
-           AND (due_at <= now() OR leased_until > now())
+           AND (due_at <= now() OR leased_until > now()) AND kind <> 'backchannel-logout'
          LIMIT 1
         """)
 

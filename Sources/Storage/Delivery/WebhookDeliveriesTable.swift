@@ -91,15 +91,29 @@ package struct WebhookDeliveriesTable: EventQueue {
         }
     }
 
+    /// Records the logout tokens among the deliveries `given_up`.
+    private static let auditUndelivered: StaticString = """
+        INSERT INTO audit_events (application_id, event, account, session_id, details)
+        SELECT $1, 'logout.undelivered', sha256(a.audit_key || uuid_send(a.uid)),
+               session_pseudonym(a.audit_key, g.event_id), jsonb_build_object('client', g.name)
+          FROM given_up g JOIN accounts a ON a.application_id = $1 AND a.uid = g.uid
+         WHERE g.kind = 'backchannel-logout'
+        """
+
     private static let markFailed = Statement(
         .write,
         """
-        UPDATE webhook_deliveries
-           SET due_at = clock.now + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
-               failed_at = CASE WHEN $4::interval IS NULL THEN clock.now END
-          FROM (SELECT now() AS now) AS clock
-         WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
-        """)
+        WITH failed AS (
+            UPDATE webhook_deliveries
+               SET due_at = clock.now + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
+                   failed_at = CASE WHEN $4::interval IS NULL THEN clock.now END
+              FROM (SELECT now() AS now) AS clock
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+            RETURNING event_id, name, kind, uid
+        ), given_up AS (
+            SELECT event_id, name, kind, uid FROM failed WHERE $4::interval IS NULL
+        )
+        """, auditUndelivered)
 
     package func markFailed(_ delivery: TakenDelivery, reason: String, retryAfter delay: Duration?) async throws {
         try await translatingErrors {
@@ -110,13 +124,20 @@ package struct WebhookDeliveriesTable: EventQueue {
     private static let giveUp = Statement(
         .write,
         """
-        UPDATE webhook_deliveries SET failed_at = now(), failure = $4
-         WHERE application_id = $1 AND ctid = ANY (ARRAY(
-               SELECT ctid FROM webhook_deliveries
-                WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
-                  AND webhook <> ALL ($2::text[]) AND due_at < now() - $3::interval
-                LIMIT 1000
-                  FOR UPDATE SKIP LOCKED))
+        WITH given_up AS (
+            UPDATE webhook_deliveries SET failed_at = now(), failure = $4
+             WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                   SELECT ctid FROM webhook_deliveries
+                    WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
+                      AND webhook <> ALL ($2::text[]) AND due_at < now() - $3::interval
+                    LIMIT 1000
+                      FOR UPDATE SKIP LOCKED))
+            RETURNING event_id, name, kind, uid
+        ), audited AS (
+        """, auditUndelivered,
+        """
+        )
+        SELECT 1 FROM given_up
         """)
 
     package func giveUp(allBut webhooks: [String], overdue: Duration, reason: String) async throws -> Int {
@@ -128,7 +149,7 @@ package struct WebhookDeliveriesTable: EventQueue {
             .select(.applicationsWithOverdueDeliveries, condition)
         {
             let binds = [.application(application.id)] + condition + [.text(reason)]
-            count += try await translatingErrors { try await database.execute(Self.giveUp, binds).affected }
+            count += try await translatingErrors { try await database.execute(Self.giveUp, binds).count }
         }
         return count
     }

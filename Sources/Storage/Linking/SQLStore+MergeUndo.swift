@@ -161,6 +161,7 @@ extension SQLStore: MergeUndoStore {
         """
         UPDATE sessions SET ended_at = NULL, end_reason = NULL, successor_uid = NULL
          WHERE application_id = $1 AND uid = $2 AND end_reason = 'merged' AND ended_at = $3 AND expires_at > now()
+           AND kind = 'api'
         RETURNING id, generation
         """)
 

@@ -79,6 +79,8 @@ extension SQLStore: AliasStore, MergeStore {
         return MergeReading(sides: sides, contacts: contacts, time: time)
     }
 
+    /// The survivor gets what either account has allowed OpenID clients.
+    ///
     /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
     /// undone.
     package static let carryOutMerge = Statement(
@@ -100,6 +102,18 @@ extension SQLStore: AliasStore, MergeStore {
              WHERE s.application_id = $1 AND s.uid = $3 AND s.identity_id = parked.id AND s.ended_at IS NULL
         ), owned AS (
             UPDATE addresses SET uid = $3 WHERE application_id = $1 AND uid = $4 RETURNING kind, address
+        ), consented AS (
+            INSERT INTO consents (application_id, uid, client_id, scopes, resources, granted_at)
+            SELECT $1, $3, a.client_id, ARRAY(SELECT unnest(a.scopes) UNION SELECT unnest(s.scopes) ORDER BY 1),
+                   ARRAY(SELECT unnest(a.resources) UNION SELECT unnest(s.resources) ORDER BY 1),
+                   least(a.granted_at, s.granted_at)
+              FROM consents a
+              LEFT JOIN consents s ON s.application_id = $1 AND s.uid = $3 AND s.client_id = a.client_id
+             WHERE a.application_id = $1 AND a.uid = $4
+            ON CONFLICT (application_id, uid, client_id) DO UPDATE
+               SET scopes = excluded.scopes, resources = excluded.resources, granted_at = excluded.granted_at
+        ), withdrawn AS (
+            DELETE FROM consents WHERE application_id = $1 AND uid = $4
         ), survivor AS (
             UPDATE accounts
                SET display_name = coalesce(display_name, $7), metadata = $8::jsonb || metadata, updated_at = now()

@@ -8,7 +8,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
     /// Consumes a code and, if everything fits, opens the client's session or moves the one that it has.
     ///
     /// It locks the code, then the account, then the browser session, which therefore cannot end before the client's
-    /// session exists. If two codes of one browser session are redeemed at once, a unique index refuses the second
+    /// session exists. The account must still allow a client of others what the code is for. If two codes of one browser session are redeemed at once, a unique index refuses the second
     /// session, and the whole statement is repeated.
     package static let useCode = Statement(
         .write,
@@ -35,6 +35,10 @@ extension SQLStore: CodeStore, ClientSessionStore {
              WHERE application_id = $1 AND id = (SELECT session_id FROM code) AND EXISTS (SELECT 1 FROM account)
                AND ended_at IS NULL AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                FOR SHARE
+        ), consent AS MATERIALIZED (
+            SELECT scopes, resources FROM consents
+             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $4 AND $15
+               FOR SHARE
         ), granted AS MATERIALIZED (
             SELECT parent.id AS parent_id, parent.uid, parent.identity_id, parent.methods, parent.authenticated_at,
                    'offline_access' = ANY (code.scopes) AS is_offline,
@@ -44,6 +48,8 @@ extension SQLStore: CodeStore, ClientSessionStore {
               FROM code, used, parent
              WHERE code.is_live AND code.client_id = $4 AND code.issuer = $5 AND code.redirect_uri = $6
                AND code.code_challenge IS NOT DISTINCT FROM $7
+               AND (NOT $15 OR EXISTS (SELECT 1 FROM consent c
+                                        WHERE c.scopes @> code.scopes AND c.resources @> code.resources))
         ), existing AS MATERIALIZED (
             SELECT id FROM sessions
              WHERE application_id = $1 AND parent_id = (SELECT parent_id FROM granted) AND client_id = $4
@@ -72,9 +78,10 @@ extension SQLStore: CodeStore, ClientSessionStore {
             SELECT id, expires_at, generation FROM opened
         ), token AS (
             INSERT INTO refresh_tokens
-                   (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, issuer)
+                   (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
+                    issuer)
             SELECT $1, $10, session.id, session.generation, least(now() + $11::interval, session.expires_at),
-                   granted.scopes, granted.resources, granted.claims, $5
+                   granted.scopes, granted.resources, granted.claims, granted.token_claims, $5
               FROM granted, session
              WHERE granted.is_offline
         ), audited AS (
@@ -125,6 +132,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
             .text(code.issuer), .text(code.redirectURI), .text(code.codeChallenge), .uuid(code.session),
             .interval(code.sessionLifetime), .bytes(code.refreshToken.hash), .interval(code.refreshLifetime),
             .text(code.connection.device), .text(code.connection.address), .interval(code.tolerance),
+            .bool(!code.client.isFirstParty),
         ]
         guard var row = try await run(Self.useCode, binds).first else { return .refused }
         let isLateReplay: Bool = try row.next()
@@ -166,6 +174,28 @@ extension SQLStore {
         let binds: [Bind] = [.application(application), .uuid(session), .text(client)]
         guard var row = try await run(Self.selectAccountClaims, binds).first else { return nil }
         return try row.nextAccountClaims(uid: row.next(), email: row.next(), phone: row.next())
+    }
+
+    private static let endClientSession = Statement(
+        .write,
+        """
+        WITH ended AS (
+            UPDATE sessions SET ended_at = now(), end_reason = $3
+             WHERE application_id = $1 AND client_id = $5 AND issuer = $6 AND ended_at IS NULL
+               AND id = coalesce($4, (SELECT session_id FROM refresh_tokens WHERE application_id = $1 AND hash = $2))
+            RETURNING id, uid, end_reason, kind, client_id, issuer
+        ), concerned AS MATERIALIZED (
+            SELECT id, uid, client_id, issuer, false AS is_late FROM ended
+        """, announceEnds)
+
+    package func endClientSession(
+        _ session: UUID?, orOfRefreshToken hash: [UInt8]?, client: String, issuer: String, application: Application.ID
+    ) async throws {
+        let binds: [Bind] = [
+            .application(application), .bytes(hash), .text(SessionEnd.clientRevoked.rawValue), .uuid(session),
+            .text(client), .text(issuer),
+        ]
+        try noteEnded(try await run(Self.endClientSession, binds + receivers(application)), application: application)
     }
 
     private static let selectClientSession = Statement(

@@ -103,6 +103,8 @@ extension SQLStore {
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
+        ), former AS MATERIALIZED (
+            SELECT client_id FROM consents WHERE application_id = $1 AND uid = $2 AND client_id = $3
         ), granted AS (
             INSERT INTO consents AS c (application_id, uid, client_id, scopes, resources)
             SELECT $1, uid, $3, $4, $5 FROM account
@@ -111,19 +113,21 @@ extension SQLStore {
                    resources = ARRAY(SELECT unnest(c.resources) UNION SELECT unnest(excluded.resources) ORDER BY 1),
                    granted_at = now()
             RETURNING c.scopes, c.resources
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'consent.granted', sha256(account.audit_key || uuid_send(account.uid)),
+                   jsonb_build_object('client', $3::text, 'scopes', granted.scopes, 'resources', granted.resources)
+              FROM account, granted
         )
-        INSERT INTO audit_events (application_id, event, account, details)
-        SELECT $1, 'consent.granted', sha256(account.audit_key || uuid_send(account.uid)),
-               jsonb_build_object('client', $3::text, 'scopes', granted.scopes, 'resources', granted.resources)
-          FROM account, granted
+        SELECT NOT EXISTS (SELECT 1 FROM former) FROM granted
         """)
 
     package func grant(
         scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
-    ) async throws {
-        try await write(
-            Self.grantConsent,
-            [.application(application), .uuid(uid), .text(client), .texts(scopes), .texts(resources)])
+    ) async throws -> Bool {
+        let binds: [Bind] = [.application(application), .uuid(uid), .text(client), .texts(scopes), .texts(resources)]
+        var row = try await run(Self.grantConsent, binds).first
+        return try row?.next() ?? false
     }
 
     private static let forgetSession = Statement(

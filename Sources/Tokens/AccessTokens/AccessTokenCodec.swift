@@ -10,7 +10,7 @@ package struct AccessTokenCodec: AccessTokens {
 
     private let keys: KeyRing
     private let time: any TimeSource
-    private let cache: VerifiedTokenCache
+    private let cache: VerifiedTokenCache<AccessTokenClaims>
 
     /// Caches at least the last `cacheCapacity` verified tokens, and at most twice as many.
     package init(keys: KeyRing, time: any TimeSource, cacheCapacity: Int = 10_000) {
@@ -31,7 +31,7 @@ package struct AccessTokenCodec: AccessTokens {
 
     package func verify(_ token: String, for application: Application) async throws -> AccessTokenClaims {
         guard token.utf8.count <= Self.lengthLimit else { throw AccountsError.invalidToken }
-        let cacheKey = VerifiedTokenCache.Key(application: application.id, token: token)
+        let cacheKey = VerifiedTokenCache<AccessTokenClaims>.Key(application: application.id, token: token)
         if let entry = cache[cacheKey], try await keys.keys(of: application.id).publishes(entry.kid) {
             try check(entry.claims, for: application)
             return entry.claims
@@ -42,15 +42,29 @@ package struct AccessTokenCodec: AccessTokens {
         return entry.claims
     }
 
-    /// Verifies the signature and decodes the claims.
-    private func authenticate(_ token: String, for application: Application) async throws -> VerifiedTokenCache.Entry {
+    /// Verifies the signature and decodes the claims; a token of an OpenID client needs the scope `account`.
+    private func authenticate(
+        _ token: String, for application: Application
+    ) async throws -> VerifiedTokenCache<AccessTokenClaims>.Entry {
         guard let jws = CompactJWS(token) else { throw AccountsError.invalidToken }
-        let key = try await keys.key(withHeader: jws.header, of: application.id)
+        let key: SigningKey
+        if let kid = AccessTokenHeader.kid(of: jws.header, type: JWTKind.accessToken.rawValue) {
+            guard let named = try await keys.key(kid, for: .accessTokens, of: application.id) else {
+                throw AccountsError.invalidToken
+            }
+            key = named
+        } else {
+            key = try await keys.key(withHeader: jws.header, of: application.id)
+        }
         guard key.isValid(jws.signature, for: jws.signingInput),
-            let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload)),
-            let claims = payload.claims
+            let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload))
         else { throw AccountsError.invalidToken }
-        return VerifiedTokenCache.Entry(kid: key.kid, claims: claims)
+        guard payload.isForAccounts else {
+            let isOurs = payload.iss == application.issuer && payload.exp > Int(time.now().timeIntervalSince1970)
+            throw isOurs ? AccountsError.insufficientScope : .invalidToken
+        }
+        guard let claims = payload.claims(for: application.audience) else { throw AccountsError.invalidToken }
+        return VerifiedTokenCache<AccessTokenClaims>.Entry(kid: key.kid, claims: claims)
     }
 
     /// Checks what may have changed since the token was cached: the time and the application's configuration.

@@ -4,30 +4,62 @@ import ProviderKit
 
 /// The claims of an access token, with their names in the token (RFC 7519 section 4.1, OpenID Connect Core 5.1).
 struct AccessTokenPayload: Decodable {
-    let iss, aud, sub, jti, sid, uid, provider, providerUid: String
-    let iat, exp, authTime: Int
-    let amr: [String]
+    let iss, sub, jti: String
+    let aud: Audience
+    let iat, exp: Int
+    /// The session and its account; a token of an OpenID client that is not for accounts lacks some of these.
+    let sid, uid, provider, providerUid: String?
+    let authTime: Int?
+    let amr: [String]?
+    /// Of an OpenID client (RFC 9068, 2.2).
+    let clientID, scope: String?
     /// The session's generation; absent if it is 0.
     let gen: Int32?
     let email, phone: String?
     let emailVerified, phoneVerified: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, iat, exp, jti, sid, amr, gen, uid, provider, providerUid, email, phone
+        case iss, aud, sub, iat, exp, jti, sid, amr, gen, uid, provider, providerUid, email, phone, scope
+        case clientID = "client_id"
         case authTime = "auth_time"
         case emailVerified = "email_verified"
         case phoneVerified = "phone_verified"
     }
 
-    /// `nil` if an id is not a UUID, or `sub` differs from `uid`.
-    var claims: AccessTokenClaims? {
-        guard sub == uid, let account = UUID(uuidString: uid), let session = UUID(uuidString: sid),
-            let token = UUID(uuidString: jti)
+    /// One audience, or several.
+    enum Audience: Decodable {
+        case one(String), several([String])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let one = try? container.decode(String.self) {
+                self = .one(one)
+            } else {
+                self = .several(try container.decode([String].self))
+            }
+        }
+    }
+
+    /// Whether the token is the API's own, or one of a client that has the scope `account`.
+    var isForAccounts: Bool {
+        clientID == nil || scope?.split(separator: " ").contains { $0.hasSameBytes(as: "account") } == true
+    }
+
+    /// `nil` if a claim is missing, an id is not a UUID, or `sub` differs from `uid` in a token of the API itself.
+    func claims(for audience: String) -> AccessTokenClaims? {
+        guard let uid, let sid, let provider, let providerUid, let authTime, let amr, clientID != nil || sub == uid,
+            let account = UUID(uuidString: uid), let session = UUID(uuidString: sid), let token = UUID(uuidString: jti)
         else { return nil }
+        let named: String? =
+            switch aud {
+            case .one(let one): one
+            case .several(let several): several.first { $0.hasSameBytes(as: audience) }
+            }
         return AccessTokenClaims(
-            issuer: iss, audience: aud, uid: account, sessionID: session, tokenID: token, issuedAt: iat, expiresAt: exp,
-            authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider, providerUid: providerUid,
-            email: email, emailVerified: emailVerified, phone: phone, phoneVerified: phoneVerified)
+            issuer: iss, audience: named ?? "", uid: account, sessionID: session, tokenID: token, issuedAt: iat,
+            expiresAt: exp, authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider,
+            providerUid: providerUid, email: email, emailVerified: emailVerified, phone: phone,
+            phoneVerified: phoneVerified)
     }
 }
 

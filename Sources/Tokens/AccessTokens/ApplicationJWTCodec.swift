@@ -1,4 +1,5 @@
 package import Accounts
+internal import Foundation
 
 /// Signs and verifies tokens of OpenID clients.
 ///
@@ -9,8 +10,14 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
     private static let lengthLimit = 8192
 
     private let keys: KeyRing
+    /// Access tokens only: a resource presents the same one again and again.
+    private let cache: VerifiedTokenCache<any Sendable>
 
-    package init(keys: KeyRing) { self.keys = keys }
+    /// Caches at least the last `cacheCapacity` verified access tokens, and at most twice as many.
+    package init(keys: KeyRing, cacheCapacity: Int = 10_000) {
+        self.keys = keys
+        cache = VerifiedTokenCache(capacity: cacheCapacity)
+    }
 
     package func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String {
         let key = try await keys.signingKey(of: application.id, for: kind.purpose)
@@ -21,17 +28,25 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
         return token
     }
 
-    package func payload(
+    package func claims<Claims: Decodable & Sendable>(
         of token: String, as kind: JWTKind, for application: Application
-    ) async throws -> [UInt8]? {
-        guard token.utf8.count <= Self.lengthLimit, let jws = CompactJWS(token),
-            let kid = AccessTokenHeader.kid(of: jws.header, type: kind.rawValue)
-        else { throw AccountsError.invalidToken }
-        guard let key = try await keys.key(kid, for: kind.purpose, of: application.id) else { return nil }
-        let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
-        guard jws.header.elementsEqual(header.utf8), key.isValid(jws.signature, for: jws.signingInput) else {
+    ) async throws -> Claims? {
+        guard token.utf8.count <= Self.lengthLimit else { throw AccountsError.invalidToken }
+        let cacheKey = VerifiedTokenCache<any Sendable>.Key(application: application.id, token: token)
+        if kind == .accessToken, let entry = cache[cacheKey], let claims = entry.claims as? Claims,
+            try await keys.keys(of: application.id).publishes(entry.kid)
+        {
+            return claims
+        }
+        guard let jws = CompactJWS(token), let kid = AccessTokenHeader.kid(of: jws.header, type: kind.rawValue) else {
             throw AccountsError.invalidToken
         }
-        return jws.payload
+        guard let key = try await keys.key(kid, for: kind.purpose, of: application.id) else { return nil }
+        let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
+        guard jws.header.elementsEqual(header.utf8), key.isValid(jws.signature, for: jws.signingInput),
+            let claims = try? JSONDecoder().decode(Claims.self, from: Data(jws.payload))
+        else { throw AccountsError.invalidToken }
+        if kind == .accessToken { cache.insert(.init(kid: kid, claims: claims), for: cacheKey) }
+        return claims
     }
 }

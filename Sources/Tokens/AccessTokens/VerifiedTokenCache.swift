@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Two generations of entries limit the size: when the young generation is full, it replaces the old one. When an entry
 /// of the old generation is used, it moves to the young one.
-final class VerifiedTokenCache: Sendable {
+final class VerifiedTokenCache<Claims: Sendable>: Sendable {
     /// The key includes the application, because a token is valid for one application only.
     struct Key: Hashable {
         let application: Application.ID
@@ -21,7 +21,7 @@ final class VerifiedTokenCache: Sendable {
 
     struct Entry {
         let kid: String
-        let claims: AccessTokenClaims
+        let claims: Claims
     }
 
     private struct Generations {

@@ -36,6 +36,10 @@ package final class UpstreamTokenVerifier: TokenVerifying {
         }
     }
 
+    /// Checks that the text is a JWK Set with keys for signatures.
+    /// - Throws: `UnreadableKeys`.
+    package static func check(set text: String) throws { _ = try UpstreamKeySet(set: text) }
+
     private func key(for token: UpstreamToken, of keys: TokenKeys) async throws -> UpstreamKey {
         if case .published(let url) = keys { return try await published.key(for: token, at: url) }
         guard let key = try? keySet(keys).key(for: token) else { throw ProviderError.refused }

@@ -79,6 +79,8 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
                 case .one(let id): session.id == id
                 case .allBut(let id): session.id != id
                 case .openedBy(let identities): identities.contains(session.identity)
+                // This store has no sessions of clients.
+                case .ofClient: false
                 case .all: true
                 }
             }
@@ -91,7 +93,7 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
                 rows.proofs = rows.proofs.filter {
                     $0.value.proof.uid != uid || ![.mergeTicket, .signInTicket].contains($0.value.kind)
                 }
-            case .one, .openedBy: break
+            case .one, .openedBy, .ofClient: break
             }
         }
     }

@@ -44,7 +44,7 @@ struct TextComposerTests {
 
     @Test(
         arguments: [
-            MessageTopic.addressChanged, .identityLinked, .identityRemoved, .accountsMerged, .mergeUndone,
+            MessageTopic.addressChanged, .identityLinked, .accessGiven, .identityRemoved, .accountsMerged, .mergeUndone,
             .accountDeleted, .accountRestored, .passwordChanged,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {

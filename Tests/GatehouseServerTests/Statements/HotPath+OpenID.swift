@@ -47,6 +47,14 @@ extension HotPath {
             let (party, _, tokens) = try await stage.signedIn()
             return { try await party.userInfo(tokens["access_token"].string ?? "") }
         },
+        HotPath("revocation", 1) { stage in
+            let (party, _, tokens) = try await stage.signedIn()
+            return { try await party.post("/oauth/revoke", ["token": tokens["refresh_token"].string ?? ""]) }
+        },
+        HotPath("what clients are given", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.get("/auth/grants", bearer: person.accessToken) }
+        },
         HotPath("introspection of an access token", 0, because: "ended sessions are held in memory") { stage in
             let (party, _, tokens) = try await stage.signedIn()
             return { try await party.post("/oauth/introspect", ["token": tokens["access_token"].string ?? ""]) }

@@ -7,6 +7,8 @@ import ProviderKit
 /// An HTTP client of the API, like that of an app.
 struct APIClient: Sendable {
     let url: String
+    /// The `Host` of requests; `nil` sends that of the URL.
+    var host: String?
     private let http: HTTPClient
 
     private static let shared = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -29,6 +31,8 @@ struct APIClient: Sendable {
     /// A client of the default application, or of another application by its path prefix.
     init(_ server: TestServer, application: String? = nil) {
         self.init(url: server.url + (application.map { "/apps/\($0)" } ?? ""))
+        // The server's public URL, which is chosen before its port.
+        host = "127.0.0.1:1"
     }
 
     struct Answer: Sendable {
@@ -55,6 +59,7 @@ struct APIClient: Sendable {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
         request.headers = headers
+        if let host, headers["host"].isEmpty { request.headers.add(name: "host", value: host) }
         if let raw {
             if headers["content-type"].isEmpty { request.headers.add(name: "content-type", value: "application/json") }
             request.body = .bytes(raw)

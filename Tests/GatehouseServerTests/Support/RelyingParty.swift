@@ -22,6 +22,7 @@ struct RelyingParty: Sendable {
               name: Photos
               secret: "\(secret)"
               redirectURIs: ["\(redirectURI)"]
+              postLogoutRedirectURIs: ["https://photos.example/bye", "https://photos.example/bye?from=app"]
               firstParty: true
               scopes: [openid, profile, email, phone, offline_access]
             spa:
@@ -50,6 +51,12 @@ struct RelyingParty: Sendable {
           resources:
             "https://api.photos.example": { accessLifetime: 600, scopes: { read: { en: See your photos } } }
         """
+
+    /// The same with a client `web` that receives logout tokens.
+    static func configuration(backchannel uri: String) -> String {
+        configuration.replacing("name: Photos", with: "name: Photos\n      backchannelLogoutURI: \"\(uri)\"")
+            .replacing("name: { en: Gallery", with: "backchannelLogoutURI: \"\(uri)\"\n      name: { en: Gallery")
+    }
 
     let api: APIClient
     let server: TestServer
@@ -157,6 +164,12 @@ struct RelyingParty: Sendable {
 
     func userInfo(_ token: String) async throws -> APIClient.Answer {
         try await api.send(.GET, "/oauth/userinfo", bearer: token)
+    }
+
+    /// Asks to sign the browser out.
+    func logout(_ parameters: [String: String] = [:], cookie: String?) async throws -> APIClient.Answer {
+        try await api.send(
+            .GET, "/oauth/logout?\(Self.encoded(parameters))", headers: cookie.map { ["cookie": $0] } ?? [:])
     }
 
     /// Whether the client's introspection calls the token active.

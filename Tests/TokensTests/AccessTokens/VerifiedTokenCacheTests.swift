@@ -5,17 +5,17 @@ import Testing
 @testable import Tokens
 
 struct VerifiedTokenCacheTests {
-    private let cache = VerifiedTokenCache(capacity: 10)
+    private let cache = VerifiedTokenCache<AccessTokenClaims>(capacity: 10)
 
-    private func key(_ number: Int, application: Application.ID = 1) -> VerifiedTokenCache.Key {
-        VerifiedTokenCache.Key(application: application, token: "token \(number)")
+    private func key(_ number: Int, application: Application.ID = 1) -> VerifiedTokenCache<AccessTokenClaims>.Key {
+        VerifiedTokenCache<AccessTokenClaims>.Key(application: application, token: "token \(number)")
     }
 
-    private func entry(_ kid: String) -> VerifiedTokenCache.Entry {
+    private func entry(_ kid: String) -> VerifiedTokenCache<AccessTokenClaims>.Entry {
         let claims = AccessTokenClaims(
             issuer: "", audience: "", uid: UUID(), sessionID: UUID(), tokenID: UUID(), issuedAt: 0, expiresAt: 0,
             authenticatedAt: 0, methods: [], provider: "", providerUid: "")
-        return VerifiedTokenCache.Entry(kid: kid, claims: claims)
+        return VerifiedTokenCache<AccessTokenClaims>.Entry(kid: kid, claims: claims)
     }
 
     @Test func neverHoldsMoreThanTwoGenerations() {
@@ -42,7 +42,7 @@ struct VerifiedTokenCacheTests {
     }
 
     @Test func remembersNothingWithoutCapacity() {
-        let cache = VerifiedTokenCache(capacity: 0)
+        let cache = VerifiedTokenCache<AccessTokenClaims>(capacity: 0)
         cache.insert(entry("a"), for: key(0))
         #expect(cache.count == 0)
     }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import OpenID
 internal import ProviderKit
+internal import Tokens
 
 extension Form {
     /// A text for all languages, or a mapping from languages to texts; the key for all languages is empty.
@@ -14,10 +15,22 @@ extension Form {
     /// A client's secret, of which only the hash is kept in memory.
     static let clientSecret = secret("a secret of at least 32 bytes: text, or file:PATH") { $0.utf8.count >= 32 }
 
+    static let clientKeys = secret("a JWK Set without private keys: JSON text, or file:PATH") { text in
+        try UpstreamTokenVerifier.check(set: text)
+        return true
+    }
+
     static let clientRedirectURI = Form.text(
         "an https URI, an http URI on loopback, or one of a private scheme with a dot in it; without fragment or user"
     ) { text in
         (try? ClientRedirectURI(text)) == nil ? nil : text
+    }
+
+    static let clientURL = Form.text("an absolute http or https URL without user or fragment") { text in
+        guard let url = URLComponents(http: text), url.user == nil, url.password == nil, url.fragment == nil else {
+            return nil
+        }
+        return text
     }
 
     static let clients = Form(description: "a mapping of ids", children: (".ID.", ClientSection.settings)) {

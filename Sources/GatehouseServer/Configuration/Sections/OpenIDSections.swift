@@ -80,8 +80,13 @@ struct ClientSection: SettingsSection {
     let name: [String: String]
     let secret: Secret?
     let secrets: [Secret]
+    let jwks: Secret?
+    let jwksURL: String?
     let `public`: Bool
     let redirectURIs: [String]
+    let postLogoutRedirectURIs: [String]
+    let backchannelLogoutURI: String?
+    let uri: String?
     let firstParty: Bool
     let scopes: [String]?
     let grants: [OAuthClient.Grant]?
@@ -106,10 +111,19 @@ struct ClientSection: SettingsSection {
         Setting("secret", .clientSecret, help: "The secret of a client that can keep one."),
         Setting(
             "secrets", .list(of: .clientSecret), default: [], help: "Further valid secrets, while one is replaced."),
+        Setting("jwks", .clientKeys, help: "The public keys of a client that signs its assertions (RFC 7523)."),
+        Setting("jwksURL", .clientURL, help: "Where such a client publishes its keys."),
         Setting("public", .flag, default: "false", help: "The client cannot keep a secret, as an app or a web page."),
         Setting(
             "redirectURIs", .list(of: .clientRedirectURI), default: [],
             help: "Where answers may go, compared byte for byte. A loopback URI without a port matches every port."),
+        Setting(
+            "postLogoutRedirectURIs", .list(of: .clientRedirectURI), default: [],
+            help: "Where people may go after they have signed out, compared as `redirectURIs`."),
+        Setting(
+            "backchannelLogoutURI", .clientURL,
+            help: "Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."),
+        Setting("uri", .clientURL, help: "The client's page."),
         Setting("firstParty", .flag, default: "false", help: "People need not consent: the operator runs the client."),
         Setting(
             "scopes", .list(of: .text),
@@ -140,9 +154,9 @@ struct ClientSection: SettingsSection {
     private var allGrants: [OAuthClient.Grant] { grants ?? [.authorizationCode, .refreshToken] }
 
     func validate() throws(SettingsError) {
-        guard allSecrets.isEmpty == self.public else {
+        guard [!allSecrets.isEmpty, jwks != nil, jwksURL != nil, self.public].count(where: { $0 }) == 1 else {
             throw SettingsError(
-                setting: "secret", reason: "a client has either a secret or `public: true`, and never both")
+                setting: "secret", reason: "a client has one of a secret, `jwks`, `jwksURL` and `public: true`")
         }
         guard !allGrants.contains(.authorizationCode) || !redirectURIs.isEmpty else {
             throw SettingsError(setting: "redirectURIs", reason: "is required with authorization_code")
@@ -169,7 +183,11 @@ struct ClientSection: SettingsSection {
     func client(id: String) -> OAuthClient {
         var client = OAuthClient(id: id, names: name)
         client.secrets = allSecrets.map { Digest.sha256(of: $0) }
+        client.keys = jwks.map { .set($0.value) } ?? jwksURL.map { .published(url: $0) }
         client.redirectURIs = redirectURIs.compactMap { try? ClientRedirectURI($0) }
+        client.postLogoutRedirectURIs = postLogoutRedirectURIs.compactMap { try? ClientRedirectURI($0) }
+        client.backchannelLogoutURI = backchannelLogoutURI
+        client.uri = uri
         client.isFirstParty = firstParty
         if let scopes { client.scopes = Set(scopes) }
         client.grants = Set(allGrants)

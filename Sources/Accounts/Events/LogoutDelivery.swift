@@ -1,0 +1,17 @@
+/// A logout token that is queued for an OpenID client (OpenID Connect Back-Channel Logout, 2.5).
+///
+/// It is a delivery among those of webhooks. Its event is the id of the client's session, and its details contain the
+/// client and the issuer. The token itself is signed at each attempt, because it is valid only briefly.
+package enum LogoutDelivery {
+    package static let kind = "backchannel-logout"
+
+    /// The webhook of the delivery, which no URL of a webhook equals.
+    package static func lane(of uri: String) -> String { "\(kind) \(uri)" }
+}
+
+/// Signs logout tokens.
+package protocol LogoutTokens: Sendable {
+    /// The client's back-channel logout URI and the token.
+    /// - Returns: `nil` if the client is no longer configured, or no longer has the delivery's URI.
+    func logoutToken(for delivery: TakenDelivery) async throws -> (uri: String, token: String)?
+}

@@ -1,0 +1,14 @@
+internal import Accounts
+internal import HTTPAPI
+internal import OpenID
+
+/// Signs logout tokens by the current configuration.
+struct SiteLogoutTokens: LogoutTokens {
+    let site: LiveSite
+    let logout: Logout
+
+    func logoutToken(for delivery: TakenDelivery) async throws -> (uri: String, token: String)? {
+        guard let issuer = site.current.applications[delivery.applicationName]?.openID else { return nil }
+        return try await logout.token(for: delivery, at: issuer)
+    }
+}

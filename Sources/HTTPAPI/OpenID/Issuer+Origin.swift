@@ -1,0 +1,38 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+extension Issuer {
+    /// The answer to a browser that has come to another origin than the issuer's, where its cookies are not sent.
+    ///
+    /// A GET is sent to the same path and query of the issuer; a form would lose its fields, and is refused.
+    func answerElsewhere(to request: Request, isSecure: Bool, context: APIRequestContext) -> Response? {
+        let origin = "\(isSecure ? "https" : "http")://\(request.head.authority?.lowercased() ?? "")"
+        guard !self.origin.hasSameBytes(as: Self.origin(of: origin)) else { return nil }
+        guard request.method != .post else {
+            return .step(
+                .error(reason: "invalid_request", url: nil), status: .badRequest, to: request, context: context)
+        }
+        return Response(
+            status: .seeOther,
+            headers: [.location: application.issuer + (request.head.path ?? "/"), .cacheControl: "no-store"])
+    }
+
+    /// The origin of the issuer's pages, as browsers send it.
+    var origin: String { Self.origin(of: application.issuer) }
+
+    /// Scheme, host and port in the form of browsers, which leave out a scheme's default port.
+    private static func origin(of url: String) -> String {
+        let start = url.range(of: "://")?.upperBound ?? url.startIndex
+        let origin = url[..<(url[start...].firstIndex(of: "/") ?? url.endIndex)].lowercased()
+        for (scheme, port) in [("https:", ":443"), ("http:", ":80")]
+        where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
+            return String(origin.dropLast(port.count))
+        }
+        return origin
+    }
+}

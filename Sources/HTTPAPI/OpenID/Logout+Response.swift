@@ -1,0 +1,43 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
+    /// Sends the browser back to the client, or shows a page.
+    static var logout: Self {
+        Self(
+            responses: [
+                .init(
+                    status: .seeOther, description: "To the client's post-logout redirect URI",
+                    headers: ["Location": "The URI with state."]),
+                .init(description: "A page that says that the person is signed out, or asks whether to sign out"),
+            ], writesError: Response.stepError
+        ) { output, context in
+            let (answer, issuer) = output
+            switch answer {
+            case .redirect(let uri):
+                return Response(
+                    status: .seeOther,
+                    headers: [.location: uri, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
+            case .signedOut: return .step(.signedOut, context: context)
+            case .fault(let fault):
+                return .step(
+                    .error(reason: fault.rawValue, url: nil), status: fault == .forged ? .forbidden : .badRequest,
+                    context: context)
+            case .ask(let sessions, let token, let flow):
+                let accounts = sessions.map {
+                    StepPage.Account(id: $0.id.text, name: $0.name, address: $0.address, isSignedIn: true)
+                }
+                var page = StepPage(
+                    .signOut(accounts), in: PageLanguage(of: context.request.request), of: context.application.name)
+                page.formToken = token
+                var response = Response.page(page.page, status: .ok)
+                response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
+                return response
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package import Accounts
+package import Foundation
+internal import ProviderKit
+
+/// What an account has given a client: a consent, or a live session of a client of the operator.
+package struct GivenGrant: Sendable, Equatable {
+    package var clientID: String
+    /// The scopes and resources of the consent; `nil` without one.
+    package var scopes, resources: [String]?
+    package var grantedAt: Date
+    package var lastUsedAt: Date?
+    package var lastAddress: String?
+    /// Whether the client has a live session of the account.
+    package var isInUse: Bool
+
+    package init(
+        clientID: String, scopes: [String]?, resources: [String]?, grantedAt: Date, lastUsedAt: Date?,
+        lastAddress: String?, isInUse: Bool
+    ) {
+        (self.clientID, self.scopes, self.resources) = (clientID, scopes, resources)
+        (self.grantedAt, self.lastUsedAt, self.lastAddress) = (grantedAt, lastUsedAt, lastAddress)
+        self.isInUse = isInUse
+    }
+}
+
+package protocol GrantStore: AccountLocks, AuthorizationStore, MessageOutbox, OwnerContactStore, SessionEndStore,
+    TransactionalStore
+{
+    /// The consents of the account, and the clients that have sessions of it.
+    func grants(of uid: UUID, application: Application.ID) async throws -> [GivenGrant]
+    /// Deletes the account's consent to a client, and records that.
+    /// - Returns: `false` if there is neither a consent nor a live session of the client.
+    func deleteConsent(of uid: UUID, to client: String, application: Application.ID) async throws -> Bool
+}
+
+/// Shows people what clients may do with their accounts, and takes it back.
+package struct GivenGrants: Sendable {
+    let store: any GrantStore
+
+    /// The consents, and the clients of the operator that have a live session.
+    package func list(of uid: UUID, at issuer: Issuer) async throws -> [GivenGrant] {
+        try await store.grants(of: uid, application: issuer.application.id).compactMap { grant in
+            guard grant.scopes == nil else { return grant }
+            guard grant.isInUse, let client = issuer.settings.clients[grant.clientID], client.isFirstParty else {
+                return nil
+            }
+            var grant = grant
+            grant.scopes = issuer.settings.scopes(of: client).sorted()
+            grant.resources = client.resources
+            return grant
+        }
+    }
+
+    /// Keeps that the account allows a client what a request asks for; the owner is told of a new client of others.
+    package func allow(_ request: ClientRequest, of uid: UUID, at issuer: Issuer) async throws {
+        try await Self.allow(request, of: uid, in: store, at: issuer)
+    }
+
+    private static func allow(
+        _ request: ClientRequest, of uid: UUID, in store: some GrantStore, at issuer: Issuer
+    ) async throws {
+        let application = issuer.application.id
+        try await retryingOnConflict {
+            try await store.transaction { store in
+                _ = try await store.lockAccount(uid, application: application)
+                let isNew = try await store.grant(
+                    scopes: request.consentScopes.sorted(), resources: request.resources, to: request.clientID,
+                    by: uid, application: application)
+                guard isNew, issuer.settings.clients[request.clientID]?.isFirstParty == false else { return }
+                try await OwnerNotices(store: store, application: application).send(
+                    .accessGiven, toOwnerOf: uid, provider: issuer.name(ofClient: request.clientID))
+            }
+        }
+    }
+
+    /// Deletes the consent to a client, and ends the client's sessions of the account.
+    /// - Returns: `false` if the account has given the client nothing.
+    package func revoke(_ client: String, of uid: UUID, at issuer: Issuer) async throws -> Bool {
+        try await Self.revoke(client, of: uid, in: store, application: issuer.application.id)
+    }
+
+    private static func revoke(
+        _ client: String, of uid: UUID, in store: some GrantStore, application: Application.ID
+    ) async throws -> Bool {
+        try await retryingOnConflict {
+            try await store.transaction { store in
+                // A code that is being redeemed holds the account, so its session exists when the sessions end.
+                _ = try await store.lockAccount(uid, application: application)
+                guard try await store.deleteConsent(of: uid, to: client, application: application) else { return false }
+                try await store.endSessions(
+                    .ofClient(client), of: uid, because: .consentRevoked, application: application)
+                return true
+            }
+        }
+    }
+}

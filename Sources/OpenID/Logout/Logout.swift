@@ -1,0 +1,163 @@
+package import Accounts
+package import Foundation
+internal import ProviderKit
+
+/// Signing out of a browser (OpenID Connect RP-Initiated Logout), and the tokens that tell clients about it.
+package struct Logout: Sendable {
+    package typealias Store = LogoutStore & SessionEndStore
+
+    /// The name of an error page.
+    package enum Fault: String, Error, Sendable {
+        case invalidRequest = "invalid_request"
+        case uri = "logout_uri"
+        case hint = "logout_hint"
+        /// The form is not one of this server's pages in this browser.
+        case forged = "csrf"
+    }
+
+    package enum Answer: Sendable {
+        /// The person is signed out, and returns to the client.
+        case redirect(String)
+        case signedOut
+        /// The person must confirm, because the request does not prove that a client of the browser sent it.
+        case ask([SignedInBrowser], formToken: String, flow: String)
+        case fault(Fault)
+    }
+
+    private static let tokenLifetime = 120
+    private static let event = "http://schemas.openid.net/event/backchannel-logout"
+
+    let store: any Store
+    let issuing: TokenIssuing
+
+    // MARK: - Requests of clients
+
+    /// Ends the browser session that the ID token of `id_token_hint` belongs to; without one, asks the person.
+    ///
+    /// Nothing ends if the request has a fault.
+    package func answer(
+        _ parameters: RequestParameters, from browser: Authorization.Browser, at issuer: Issuer
+    ) async throws -> Answer {
+        do {
+            if let answer = try await endHinted(parameters, in: browser.sessions, at: issuer) { return answer }
+        } catch let fault as Fault {
+            return .fault(fault)
+        }
+        let flow = browser.flow.flatMap(issuing.opaque.parse) ?? issuing.opaque.make()
+        return .ask(
+            try await sessions(of: browser.sessions, client: nil, at: issuer),
+            formToken: formToken(of: flow).text(showing: ""), flow: flow.text)
+    }
+
+    /// - Returns: `nil` if the request names no session of the browser.
+    private func endHinted(
+        _ parameters: RequestParameters, in browser: String?, at issuer: Issuer
+    ) async throws -> Answer? {
+        let bounds = ["id_token_hint": 8192, "post_logout_redirect_uri": 2048, "state": 2048]
+        guard (try? parameters.requireSingleValues()) != nil,
+            bounds.allSatisfy({ (parameters[$0]?.utf8.count ?? 0) <= $1 })
+        else { throw Fault.invalidRequest }
+        guard let token = parameters["id_token_hint"], let hint = try await hint(token, at: issuer) else { return nil }
+        guard parameters["client_id"]?.hasSameBytes(as: hint.clientID) ?? true else { throw Fault.hint }
+        let client = try? issuer.settings.client(hint.clientID)
+        let address = parameters["post_logout_redirect_uri"]
+        guard address.map({ uri in client?.postLogoutRedirectURIs.contains { $0.matches(uri) } == true }) ?? true else {
+            throw Fault.uri
+        }
+        guard let session = try await session(of: hint, client: client, in: browser, at: issuer) else { return nil }
+        try await end(session, at: issuer)
+        guard let address else { return .signedOut }
+        return .redirect(address.addingQuery(["state": parameters["state"]]))
+    }
+
+    private func hint(_ token: String, at issuer: Issuer) async throws -> IdentityTokenHint? {
+        do {
+            return try await IdentityTokenHint.verified(token, by: issuing.jwts, in: issuer.application)
+        } catch AccountsError.invalidToken {
+            throw Fault.hint
+        }
+    }
+
+    /// The browser's session that the token's session belongs to, or that is of the same account.
+    private func session(
+        of hint: IdentityTokenHint, client: OAuthClient?, in browser: String?, at issuer: Issuer
+    ) async throws -> SignedInBrowser? {
+        let sessions = try await sessions(of: browser, client: hint.session.flatMap(UUID.init(uuidString:)), at: issuer)
+        return sessions.first(where: \.hasClientSession)
+            ?? sessions.first { session in
+                let subject = client.map { issuer.subject(of: session.uid, for: $0, by: issuing.opaque) }
+                return subject?.hasSameBytes(as: hint.subject) ?? false
+            }
+    }
+
+    private func sessions(of browser: String?, client: UUID?, at issuer: Issuer) async throws -> [SignedInBrowser] {
+        guard let browser = browser.flatMap(issuing.opaque.parse) else { return [] }
+        return try await store.signedIn(browser.hash, clientSession: client, application: issuer.application.id)
+    }
+
+    // MARK: - Requests of people
+
+    /// Ends the session that the browser used last, or all of its sessions, by the form of this server's page.
+    package func signOut(
+        of browser: Authorization.Browser, all: Bool, formToken token: String, at issuer: Issuer
+    ) async throws -> Answer {
+        guard let flow = browser.flow.flatMap(issuing.opaque.parse), formToken(of: flow).isValid(token) else {
+            return .fault(.forged)
+        }
+        for session in try await sessions(of: browser.sessions, client: nil, at: issuer).prefix(all ? .max : 1) {
+            try await end(session, at: issuer)
+        }
+        return .signedOut
+    }
+
+    private func formToken(of flow: OpaqueToken) -> FormToken {
+        FormToken(opaque: issuing.opaque, flow: flow, path: "/oauth/logout")
+    }
+
+    private func end(_ session: SignedInBrowser, at issuer: Issuer) async throws {
+        _ = try await store.endSession(
+            session.id, of: session.uid, because: .signedOut, application: issuer.application.id)
+    }
+
+    // MARK: - Logout tokens
+
+    /// Signs the token that tells a client that its session has ended (OpenID Connect Back-Channel Logout, 2.4).
+    /// - Returns: `nil` if the client is not configured any more, or not with the delivery's URI.
+    package func token(for delivery: TakenDelivery, at issuer: Issuer) async throws -> (uri: String, token: String)? {
+        guard let client = delivery.details["client"]?.string.flatMap({ issuer.settings.clients[$0] }),
+            let uri = client.backchannelLogoutURI, LogoutDelivery.lane(of: uri) == delivery.webhook,
+            let url = delivery.details["issuer"]?.string
+        else { return nil }
+        let now = Int(issuing.time.now().timeIntervalSince1970)
+        var writer = JSONObjectWriter()
+        writer.add("iss", url)
+        writer.add("sub", issuer.subject(of: delivery.uid, for: client, by: issuing.opaque))
+        writer.add("aud", client.id)
+        writer.add("iat", now)
+        writer.add("exp", now + Self.tokenLifetime)
+        writer.add("jti", UUID.v7().text)
+        writer.add("sid", delivery.event.text)
+        writer.add("events", JSONValue.object([Self.event: .object([:])]))
+        return (uri, try await issuing.jwts.sign(writer.finished(), as: .logoutToken, for: issuer.application))
+    }
+}
+
+/// A live session of a browser.
+package struct SignedInBrowser: Sendable {
+    package let id, uid: UUID
+    /// Whether the client session that was asked for belongs to it.
+    package let hasClientSession: Bool
+    package let name, address: String?
+
+    package init(id: UUID, uid: UUID, hasClientSession: Bool, name: String?, address: String?) {
+        (self.id, self.uid, self.hasClientSession) = (id, uid, hasClientSession)
+        (self.name, self.address) = (name, address)
+    }
+}
+
+package protocol LogoutStore: Sendable {
+    /// The live sessions of the browser, the last used first.
+    func signedIn(
+        _ browser: [UInt8], clientSession: UUID?, application: Application.ID
+    ) async throws -> [SignedInBrowser]
+}

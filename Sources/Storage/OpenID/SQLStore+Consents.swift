@@ -1,0 +1,58 @@
+package import Accounts
+package import Foundation
+package import OpenID
+internal import Postgres
+
+extension SQLStore: GrantStore {
+    private static let selectGrants = Statement(
+        .read,
+        """
+        WITH used AS MATERIALIZED (
+            SELECT s.client_id, min(s.created_at) AS since, max(coalesce(t.at, s.last_used_at)) AS last_used_at,
+                   (array_agg(s.address ORDER BY coalesce(t.at, s.last_used_at) DESC))[1] AS address,
+                   bool_or(s.ended_at IS NULL AND s.expires_at > now()) AS is_live
+              FROM sessions s
+              LEFT JOIN LATERAL (
+                   SELECT max(created_at) AS at FROM refresh_tokens
+                    WHERE application_id = $1 AND session_id = s.id) t ON true
+             WHERE s.application_id = $1 AND s.uid = $2 AND s.client_id IS NOT NULL
+             GROUP BY s.client_id
+        ), given AS MATERIALIZED (
+            SELECT client_id, scopes, resources, granted_at FROM consents WHERE application_id = $1 AND uid = $2
+        )
+        SELECT coalesce(g.client_id, u.client_id), g.scopes, g.resources, coalesce(g.granted_at, u.since),
+               u.last_used_at, u.address, coalesce(u.is_live, false)
+          FROM given g FULL JOIN used u ON u.client_id = g.client_id
+         ORDER BY 1
+        """)
+
+    package func grants(of uid: UUID, application: Application.ID) async throws -> [GivenGrant] {
+        try await run(Self.selectGrants, [.application(application), .uuid(uid)]).decoded { row in
+            GivenGrant(
+                clientID: try row.next(), scopes: try row.next(), resources: try row.next(), grantedAt: try row.next(),
+                lastUsedAt: try row.next(), lastAddress: try row.next(), isInUse: try row.next())
+        }
+    }
+
+    private static let deleteConsent = Statement(
+        .write,
+        """
+        WITH consent AS (
+            DELETE FROM consents WHERE application_id = $1 AND uid = $2 AND client_id = $3 RETURNING client_id
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'consent.revoked', sha256(a.audit_key || uuid_send(a.uid)),
+                   jsonb_build_object('client', c.client_id)
+              FROM consent c JOIN accounts a ON a.application_id = $1 AND a.uid = $2
+        )
+        SELECT EXISTS (SELECT 1 FROM consent)
+               OR EXISTS (SELECT 1 FROM sessions
+                           WHERE application_id = $1 AND uid = $2 AND client_id = $3 AND ended_at IS NULL
+                             AND expires_at > now())
+        """)
+
+    package func deleteConsent(of uid: UUID, to client: String, application: Application.ID) async throws -> Bool {
+        var row = try await one(Self.deleteConsent, [.application(application), .uuid(uid), .text(client)])
+        return try row.next()
+    }
+}

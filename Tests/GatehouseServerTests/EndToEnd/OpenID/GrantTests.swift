@@ -1,0 +1,69 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// What accounts have given clients: `/auth/grants`.
+struct GrantTests {
+    @Test func `consents and the operator's clients in use are listed, and can be taken back`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (web, spa) = (RelyingParty(server), RelyingParty.public(server))
+            let person = try await web.api.register(at: server)
+            #expect(try await web.api.get("/auth/grants", bearer: person.accessToken).json == ["grants": []])
+            try await spa.consent(of: person)
+            let cookie = try await web.browser(of: person)
+            let tokens = try await web.redeem(web.code(cookie: cookie))
+            let list = try await web.api.get("/auth/grants", bearer: person.accessToken)["grants"].array ?? []
+            let clients = list.map { $0["clientId"].string ?? "" }
+            #expect(clients == ["spa", "web"])
+            #expect(
+                list.first?.keys == [
+                    "clientId", "kind", "name", "uri", "device", "scopes", "resources", "grantedAt", "lastUsedAt",
+                    "lastAddress",
+                ])
+            #expect(list[0]["name"] == "Gallery" && list[0]["scopes"] == ["openid", "email"])
+            #expect(list[0]["lastUsedAt"].isNull && list[0]["lastAddress"].isNull)
+            #expect(list[1]["name"] == "Photos" && list[1]["kind"] == "static")
+            #expect(list[1]["lastUsedAt"].string != nil && list[1]["lastAddress"] == "127.0.0.1")
+            let stranger = try await web.api.register(at: server)
+            for client in ["spa", "web", "nobody"] {
+                let answer = try await web.api.delete("/auth/grants/\(client)", bearer: stranger.accessToken)
+                #expect(answer.status == 404 && answer.code == "GRANT_NOT_FOUND")
+            }
+            let pending = try await spa.code(cookie: cookie)
+            for client in ["spa", "web"] {
+                let path = "/auth/grants/\(client)"
+                #expect(try await web.api.delete(path, bearer: person.accessToken).status == 204)
+                #expect(try await web.api.delete(path, bearer: person.accessToken).status == 404)
+            }
+            #expect(try await web.api.get("/auth/grants", bearer: person.accessToken).json == ["grants": []])
+            #expect(try await !web.isActive(tokens["access_token"].string ?? ""))
+            // The browser stays signed in, but neither an old code nor a new request gets by without consent.
+            #expect(try await spa.redeem(pending).isOAuthError(400, "invalid_grant"))
+            #expect(try await spa.authorize(["prompt": "none"], cookie: cookie).returned("error") == "consent_required")
+            let audited = try await server.text(
+                "SELECT string_agg(details::text, ' ') FROM audit_events WHERE event = 'consent.revoked'")
+            #expect(audited == "{\"client\": \"spa\"}")
+        }
+    }
+
+    @Test func `a consent taken back while codes are redeemed leaves no session`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let spa = RelyingParty.public(server)
+            for _ in 0..<10 {
+                let person = try await spa.api.register(at: server)
+                try await spa.consent(of: person)
+                let code = try await spa.code(cookie: spa.browser(of: person))
+                async let redeemed = spa.redeem(code)
+                async let revoked = spa.api.delete("/auth/grants/spa", bearer: person.accessToken)
+                let (tokens, answer) = (try await redeemed, try await revoked)
+                #expect(answer.status == 204)
+                #expect(tokens.status == 200 || tokens.isOAuthError(400, "invalid_grant"), "\(tokens.text)")
+                let access = tokens["access_token"].string ?? ""
+                #expect(try await spa.userInfo(access).isOAuthError(401, "invalid_token"))
+            }
+        }
+    }
+}
