@@ -29,6 +29,7 @@ extension AuditEntry {
         case .identityTemporarilyLocked: (.identityTemporarilyLocked, nil)
         case .unverifiedIdentity: (.unverifiedIdentity, nil)
         case .invalidToken: (.invalidToken, nil)
+        case .insufficientScope: (.insufficientScope, nil)
         case .invalidRefreshToken: (.invalidRefreshToken, nil)
         case .invalidState: (.invalidState, nil)
         case .tokenTooOld: (.tokenTooOld, nil)

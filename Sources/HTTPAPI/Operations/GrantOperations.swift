@@ -7,7 +7,7 @@ struct GrantOperations: Sendable {
     let grants: GivenGrants
 
     var list: Operation<Void, GrantList> {
-        Operation("grant.list", access: .bearer, limits: .none) { context, _ in
+        Operation("grant.list", access: .bearer, limits: .none, errors: [.notFound]) { context, _ in
             let issuer = try context.issuer
             let grants = try await grants.list(of: context.principal.uid, at: issuer)
             return GrantList(grants: grants.map { GrantList.Entry(grant: $0, issuer: issuer) })
@@ -16,7 +16,7 @@ struct GrantOperations: Sendable {
 
     /// The input is the client's id.
     var revoke: Operation<String, Void> {
-        Operation("grant.revoke", access: .bearer, limits: .general, errors: [.grantNotFound]) { context, client in
+        Operation("grant.revoke", access: .bearer, limits: .general, errors: [.grantNotFound, .notFound]) { context, client in
             guard try await grants.revoke(client, of: context.principal.uid, at: context.issuer) else {
                 throw APIError(.grantNotFound, "The account has given the client nothing")
             }

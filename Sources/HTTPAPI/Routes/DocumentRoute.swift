@@ -46,7 +46,7 @@ extension Endpoint {
         var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
         if isOfAPI { all.append(.unauthorizedRequestOrigin) }
         if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }
-        if guards.access != .open { all.append(.invalidToken) }
+        if guards.access != .open { all += [.invalidToken, .insufficientScope] }
         if guards.access == .recent { all.append(.tokenTooOld) }
         if guards.isLimited { all.append(.rateLimited) }
         return ErrorCode.allCases.filter(Set(all).contains)
