@@ -1,4 +1,4 @@
-package import Mustache
+internal import Mustache
 
 /// A self-contained HTML page, which loads no other files.
 package struct Page: Sendable {

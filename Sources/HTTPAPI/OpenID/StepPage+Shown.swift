@@ -56,20 +56,24 @@ extension StepPage.Account {
 extension ShownStep {
     /// What the client asks for, with the values that it would see.
     fileprivate func scopes(in language: PageLanguage, at issuer: Issuer) -> [StepPage.Scope] {
-        request.consentScopes.sorted().map { scope in
-            if let standard = StandardScope(rawValue: scope) {
-                let value: String? =
-                    switch standard {
-                    case .profile: account?.name
-                    case .email: account?.emails.first
-                    case .phone: account?.phones.first
-                    case .openid, .account, .offlineAccess: nil
-                    }
-                return .standard(scope, value: value)
-            }
-            let texts = client.resources.lazy.compactMap { issuer.settings.resources[$0]?.scopes[scope] }.first ?? [:]
-            return .resource(texts[language.rawValue] ?? texts[""] ?? texts["en"] ?? scope)
+        let asked = request.consentScopes
+        let standard = StandardScope.allCases.filter { asked.contains($0.rawValue) }
+        let others = asked.subtracting(standard.map(\.rawValue)).sorted()
+        return standard.map { scope in
+            let value: String? =
+                switch scope {
+                case .profile: account?.name
+                case .email: account?.emails.first
+                case .phone: account?.phones.first
+                case .openid, .account, .offlineAccess: nil
+                }
+            return .standard(scope.rawValue, value: value)
         }
+            + others.map { scope in
+                let texts =
+                    client.resources.lazy.compactMap { issuer.settings.resources[$0]?.scopes[scope] }.first ?? [:]
+                return .resource(texts[language.rawValue] ?? texts[""] ?? texts["en"] ?? scope)
+            }
     }
 }
 

@@ -8,10 +8,10 @@ extension SQLStore: LinkingStore {
     /// address was taken in the meantime.
     ///
     /// The identity's key is inserted before those of the addresses, in the same order as linking inserts them.
-    package static let createAccount = Statement(.write, newAccount, appSession, createdAccount)
+    package static let createAccount = Statement(.write, newAccount, firstAppSession, createdAccount)
 
     /// The same with a browser's session; it replaces the cookie for the browser's other sessions.
-    package static let createAccountInBrowser = Statement(.write, newAccount, browserSession, createdAccount)
+    package static let createAccountInBrowser = Statement(.write, newAccount, firstBrowserSession, createdAccount)
 
     private static let newAccount: StaticString = """
         WITH account AS (
@@ -29,7 +29,7 @@ extension SQLStore: LinkingStore {
              ORDER BY kind, address
         """
 
-    private static let appSession: StaticString = """
+    private static let firstAppSession: StaticString = """
         ), session AS (
             INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
             SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
@@ -38,7 +38,7 @@ extension SQLStore: LinkingStore {
             VALUES ($1, $9, $4, now() + least($10::interval, $8::interval))
         """
 
-    private static let browserSession: StaticString = """
+    private static let firstBrowserSession: StaticString = """
         ), session AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, kind, browser_hash, idle,

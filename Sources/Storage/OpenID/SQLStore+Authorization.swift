@@ -5,7 +5,7 @@ package import Postgres
 internal import ProviderKit
 
 extension SQLStore: AuthorizationStore {
-    /// Reads the live sessions of a browser, and stores the code if there is exactly one.
+    /// Reads the live sessions of a browser; if there is exactly one, stores the code and notes the session's use.
     ///
     /// Whether the code is handed out is decided afterwards. If it is not, only its hash exists, and it expires unused. Most
     /// requests of a browser that is signed in therefore take one statement.
@@ -27,9 +27,10 @@ extension SQLStore: AuthorizationStore {
              WHERE $6::bytea IS NOT NULL AND (SELECT count(*) FROM live) = 1
             RETURNING hash
         ), noted AS (
-            UPDATE sessions SET last_used_at = now()
-             WHERE application_id = $1 AND browser_hash = $2 AND ended_at IS NULL
-               AND last_used_at < now() - interval '1 minute'
+            UPDATE sessions s SET last_used_at = now()
+              FROM live
+             WHERE s.application_id = $1 AND s.id = live.id AND s.last_used_at < now() - interval '1 minute'
+               AND (SELECT count(*) FROM live) = 1
         )
         SELECT EXISTS (SELECT 1 FROM stored), live.id, live.uid, live.authenticated_at,
                coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = live.identity_id), false),
@@ -77,6 +78,10 @@ extension SQLStore: AuthorizationStore {
             UPDATE authorization_requests SET expires_at = now()
              WHERE application_id = $1 AND hash = $14 AND expires_at > now()
             RETURNING hash
+        ), noted AS (
+            UPDATE sessions SET last_used_at = now()
+             WHERE application_id = $1 AND id = $5 AND kind = 'browser' AND ended_at IS NULL
+               AND (idle IS NULL OR last_used_at > now() - idle) AND last_used_at < now() - interval '1 minute'
         )
         INSERT INTO authorization_codes
                (application_id, hash, client_id, redirect_uri, code_challenge, nonce, issuer, scopes, resources, claims,
@@ -84,6 +89,7 @@ extension SQLStore: AuthorizationStore {
         SELECT $1, $2, $3, $6, $7, $8, $4, $9, $10, $11, $12, s.uid, s.id, now() + $13::interval
           FROM sessions s
          WHERE s.application_id = $1 AND s.id = $5 AND s.kind = 'browser' AND s.ended_at IS NULL AND s.expires_at > now()
+           AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
            AND ($14::bytea IS NULL OR EXISTS (SELECT 1 FROM finished))
         """)
 

@@ -139,7 +139,9 @@ extension SQLStore: SessionOpeningStore {
           FROM session, identity,
         """
 
-    private static let ofAccount: StaticString = "WHERE a.application_id = $1 AND a.uid = $2"
+    private static let ofAccount: StaticString = """
+         WHERE a.application_id = $1 AND a.uid = $2
+        """
 
     package func openSession(
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?

@@ -17,6 +17,27 @@ extension HotPath {
             let party = RelyingParty(stage.server)
             return { try await party.authorize(cookie: nil) }
         },
+        HotPath("a page", 1) { stage in
+            var browser = PageBrowser(stage.server)
+            let path = try await browser.begin(RelyingParty(stage.server)).path
+            return { [browser] in
+                var tab = browser
+                return try await tab.open(path).answer
+            }
+        },
+        // The request, the three statements of the password, then the accounts of the browser and the code.
+        HotPath(
+            "a form with a password", 6, because: "it reads the request, signs in, judges it again and issues a code"
+        ) {
+            stage in
+            let person = try await stage.client.register(at: stage.server)
+            var browser = PageBrowser(stage.server)
+            let page = try await browser.begin(RelyingParty(stage.server))
+            return { [browser] in
+                var tab = browser
+                return try await tab.signIn(person, at: page).answer
+            }
+        },
         HotPath("pushed request", 1) { stage in
             let party = RelyingParty(stage.server)
             return {

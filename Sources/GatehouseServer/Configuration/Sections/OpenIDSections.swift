@@ -1,4 +1,4 @@
-package import OpenID
+internal import OpenID
 internal import ProviderKit
 
 /// The settings of an application's OpenID provider in the file.

@@ -1,0 +1,100 @@
+import Foundation
+import NIOHTTP1
+import Postgres
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// Consent to clients that the operator does not run, and confirmation for apps on devices.
+struct ConsentPageTests {
+    @Test func `a client that is not ours asks once, and again for more`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, ada) = (RelyingParty.public(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            browser.headers.add(name: "accept-language", value: "de")
+            var page = try await browser.signIn(ada, at: browser.begin(party, ["scope": "openid email"]))
+            #expect(page.step == "consent" && page.text.contains("Galerie") && page.text.contains("gallery.example"))
+            #expect(page.text.contains(ada.email) && page.text.contains("<html lang=\"de\">"))
+            #expect(try await browser.begin(party, ["prompt": "none"]).returnedError == "consent_required")
+            let denied = try await browser.submit("deny", of: page)
+            #expect(denied.step == "return" && denied.returnedError == "access_denied")
+            #expect(try await server.count("SELECT count(*) FROM consents") == 0)
+            page = try await browser.begin(party, ["scope": "openid email"])
+            let allowed = try await browser.submit("allow", of: page)
+            #expect(try await party.redeem(allowed.code ?? "").status == 200, "\(allowed.text)")
+            #expect(try await browser.begin(party, ["scope": "openid email", "prompt": "none"]).code != nil)
+            let more = try await browser.begin(party, ["scope": "openid email offline_access"])
+            #expect(more.step == "consent")
+            _ = try await browser.submit("allow", of: more)
+            #expect(
+                try await server.count(
+                    "SELECT count(*) FROM consents WHERE scopes = '{email,offline_access,openid}'") == 1)
+            let events = try await server.count("SELECT count(*) FROM audit_events WHERE event = 'consent.granted'")
+            #expect(events == 2)
+            #expect(try await browser.begin(party, ["scope": "openid", "prompt": "consent"]).step == "consent")
+        }
+    }
+
+    @Test func `claims by name need the consent of their scope`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, ada) = (RelyingParty.public(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.signIn(ada, at: browser.begin(party, ["scope": "openid"]))
+            _ = try await browser.submit("allow", of: page)
+            let silent = ["scope": "openid", "prompt": "none", "claims": #"{"userinfo":{"email":null}}"#]
+            #expect(try await browser.begin(party, silent).returnedError == "consent_required")
+        }
+    }
+
+    @Test func `a page that showed another account consents to nothing`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, api) = (RelyingParty.public(server), APIClient(server))
+            let (ada, ben) = (try await api.register(at: server), try await api.register(at: server))
+            var browser = PageBrowser(server)
+            _ = try await browser.signIn(ada, at: browser.begin(RelyingParty(server)))
+            let shown = try await browser.begin(party, ["prompt": "select_account"])
+            let first = try #require(shown.forms.first?.fields["account"])
+            let consent = try await browser.submit("choose", of: shown, account: first)
+            #expect(consent.step == "consent" && consent.text.contains(ada.email))
+            // Another tab of the same request has signed somebody else in meanwhile.
+            try await server.execute(
+                "UPDATE sessions SET uid = $1 WHERE kind = 'browser'", [.uuid(UUID(uuidString: ben.uid))])
+            try await server.execute("UPDATE sessions SET id = gen_random_uuid() WHERE kind = 'browser'", [])
+            let late = try await browser.submit("allow", of: consent)
+            #expect(late.status == 200 && late.code == nil && late.step != "return", "\(late.text)")
+            #expect(try await server.count("SELECT count(*) FROM consents") == 0)
+        }
+    }
+
+    @Test func `an app on a device asks for a press, and is opened by a redirect`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, ada) = (RelyingParty.native(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party)
+            let policy = page.answer.headers.first(name: "content-security-policy") ?? ""
+            #expect(policy.contains("form-action 'self' com.example.app:"))
+            let done = try await browser.signIn(ada, at: page)
+            #expect(
+                done.status == 303 && done.target?.hasPrefix("com.example.app:/cb?code=") == true, "typing is enough")
+            let confirm = try await browser.begin(party)
+            #expect(confirm.step == "confirm" && confirm.text.contains(ada.email))
+            #expect(try await browser.begin(party, ["prompt": "none"]).returnedError == "interaction_required")
+            let other = try await browser.submit("other", of: confirm)
+            #expect(other.step == "signin")
+            let back = try await browser.submit("back", of: other)
+            let pressed = try await browser.submit("continue", of: back)
+            #expect(pressed.status == 303 && pressed.code != nil, "\(pressed.text)")
+        }
+    }
+
+    @Test func `the answer can be posted to the client`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, ada) = (RelyingParty(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let done = try await browser.signIn(ada, at: browser.begin(party, ["response_mode": "form_post"]))
+            #expect(done.step == "form-post" && done.text.contains("action=\"\(party.redirectURI)\""))
+            #expect(browser.sessions != nil && done.text.contains("name=\"code\""))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import ProviderKit
+import Testing
+
+/// Debian's Chromium without a window, driven by the DevTools protocol over two pipes.
+///
+/// The issuer of the tests, `http://127.0.0.1:1`, leads to the server; the hosts of clients are unknown.
+final class Chromium: Sendable {
+    static let path = "/usr/bin/chromium"
+    static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+    private let process: Process
+    private let (commands, replies): (Pipe, Pipe)
+    private let profile: URL
+    /// All calls run here, one after the other, because each blocks until its reply arrives.
+    private let queue = DispatchQueue(label: "chromium")
+    private let state = State()
+
+    /// Used on `queue` only.
+    private final class State: @unchecked Sendable {
+        var (number, session) = (0, String?.none)
+        var buffer: [UInt8] = []
+    }
+
+    init(_ server: TestServer) throws {
+        profile = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
+        (process, commands, replies) = (Process(), Pipe(), Pipe())
+        process.executableURL = URL(filePath: "/bin/sh")
+        let port = URLComponents(string: server.url)?.port ?? 0
+        let arguments = [
+            Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+            "--user-data-dir=\(profile.path)", "--explicitly-allowed-ports=1",
+            "--host-resolver-rules=MAP 127.0.0.1:1 127.0.0.1:\(port), MAP *.example ~NOTFOUND", "about:blank",
+        ]
+        process.arguments = ["-c", #"exec 3<&0 4>&1 </dev/null >/dev/null 2>&1; exec "$@""#, "sh"] + arguments
+        process.standardInput = commands
+        process.standardOutput = replies
+        try process.run()
+    }
+
+    /// Opens a tab and runs the body in it.
+    static func with(_ server: TestServer, _ body: (Chromium) async throws -> Void) async throws {
+        let browser = try Chromium(server)
+        defer { browser.end() }
+        let target = try await browser.call("Target.createTarget", ["url": "about:blank"])
+        let attached = try await browser.call(
+            "Target.attachToTarget", ["targetId": target["targetId"], "flatten": true])
+        browser.queue.sync { browser.state.session = attached["sessionId"].string }
+        _ = try await browser.call("Page.enable")
+        try await body(browser)
+    }
+
+    private func end() {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: profile)
+    }
+
+    // MARK: - The page
+
+    func open(_ url: String) async throws { _ = try await call("Page.navigate", ["url": .string(url)]) }
+
+    /// The address of the tab, also of a page that could not be loaded.
+    var address: String {
+        get async throws {
+            let history = try await call("Page.getNavigationHistory")
+            return history["entries"].array?.last?["url"].string ?? ""
+        }
+    }
+
+    /// The value of an expression; `null` while the page is replaced.
+    func evaluate(_ expression: String) async throws -> JSONValue {
+        let evaluated = try await call(
+            "Runtime.evaluate", ["expression": .string(expression), "returnByValue": true])
+        return evaluated["result"]["value"]
+    }
+
+    /// Waits until the page shows a step.
+    func wait(for step: String) async throws {
+        try await wait(until: "document.querySelector('main')?.dataset.step === '\(step)'")
+    }
+
+    /// Waits until the page is complete and the condition, an expression, holds there.
+    func wait(until condition: String) async throws {
+        try await wait(condition) {
+            try await evaluate("document.readyState === 'complete' && !!(\(condition))") == true
+        }
+    }
+
+    /// Waits until the tab has left for a client, and returns the address there.
+    func leave(to redirectURI: String) async throws -> String {
+        try await wait("the client") { try await address.hasPrefix(redirectURI) }
+        return try await address
+    }
+
+    func type(_ text: String, into id: String) async throws {
+        _ = try await evaluate("document.getElementById('\(id)').focus()")
+        _ = try await call("Input.insertText", ["text": .string(text)])
+    }
+
+    func press(_ action: String) async throws {
+        _ = try await evaluate("document.querySelector('button[value=\(action)]').click()")
+    }
+
+    private func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try await !condition() {
+            guard ContinuousClock.now < deadline else {
+                let seen = try await evaluate("document.documentElement.outerHTML")
+                Issue.record("\(what) never came: \(try await address) \(seen)")
+                throw TimeoutError()
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    // MARK: - The protocol
+
+    private func call(_ method: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try exchange(method, parameters) })
+            }
+        }
+    }
+
+    /// Sends a command and reads until its reply, past the events; each message ends with a null byte.
+    private func exchange(_ method: String, _ parameters: JSONValue) throws -> JSONValue {
+        state.number += 1
+        var command: [String: JSONValue] = [
+            "id": .integer(Int64(state.number)), "method": .string(method), "params": parameters,
+        ]
+        command["sessionId"] = state.session.map { .string($0) }
+        try commands.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(JSONValue.object(command)) + [0])
+        while true {
+            let message = try JSONDecoder().decode(JSONValue.self, from: Data(nextMessage()))
+            guard message["id"].integer == Int64(state.number) else { continue }
+            return message["result"]
+        }
+    }
+
+    private func nextMessage() throws -> [UInt8] {
+        while true {
+            if let end = state.buffer.firstIndex(of: 0) {
+                defer { state.buffer.removeFirst(end + 1) }
+                return Array(state.buffer[..<end])
+            }
+            let descriptor = replies.fileHandleForReading.fileDescriptor
+            var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&event, 1, 60_000) == 1 else { throw TimeoutError() }
+            var bytes = [UInt8](repeating: 0, count: 65_536)
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { throw TimeoutError() }
+            state.buffer += bytes[..<count]
+        }
+    }
+}
