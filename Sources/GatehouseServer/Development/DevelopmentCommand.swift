@@ -1,8 +1,10 @@
+internal import Accounts
 internal import ArgumentParser
 internal import Delivery
 internal import Foundation
 internal import Logging
 internal import Postgres
+internal import ProviderKit
 
 /// `gatehouse dev`: a server that needs no configuration, with its own PostgreSQL in a directory.
 struct DevelopmentCommand: ServerCommand {
@@ -55,6 +57,8 @@ struct Banner {
     let directory: String
     /// The path of the file with the key that signs custom tokens.
     let tokenKey: String
+    /// The PKCE verifier of the client `demo-app`.
+    let verifier = Digest.base64URL(SystemRandom.bytes(32))
 
     var text: String {
         let api = "http://127.0.0.1:\(port)/api/v1/auth"
@@ -84,9 +88,26 @@ struct Banner {
 
               curl -s -X POST \(api)/mobile-network -H 'X-MSISDN: 33612345678'
 
+            Sign in to another app, the client demo-app: open this URL in a browser. It ends at an address that nothing
+            serves; copy the code from there within a minute, and redeem it:
+
+              \(authorizeURL)
+
+              CODE=...; curl -s http://127.0.0.1:\(port)/oauth/token -d grant_type=authorization_code \
+            -d client_id=demo-app -d redirect_uri=\(redirectURI) -d code_verifier=\(verifier) -d code=$CODE
+
             Ctrl-C stops the server and its database.
 
             """
+    }
+
+    private var redirectURI: String { "http://127.0.0.1:3000/callback" }
+
+    /// Where the client `demo-app` sends a browser.
+    private var authorizeURL: String {
+        "http://127.0.0.1:\(port)/oauth/authorize?response_type=code&client_id=demo-app&redirect_uri=\(redirectURI)"
+            + "&scope=openid%20profile%20email%20offline_access&state=demo"
+            + "&code_challenge=\(CodeChallenge.s256(of: verifier))&code_challenge_method=S256"
     }
 
     /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.

@@ -63,6 +63,13 @@ struct DevelopmentHome {
                   custom:
                     { kind: custom-token, issuer: demo, audience: demo, algorithms: [RS256], jwks: "${TOKEN_KEYS}" }
                   carrier: { kind: mobile-network, gateways: [127.0.0.0/8, "::1"], header: X-MSISDN }
+                openid:
+                  clients:
+                    demo-app:
+                      name: Demo
+                      public: true
+                      redirectURIs: ["http://127.0.0.1/callback"]
+                      scopes: [openid, profile, email, phone, offline_access]
             """
         return try Configuration.parse(
             yaml, file: "gatehouse dev",

@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import ProviderKit
 import Testing
 
@@ -34,13 +35,13 @@ import Testing
                 #expect(process.output.contains(client.url))
                 let lines = process.output.split(separator: "\n")
                     .filter { $0.contains("curl ") || $0.contains("openssl ") }
-                try #require(lines.count == 6)
+                try #require(lines.count == 7)
                 // Runs all lines in one shell, because users paste them into one.
                 let script = lines.joined(separator: "\necho ----\n")
                 let outcome = try await GatehouseProcess.run(["-c", script], program: "/bin/sh", in: directory)
                 #expect(outcome.status == 0)
                 let answers = outcome.output.split(separator: "----\n").map(String.init)
-                try #require(answers.count == 6, "\(outcome.output)")
+                try #require(answers.count == 7, "\(outcome.output)")
                 let session = try JSONDecoder().decode(JSONValue.self, from: Data(answers[0].utf8))
                 let refreshed = try JSONDecoder().decode(JSONValue.self, from: Data(answers[1].utf8))
                 #expect(session["user"]["isAnonymous"] == true)
@@ -53,6 +54,13 @@ import Testing
                 #expect(custom["auth"]["provider"] == "custom" && custom["auth"]["providerUid"] == "ada", "\(answers)")
                 let carrier = try JSONDecoder().decode(JSONValue.self, from: Data(answers[5].utf8))
                 #expect(carrier["user"]["phone"] == "+33612345678", "\(answers)")
+                // The code is a placeholder; what the server gets to see of the line is right.
+                #expect(answers[6].contains("invalid_grant"), "\(answers)")
+                let place = process.output.split(separator: "\n").first { $0.contains("/oauth/authorize?") }
+                let path = try #require(place).trimmingCharacters(in: .whitespaces).dropFirst(client.url.count)
+                let asked = try await client.send(.GET, String(path))
+                let page = asked.headers.first(name: "location") ?? ""
+                #expect(page.hasPrefix(client.url + "/signin/"), "\(asked.status) \(page)")
                 let providers = try await client.get("/auth/providers")["providers"].array ?? []
                 let names = Set(providers.compactMap { $0["name"].string })
                 #expect(names == ["anonymous", "email", "phone", "custom", "carrier"])
