@@ -62,11 +62,13 @@ struct TestServer: Sendable {
 
     /// Runs the body against a server.
     ///
-    /// `database` is the URL of an existing database, for a second replica. `server`, `application` and `providers` are
+    /// `database` is the URL of an existing database, for a second replica. A `port` makes the server reachable at its
+    /// `publicURL`, which is otherwise a URL that nothing serves. `server`, `application` and `providers` are
     /// further keys of `server:`, of the application `demo` and of its providers. `others` are further applications,
     /// indented like `photos`.
     static func with<Result: Sendable>(
-        database: String? = nil, server serverKeys: String = "development: true", application: String = "",
+        database: String? = nil, port: Int? = nil, server serverKeys: String = "development: true",
+        application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
         tokens: String = "algorithm: ES256", email: String = "enabled: true", rateLimits: String = "off",
         webhooks: String = "[]", network: String = "allowPrivateHosts: true", bodyDeadline: Duration = .seconds(30),
@@ -74,7 +76,8 @@ struct TestServer: Sendable {
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
-            server: serverKeys, application: application, providers: providers, others: others, passwords: passwords,
+            port: port, server: serverKeys, application: application, providers: providers, others: others,
+            passwords: passwords,
             tokens: tokens, email: email, rateLimits: rateLimits, webhooks: webhooks, network: network)
         // A replica uses the place that the first server of its test already holds.
         if let database {
@@ -94,13 +97,14 @@ struct TestServer: Sendable {
     }
 
     static func yaml(
-        server: String = "development: true", application: String = "", providers: String = "", others: String = "",
+        port: Int? = nil, server: String = "development: true", application: String = "", providers: String = "",
+        others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]",
         network: String = "allowPrivateHosts: true"
     ) -> String {
         """
-        server: { host: 127.0.0.1, port: 0, publicURL: "http://127.0.0.1:1", \(server) }
+        server: { host: 127.0.0.1, port: \(port ?? 0), publicURL: "http://127.0.0.1:\(port ?? 1)", \(server) }
         database: { url: "${DATABASE_URL}", connections: 8 }
         secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
         network: { \(network) }

@@ -28,6 +28,10 @@ struct PythonPrograms: Sendable {
     /// Schemathesis; if it cannot be installed, the test is skipped and gives the reason.
     static func schemathesis() async throws -> PythonPrograms { try await ready(schemaTesters) }
 
+    /// The relying parties; if they cannot be installed, the test is skipped and gives the reason.
+    static func relyingParties() async throws -> PythonPrograms { try await ready(relyingPartyLibraries) }
+
+    private static let relyingPartyLibraries = Task { await find(.relyingParties) }
     private static let schemaTesters = Task { await find(.schemaTesters) }
     private static let providers = Task { await find(.openIDProviders) }
     private static let mailServers = Task { await find(.mailServers) }
@@ -99,6 +103,34 @@ extension PythonPrograms.Selection {
         constraints: """
             atpublic==9.0.0
             attrs==26.1.0
+            """)
+
+    static let relyingParties = Self(
+        name: "relying-parties",
+        packages: ["authlib==1.9.9", "idpyoidc==5.0.0", "django-allauth[socialaccount]==65.21.1"],
+        constraints: """
+            asgiref==3.13.0
+            certifi==2026.10.18
+            cffi==2.1.1
+            charset-normalizer==3.5.2
+            cryptography==50.0.2
+            cryptojwt==1.11.0
+            Django==5.2.19
+            filelock==4.2.11
+            idna==3.20
+            Jinja2==3.1.6
+            joserfc==1.8.0
+            MarkupSafe==3.0.4
+            oauthlib==4.0.1
+            pycparser==3.12
+            PyJWT==2.15.1
+            pyOpenSSL==26.4.0
+            PyYAML==6.0.3
+            requests==2.34.2
+            responses==0.26.3
+            sqlparse==0.6.1
+            typing_extensions==4.16.0
+            urllib3==2.8.0
             """)
 
     static let schemaTesters = Self(
