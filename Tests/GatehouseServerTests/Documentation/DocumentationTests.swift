@@ -9,8 +9,8 @@ struct DocumentationTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let pages = [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Plugins/README.md", "deploy/capacity.md",
-        "deploy/citus.md", "docs/api.md", "docs/architecture.md", "docs/configuration.md", "docs/operations.md",
-        "docs/security.md",
+        "deploy/citus.md", "docs/api.md", "docs/architecture.md", "docs/configuration.md", "docs/openid.md",
+        "docs/operations.md", "docs/security.md",
     ]
 
     @Test(arguments: pages) func `links lead to files and headings`(page: String) throws {
