@@ -14,11 +14,13 @@ extension Contender {
         }
     }
 
-    static func es256Signing(seconds: Double) -> Contender {
+    /// Signs that many messages in each run.
+    static func es256Signing(_ count: Int = 1, seconds: Double) -> Contender {
         let message = message
-        return .rawLoop("raw P-256 signing", seconds: seconds) {
+        let name = count == 1 ? "raw P-256 signing" : "raw P-256 signing, \(count) times"
+        return .rawLoop(name, seconds: seconds) {
             let key = P256.Signing.PrivateKey()
-            return { _ = try key.signature(for: message) }
+            return { for _ in 0..<count { _ = try key.signature(for: message) } }
         }
     }
 

@@ -20,24 +20,39 @@ struct WrkScript: Sendable {
     /// Only the number of lines matters.
     static let plain = WrkScript(name: "plain.lua", lua: every(line: #"wrk.format("GET")"#))
 
+    /// Sends GET requests of browsers to the server's public address.
+    ///
+    /// Each line is a cookie.
+    static let browsers = WrkScript(
+        name: "browsers.lua", lua: every(line: #"wrk.format("GET", nil, { Cookie = line, Host = "127.0.0.1:1" })"#))
+
     /// Sends POST requests, each with the next line as its body.
     ///
     /// After the last line, the body is an empty object.
-    static let once = WrkScript(
-        name: "once.lua",
-        lua: """
-            local bodies, last = {}, 0
-            local headers = { ["Content-Type"] = "application/json" }
+    static let once = once("once.lua", type: "application/json")
 
-            function init(arguments)
-                for line in io.lines(arguments[1]) do bodies[#bodies + 1] = line end
-            end
+    /// The same with forms; after the last line, every call is refused.
+    static let formsOnce = once("forms-once.lua", type: form)
 
-            function request()
-                last = last + 1
-                return wrk.format("POST", nil, headers, bodies[last] or "{}")
-            end
-            """ + result)
+    private static let form = "application/x-www-form-urlencoded"
+
+    private static func once(_ name: String, type: String) -> WrkScript {
+        WrkScript(
+            name: name,
+            lua: """
+                local bodies, last = {}, 0
+                local headers = { ["Content-Type"] = "\(type)" }
+
+                function init(arguments)
+                    for line in io.lines(arguments[1]) do bodies[#bodies + 1] = line end
+                end
+
+                function request()
+                    last = last + 1
+                    return wrk.format("POST", nil, headers, bodies[last] or "{}")
+                end
+                """ + result)
+    }
 
     /// Sends each line once: a method, a path, an access token and a body, separated by spaces.
     ///
@@ -65,33 +80,51 @@ struct WrkScript: Sendable {
         name: "post.lua",
         lua: every(line: #"wrk.format("POST", nil, { ["Content-Type"] = "application/json" }, line)"#))
 
+    /// Sends POST requests with the lines as forms, in turn.
+    static let forms = WrkScript(
+        name: "forms.lua",
+        lua: every(line: #"wrk.format("POST", nil, { ["Content-Type"] = "\#(form)" }, line)"#))
+
     /// Refreshes the token on each line in turn.
     ///
     /// The token of each response is appended to the queue.
-    static let refresh = WrkScript(
-        name: "refresh.lua",
-        lua: """
-            local tokens, first, last = {}, 1, 0
-            local headers = { ["Content-Type"] = "application/json" }
+    static let refresh = refreshing(
+        "refresh.lua", type: "application/json", before: #"{"refreshToken":""#, after: #""}"#, member: "refreshToken")
 
-            function add(token)
-                if token then last = last + 1; tokens[last] = token end
-            end
+    /// The same at the token endpoint; the form is complete but for the token.
+    static func refreshForm(_ fields: String) -> WrkScript {
+        refreshing(
+            "refresh-form.lua", type: form, before: fields + "&refresh_token=", after: "", member: "refresh_token")
+    }
 
-            function init(arguments)
-                for line in io.lines(arguments[1]) do add(line) end
-            end
+    private static func refreshing(
+        _ name: String, type: String, before: String, after: String, member: String
+    ) -> WrkScript {
+        WrkScript(
+            name: name,
+            lua: """
+                local tokens, first, last = {}, 1, 0
+                local headers = { ["Content-Type"] = "\(type)" }
 
-            function request()
-                local token = tokens[first] or "none-left"
-                if first <= last then tokens[first] = nil; first = first + 1 end
-                return wrk.format("POST", nil, headers, '{"refreshToken":"' .. token .. '"}')
-            end
+                function add(token)
+                    if token then last = last + 1; tokens[last] = token end
+                end
 
-            function response(status, headers, body)
-                add(string.match(body, '"refreshToken":"([^"]+)"'))
-            end
-            """ + result)
+                function init(arguments)
+                    for line in io.lines(arguments[1]) do add(line) end
+                end
+
+                function request()
+                    local token = tokens[first] or "none-left"
+                    if first <= last then tokens[first] = nil; first = first + 1 end
+                    return wrk.format("POST", nil, headers, '\(before)' .. token .. '\(after)')
+                end
+
+                function response(status, headers, body)
+                    add(string.match(body, '"\(member)":"([^"]+)"'))
+                end
+                """ + result)
+    }
 
     /// Makes a script that builds one request per line in advance and sends these requests in turn.
     private static func every(line request: String) -> String {

@@ -4,19 +4,23 @@ extension Row {
     static func refresh(on stage: Stage, application: Application, aim: Double?, limit: Contender) throws -> Row {
         let policy = application.policy.tokens
         let algorithm = policy.algorithm == .rs256 ? "RS256, \(policy.rsaBits) bits" : policy.algorithm.rawValue
+        let rotation = try PgbenchRotation(stage: stage, application: application)
+        return Row(
+            name: "refresh, \(algorithm)", aim: aim,
+            gatehouse: refreshes("Gatehouse", on: stage, application: application),
+            limits: [limit, rotation.contender(seconds: 3)], processes: stage.processes)
+    }
+
+    static func refreshes(_ name: String, on stage: Stage, application: Application) -> Contender {
         let url = stage.gatehouse.url("\(stage.path(of: application))/api/v1/auth/refresh")
         let connections = 64
-        let gatehouse = Contender(name: "Gatehouse", seconds: 5) {
+        return Contender(name: name, seconds: 5) {
             // Each connection continues with the token that it received. Some tokens are lost when a run ends.
             let tokens = try await stage.seeder.refreshTokens(
                 2 * connections, for: stage.people(of: application), in: application)
             let load = try stage.wrk(.refresh, connections: connections, lines: tokens)
             return { seconds in try await load.run(url, seconds: seconds) }
         }
-        let rotation = try PgbenchRotation(stage: stage, application: application)
-        return Row(
-            name: "refresh, \(algorithm)", aim: aim, gatehouse: gatehouse,
-            limits: [limit, rotation.contender(seconds: 3)], processes: stage.processes)
     }
 
     /// Measures `GET /auth/me`.

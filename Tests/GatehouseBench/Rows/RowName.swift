@@ -12,6 +12,11 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
     case me
     case keys
     case providers
+    case authorize
+    case code
+    case clientRefresh = "client-refresh"
+    case userInfo = "userinfo"
+    case introspection
     case overload
     case memory
     case start
@@ -39,6 +44,11 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .me: [try .me(on: stage)]
         case .keys: [try .open("/.well-known/jwks.json", on: stage)]
         case .providers: [try .open("/api/v1/auth/providers", on: stage)]
+        case .authorize: [try .authorize(on: stage)]
+        case .code: [try .code(on: stage)]
+        case .clientRefresh: [try .clientRefresh(on: stage)]
+        case .userInfo: [try .userInfo(on: stage)]
+        case .introspection: [try .introspection(on: stage)]
         case .overload, .memory, .start, .revocation, .erasure: []
         }
     }
@@ -50,7 +60,10 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .start: [.start(on: stage)]
         case .revocation: [.revocation(on: stage)]
         case .erasure: [.erasure(on: stage, people: quick ? 1000 : 10_000)]
-        case .signIn, .tokenSignIn, .anonymous, .link, .unlink, .merge, .refresh, .me, .keys, .providers: []
+        case .signIn, .tokenSignIn, .anonymous, .link, .unlink, .merge, .refresh, .me, .keys, .providers, .authorize,
+            .code,
+            .clientRefresh, .userInfo, .introspection:
+            []
         }
     }
 }

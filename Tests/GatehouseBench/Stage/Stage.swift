@@ -15,7 +15,7 @@ struct Stage: Sendable {
     static let signInConnections = 4 * hashingThreads
     /// How many threads of the server hash passwords.
     static let hashingThreads = HashingPool.threads(onCores: ProcessInfo.processInfo.activeProcessorCount)
-    private static let peopleOfEach = 128
+    static let peopleOfEach = 128
     private static let loads = Atomic<Int>(0)
 
     let databaseURL: String
@@ -109,6 +109,14 @@ struct Stage: Sendable {
               loopback:
                 { kind: oidc, enabled: true, issuer: "\(issuer)", clientID: \(IdentityProvider.clientID),
                   clientSecret: none }
+            openid:
+              clients:
+                \(RelyingParty.client):
+                  name: Bench
+                  secret: "\(RelyingParty.secret)"
+                  redirectURIs: ["\(RelyingParty.redirectURI)"]
+                  firstParty: true
+                  scopes: [openid, email, offline_access]
         """
     }
 }
