@@ -64,7 +64,9 @@ struct RelyingParty: Sendable {
     var redirectURI = Self.redirectURI
     var secret: String? = Self.secret
 
-    init(_ server: TestServer) { (api, self.server) = (APIClient(server), server) }
+    init(_ server: TestServer, application: String? = nil) {
+        (api, self.server) = (APIClient(server, application: application), server)
+    }
 
     /// The client `spa`, which has no secret.
     static func `public`(_ server: TestServer) -> Self {

@@ -1,0 +1,145 @@
+import Accounts
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+import Tokens
+
+@testable import GatehouseServer
+
+/// Pages that are opened or posted by somebody else, twice, in several tabs, or with planted cookies.
+struct BrowserAttackTests {
+    @Test func `the address of a request is nothing in another browser`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, api) = (RelyingParty(server), APIClient(server))
+            let victim = try await api.register(at: server)
+            var attackers = PageBrowser(server)
+            let page = try await attackers.begin(party)
+            var fresh = PageBrowser(server)
+            var busy = PageBrowser(server)
+            let own = try await busy.begin(party)
+            for browser in [fresh, busy] {
+                var browser = browser
+                let shown = try await browser.open(page.path)
+                #expect(shown.status == 400 && shown.fault == "not_your_request", "\(shown.text)")
+                #expect(!shown.text.contains("Photos") && !shown.text.contains("photos.example"))
+                // Even the attacker's own form is refused.
+                let form = page.forms[0].fields.merging([
+                    "action": "password", "identifier": victim.email, "password": victim.password,
+                ]) { $1 }
+                let posted = try await browser.send(.POST, page.path, form: form)
+                #expect([400, 403].contains(posted.status) && posted.code == nil, "\(posted.status)")
+                #expect(browser.sessions == nil)
+            }
+            fresh = PageBrowser(server)
+            #expect(try await fresh.begin(party, ["prompt": "none"]).returnedError == "login_required")
+            #expect(try await busy.signIn(victim, at: own).code != nil, "the victim's own request goes on")
+            #expect(try await attackers.open(page.path).step == "signin", "the attacker's request has got nowhere")
+        }
+    }
+
+    @Test func `two tabs finish their own requests`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            var other = party
+            other.client = "loose"
+            let person = try await party.api.register(at: server)
+            var browser = PageBrowser(server)
+            let one = try await browser.begin(party, ["state": "one"])
+            let two = try await browser.begin(other, ["state": "two"])
+            let first = try await browser.signIn(person, at: one)
+            let second = try await browser.open(two.path)
+            for (party, view, state) in [(party, first, "one"), (other, second, "two")] {
+                #expect(view.step == "return", "\(state): \(view.text)")
+                #expect(view.target.flatMap { URLComponents(string: $0) }?.query("state") == state)
+                #expect(try await party.redeem(view.code ?? "").status == 200)
+            }
+            // The forms of both tabs are still on the screen.
+            for page in [one, two] {
+                let late = try await browser.signIn(person, at: page)
+                #expect(late.status == 400 && late.fault == "request_over" && late.code == nil, "\(late.text)")
+                #expect(try await browser.open(page.path).fault == "request_over")
+            }
+        }
+    }
+
+    @Test func `a form that is posted twice at once finishes the request once`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let person = try await party.api.register(at: server)
+            var begun = PageBrowser(server)
+            let (page, browser) = (try await begun.begin(party), begun)
+            let views = try await withThrowingTaskGroup(of: PageBrowser.View.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        var browser = browser
+                        return try await browser.signIn(person, at: page)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(views.filter { $0.code != nil }.count == 1, "\(views.map { ($0.status, $0.step) })")
+            #expect(views.allSatisfy { $0.status < 500 }, "\(views.map(\.status))")
+            let code = try #require(views.compactMap(\.code).first)
+            #expect(try await party.redeem(code).status == 200)
+        }
+    }
+
+    @Test func `a form of another site, or without the page's token, changes nothing`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let person = try await party.api.register(at: server)
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party)
+            let elsewhere = try await browser.begin(party)
+            let right = page.forms[0].fields.merging([
+                "action": "password", "identifier": person.email, "password": person.password,
+            ]) { $1 }
+            let tokens = [nil, "", "x", elsewhere.forms[0].fields["csrf"]]
+            for token in tokens {
+                var form = right
+                form["csrf"] = token
+                let posted = try await browser.send(.POST, page.path, form: form)
+                #expect(posted.status == 403 && posted.fault == "csrf", "\(token ?? "none"): \(posted.text)")
+            }
+            for header in [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")] {
+                browser.headers = [header.0: header.1]
+                let posted = try await browser.send(.POST, page.path, form: right)
+                #expect(posted.status == 403 && posted.fault == "csrf", "\(header): \(posted.text)")
+                browser.headers = [:]
+            }
+            let query = RelyingParty.encoded(right)
+            #expect(try await browser.open("\(page.path)?\(query)").step == "signin", "a GET posts nothing")
+            #expect(browser.sessions == nil)
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE kind = 'browser'") == 0)
+            #expect(try await browser.signIn(person, at: page).code != nil)
+        }
+    }
+
+    @Test func `a planted cookie is replaced at sign-in, and names nothing`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let person = try await party.api.register(at: server)
+            let attacker = try await party.api.register(at: server)
+            for planted in [server.backend.opaque.make().text, "x", try await party.browser(of: attacker).value] {
+                var browser = PageBrowser(server)
+                browser.cookies["gatehouse-sso-demo"] = planted
+                let page = try await browser.begin(party, ["prompt": "login", "login_hint": person.email])
+                var view = page
+                if view.step != "signin" { view = try await browser.submit("other", of: view) }
+                let done = try await browser.signIn(person, at: view)
+                let tokens = try await party.redeem(done.code ?? "")
+                let claims = try DecodedToken(tokens["id_token"].string ?? "").claims
+                #expect(claims["sub"].string == person.uid)
+                #expect(browser.sessions != nil && browser.sessions != planted)
+                let old = try await party.authorize(["prompt": "none"], cookie: "gatehouse-sso-demo=\(planted)")
+                #expect(old.returned("error") == "login_required", "the planted value is signed in")
+            }
+        }
+    }
+}
+
+extension String {
+    /// The value of a cookie.
+    fileprivate var value: String { String(split(separator: "=", maxSplits: 1).last ?? "") }
+}
