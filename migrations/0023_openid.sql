@@ -99,4 +99,6 @@ CREATE TABLE authorization_requests (
     PRIMARY KEY (application_id, hash),
     CONSTRAINT authorization_requests_hash CHECK (octet_length(hash) = 32)
 );
+CREATE INDEX authorization_requests_of_browser ON authorization_requests (application_id, browser_hash)
+    WHERE browser_hash IS NOT NULL;
 CREATE INDEX authorization_requests_expiring ON authorization_requests (application_id, expires_at);

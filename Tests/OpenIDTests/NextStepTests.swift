@@ -27,9 +27,12 @@ struct NextStepTests {
     /// A session of the browser; each authenticated 100 seconds ago.
     enum SessionCase: CaseIterable { case plain, guest, mustChange, consented, usedBefore }
     /// Which session the request names, by a subject that it requires or by a login hint.
-    enum Hint: CaseIterable { case none, requiresFirst, requiresOther, prefersFirst, prefersOther }
+    ///
+    /// `unreadable` is a login hint that is no address.
+    enum Hint: CaseIterable { case none, unreadable, requiresFirst, requiresOther, prefersFirst, prefersOther }
     enum ClientCase: CaseIterable { case firstParty, thirdParty, guests, native, nativeWithoutConfirm }
-    enum ProgressCase: CaseIterable { case none, chosen, proven, consented }
+    /// In all but the first, the person has chosen the first session; an `Other` concerned another one before.
+    enum ProgressCase: CaseIterable { case none, chosen, proven, consented, provenOther, consentedOther }
 
     static let sessionLists: [[SessionCase]] =
         [[]] + SessionCase.allCases.map { [$0] } + [[.plain, .usedBefore], [.consented, .plain]]
@@ -96,6 +99,7 @@ struct NextStepTests {
         request.claims.essentialLevels = example.levels
         if [.requiresFirst, .requiresOther].contains(example.hint) { request.subject = "somebody" }
         if [.prefersFirst, .prefersOther].contains(example.hint) { request.loginHint = "ada@example.com" }
+        if example.hint == .unreadable { request.loginHint = "Ada" }
         var situation = RequestSituation(request: request, client: client, now: now)
         situation.sessions = example.sessions.enumerated().map { index, kind in
             var session = BrowserSession(id: id(index), uid: id(index), authenticatedAt: now - 100)
@@ -111,8 +115,14 @@ struct NextStepTests {
             situation.progress.session = situation.sessions.first?.id
             situation.progress.hasActed = true
         }
-        situation.progress.isProven = example.progress == .proven
-        situation.progress.hasConsented = example.progress == .consented
+        let first = situation.sessions.first?.id
+        switch example.progress {
+        case .none, .chosen: break
+        case .proven: situation.progress.proven = first
+        case .consented: situation.progress.consented = first
+        case .provenOther: situation.progress.proven = id(9)
+        case .consentedOther: situation.progress.consented = id(9)
+        }
         return situation
     }
 

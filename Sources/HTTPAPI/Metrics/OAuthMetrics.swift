@@ -47,7 +47,7 @@ package final class OAuthMetrics: Sendable {
             switch answer {
             case .code: "silent"
             case .page: "asked"
-            case .error, .fault: "error"
+            case .error, .failure, .fault: "error"
             // The browser comes again.
             case .reload: String?.none
             }

@@ -20,7 +20,7 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
         ) { output, context in
             let (answer, issuer) = output
             switch answer {
-            case .code, .error: return .leaving(by: answer, of: issuer, context: context)
+            case .code, .error, .failure: return .leaving(by: answer, of: issuer, context: context)
             case .reload(let uri, let client):
                 let place = "\(issuer.application.issuer)/oauth/authorize"
                 return Response(
@@ -63,7 +63,7 @@ extension Response {
         let address: ReturnAddress
         switch answer {
         case .code(let code, let returned): (parameters["code"], address) = (code, returned)
-        case .error(let error, let returned):
+        case .error(let error, let returned), .failure(_, let error, let returned):
             (parameters["error"], parameters["error_description"]) = (error.code.rawValue, error.description)
             address = returned
         case .page, .reload, .fault:

@@ -2,6 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import OpenID
 internal import ProviderKit
 
@@ -26,10 +27,14 @@ extension [ReturnedResponse] {
 }
 
 extension Response {
-    /// The response to an error of an OAuth endpoint; `nil` if the path is not served at all.
-    static func oauthError(_ error: any Error) -> Response? {
+    /// The response to an error of an OAuth endpoint, which is logged if it is unexpected; `nil` if the path is not
+    /// served at all.
+    static func oauthError(_ error: any Error, in context: APIRequestContext) -> Response? {
         if let error = error as? OAuthError { return oauth(error, status: error.status) }
-        guard let known = APIError(any: error) else { return nil }
+        guard let known = APIError(any: error) else {
+            context.log.error("Request failed", metadata: ["error": "\(error)"])
+            return oauth(OAuthError(.serverError, "Something went wrong"), status: .internalServerError)
+        }
         let code: OAuthError.Code
         switch known.code {
         case .unknownApplication, .notFound: return nil

@@ -2,6 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import OpenID
 internal import ProviderKit
 
@@ -29,8 +30,9 @@ struct OAuthOperations: Sendable {
         init(_ request: IncomingRequest) {
             let (isForm, query) = (request.request.method == .post, request.request.uri.query ?? "")
             parameters = Result {
-                guard !isForm || query.isEmpty else { throw APIError(.invalidParameter, "Query and form") }
-                return try RequestParameters(query: isForm ? String(buffer: request.body) : query)
+                let form = isForm ? String(buffer: request.body) : ""
+                guard form.isEmpty || query.isEmpty else { throw APIError(.invalidParameter, "Query and form") }
+                return try RequestParameters(query: form.isEmpty ? query : form)
             }
             self.isForm = isForm
             cookie = request.cookie
@@ -47,6 +49,9 @@ struct OAuthOperations: Sendable {
             let answer = try await useCases.authorization.authorize(
                 parameters, asForm: visit.isForm, in: browser, at: issuer)
             metrics.count(answer, in: context.application)
+            if case .failure(let cause, _, _) = answer {
+                context.log.error("Request failed", metadata: ["error": "\(cause)"])
+            }
             return (answer, issuer)
         }
     }

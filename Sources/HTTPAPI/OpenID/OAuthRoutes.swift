@@ -90,7 +90,7 @@ struct OAuthRoutes {
                 .post, below: "", "/oauth/revoke", "Ends the session of a client's token", takes: .oauth(token),
                 returns: ResponseShape(
                     responses: [.init()] + .oauthErrors,
-                    writesError: { error, _, _ in Response.oauthError(error)?.openToAllOrigins }
+                    writesError: { error, _, context in Response.oauthError(error, in: context)?.openToAllOrigins }
                 ) {
                     _, _ in
                     Response(status: .ok, headers: [.cacheControl: "no-store"]).openToAllOrigins
@@ -136,7 +136,7 @@ struct OAuthRoutes {
             },
             returns: ResponseShape(
                 responses: [.init(contentType: "application/json")] + .oauthErrors,
-                writesError: { error, _, _ in Response.oauthError(error)?.openToAllOrigins }
+                writesError: { error, _, context in Response.oauthError(error, in: context)?.openToAllOrigins }
             ) { claims, _ in
                 guard let claims else {
                     return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"]).openToAllOrigins
@@ -154,8 +154,8 @@ extension ResponseShape {
     ) -> Self {
         Self(
             responses: [.init(status: status, contentType: "application/json")] + .oauthErrors,
-            writesError: { error, _, _ in
-                let response = Response.oauthError(error)
+            writesError: { error, _, context in
+                let response = Response.oauthError(error, in: context)
                 return isOpen ? response?.openToAllOrigins : response
             }
         ) { output, _ in

@@ -16,6 +16,8 @@ package struct Authorization: Sendable {
         /// The request has ended with a code.
         case code(String, to: ReturnAddress)
         case error(OAuthError, to: ReturnAddress)
+        /// The server has failed; `cause` is for the log.
+        case failure(_ cause: any Error, OAuthError, to: ReturnAddress)
         /// The person is asked at a page; `browser` is the flow cookie's new or unchanged value.
         case page(NextStep.Question, request: String, browser: String)
         /// The browser must ask again for the stored request, with its cookies.
@@ -76,6 +78,10 @@ package struct Authorization: Sendable {
         async throws -> Answer
     {
         if let uri = parameters["request_uri"], uri.hasPrefix(Self.pushedPrefix) {
+            guard !isForm else {
+                guard let client = parameters["client_id"] else { return .fault(.invalidRequestURI) }
+                return .reload(requestURI: uri, clientID: client)
+            }
             return try await resume(String(uri.dropFirst(Self.pushedPrefix.count)), parameters, in: browser, at: issuer)
         }
         let client: OAuthClient
@@ -95,8 +101,19 @@ package struct Authorization: Sendable {
                 return .reload(requestURI: uri, clientID: client.id)
             }
             return try await decide(request, of: client, progress: nil, in: browser, at: issuer)
-        } catch let error as OAuthError {
-            return .error(error, to: address)
+        } catch {
+            return try Self.answer(to: error, at: address)
+        }
+    }
+
+    /// The answer to an error after client and address are certain, so that the client learns of it.
+    private static func answer(to error: any Error, at address: ReturnAddress) throws -> Answer {
+        switch error {
+        case let error as OAuthError: return .error(error, to: address)
+        case is CancellationError: throw error
+        case AccountsError.overloaded, AccountsError.unavailable:
+            return .failure(error, OAuthError(.temporarilyUnavailable, "The server is busy; try again"), to: address)
+        default: return .failure(error, OAuthError(.serverError, "Something went wrong"), to: address)
         }
     }
 
@@ -106,17 +123,17 @@ package struct Authorization: Sendable {
         let flow = browser.flow.flatMap(opaque.parse) ?? opaque.make()
         guard let id = opaque.parse(id),
             let stored = try await store.request(
-                id.hash, broughtBy: flow.hash, lifetime: issuer.settings.requestLifetime,
-                application: issuer.application.id),
-            stored.issuer.hasSameBytes(as: issuer.url),
-            parameters["client_id"]?.hasSameBytes(as: stored.request.clientID) == true,
+                id.hash, of: parameters["client_id"] ?? "", at: issuer.url, broughtBy: flow.hash,
+                lifetime: issuer.settings.requestLifetime, application: issuer.application.id),
             let client = try? issuer.settings.client(stored.request.clientID)
         else { return .fault(.invalidRequestURI) }
         do {
             return try await decide(
                 stored.request, of: client, progress: (stored, id, flow), in: browser, at: issuer)
-        } catch let error as OAuthError {
-            return .error(error, to: stored.request.returnAddress)
+        } catch {
+            // A request that was refused is over; one that the server failed at may be repeated.
+            if error is OAuthError { _ = try await store.end(stored.hash, application: issuer.application.id) }
+            return try Self.answer(to: error, at: stored.request.returnAddress)
         }
     }
 
@@ -129,7 +146,7 @@ package struct Authorization: Sendable {
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
         let query = BrowserQuery(
             browser: browser.sessions.flatMap(opaque.parse)?.hash, clientID: client.id, issuer: issuer.url,
-            hint: request.loginHint.flatMap(Address.init(hint:)), code: progress == nil ? new : nil)
+            hint: request.hintedAddress, code: progress == nil ? new : nil)
         var (sessions, isStored) = (query.browser == nil ? [] : [BrowserSession](), false)
         if query.browser != nil {
             (sessions, isStored) = try await store.sessions(query, application: issuer.application.id)

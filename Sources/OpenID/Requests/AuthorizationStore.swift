@@ -32,9 +32,10 @@ package protocol AuthorizationStore: Sendable {
     func store(_ request: StoredRequest, for lifetime: Duration, application: Application.ID) async throws
 
     /// Reads an open request; if it has no browser, ties it to this one and keeps it open for `lifetime`.
-    /// - Returns: `nil` if it is unknown, expired, or of another browser.
+    /// - Returns: `nil` if it is unknown, expired, or of another client, issuer or browser.
     func request(
-        _ hash: [UInt8], broughtBy browser: [UInt8], lifetime: Duration, application: Application.ID
+        _ hash: [UInt8], of client: String, at issuer: String, broughtBy browser: [UInt8], lifetime: Duration,
+        application: Application.ID
     ) async throws -> StoredRequest?
 
     /// Reads a request of the browser with this flow cookie, even if it is over, and the accounts of the browser.

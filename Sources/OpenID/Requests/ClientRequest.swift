@@ -30,6 +30,12 @@ package struct ClientRequest: Sendable, Codable, Equatable {
         (self.clientID, self.returnAddress, self.scopes) = (clientID, returnAddress, scopes)
     }
 
+    /// The address that `login_hint` names; `nil` if the hint is none, and therefore only fills in the page.
+    var hintedAddress: Address? {
+        guard let loginHint else { return nil }
+        return EmailAddress(loginHint).map { .email($0) } ?? PhoneNumber(loginHint).map { .phone($0) }
+    }
+
     package var isSilent: Bool { prompts.contains(.none) }
     package var wantsRefreshToken: Bool { scopes.contains(StandardScope.offlineAccess.rawValue) }
 

@@ -25,12 +25,12 @@ package struct BrowserSession: Sendable, Equatable {
 package struct RequestProgress: Sendable, Codable, Equatable {
     /// The session that the person has chosen, or opened by a proof.
     package var session: UUID?
-    /// Whether the person has proven the account in this request.
-    package var isProven = false
+    /// The session whose account the person has proven in this request.
+    package var proven: UUID?
     /// Whether the person has typed or pressed something.
     package var hasActed = false
-    /// Whether the person has allowed the client what it asks for.
-    package var hasConsented = false
+    /// The session whose account has allowed the client what it asks for.
+    package var consented: UUID?
     /// Whether the person wants to sign in with an account that is not among those of the browser.
     package var wantsOther = false
     /// The address that the page to sign in shows: that of an account whose session has expired.
@@ -99,12 +99,12 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
     if request.subject != nil, !candidate.isRequired {
         return isChosen ? .refuse(.accessDenied) : situation.ask(.signIn, or: .loginRequired)
     }
-    if request.loginHint != nil, !candidate.isPreferred, !candidate.isRequired, !isChosen {
+    if request.hintedAddress != nil, !candidate.isPreferred, !candidate.isRequired, !isChosen {
         return situation.ask(.signIn, or: .loginRequired)
     }
     if candidate.isGuest, !client.allowsGuests { return situation.ask(.signIn, or: .loginRequired) }
     if request.prompts.contains(.selectAccount), !isChosen { return .ask(.accounts) }
-    if request.prompts.contains(.create), !(isChosen && progress.isProven) { return .ask(.signIn) }
+    if request.prompts.contains(.create), progress.proven != candidate.id { return .ask(.signIn) }
     if situation.needsProof(by: candidate) { return situation.ask(.reauthenticate, or: .loginRequired) }
     if let levels = request.claims.essentialLevels, !levels.contains(candidate.isGuest ? "0" : "1") {
         return .refuse(.unmetAuthenticationRequirements)
@@ -143,14 +143,14 @@ extension RequestSituation {
 
     /// Whether the authentication is too old for the request, and not proven again in it.
     fileprivate func needsProof(by candidate: BrowserSession) -> Bool {
-        if progress.isProven, progress.session == candidate.id { return false }
+        if progress.proven == candidate.id { return false }
         if request.prompts.contains(.login) { return true }
         guard let maxAge = request.maxAge else { return false }
         return maxAge == 0 || now.timeIntervalSince(candidate.authenticatedAt).rounded(.down) > Double(maxAge)
     }
 
     fileprivate func needsConsent(of candidate: BrowserSession) -> Bool {
-        guard !progress.hasConsented else { return false }
+        guard progress.consented != candidate.id else { return false }
         if request.prompts.contains(.consent) { return true }
         guard !client.isFirstParty else { return false }
         return !request.consentScopes.union(request.resources).isSubset(of: candidate.consented)

@@ -28,7 +28,7 @@ struct RequestState: Sendable {
     private var situation: RequestSituation {
         var situation = RequestSituation(request: request, client: client, now: now)
         situation.progress = progress
-        let hint = request.loginHint.flatMap(Address.init(hint:))
+        let hint = request.hintedAddress
         situation.sessions = live.map { account in
             var session = account.session
             session.isRequired = request.subject.map { $0.hasSameBytes(as: subject(session.uid)) } ?? false
@@ -84,14 +84,5 @@ struct RequestState: Sendable {
 
     private var candidate: BrowserAccount? {
         situation.candidateSession.flatMap { session in live.first { $0.session.id == session.id } }
-    }
-}
-
-extension Address {
-    /// The address that a `login_hint` names, if it is one.
-    init?(hint: String) {
-        guard let address = EmailAddress(hint).map({ Address.email($0) }) ?? PhoneNumber(hint).map({ .phone($0) })
-        else { return nil }
-        self = address
     }
 }

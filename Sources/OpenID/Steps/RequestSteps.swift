@@ -108,7 +108,7 @@ package struct RequestSteps: Sendable {
         case (.consent, .allow):
             guard let account = state.account(at: step) else { break }
             try await given.allow(state.request, of: account.session.uid, at: visit.issuer)
-            (state.progress.hasConsented, state.progress.hasActed) = (true, true)
+            (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
         case (.consent, .deny): return try await end(state, with: .denied, cookie: nil)
         default: return .reload(nil)
         }

@@ -100,7 +100,7 @@ extension RequestProgress {
     /// The progress of a request right after a proof.
     init(provenBy session: UUID) {
         self.init()
-        (self.session, isProven, hasActed) = (session, true, true)
+        (self.session, proven, hasActed) = (session, session, true)
     }
 }
 

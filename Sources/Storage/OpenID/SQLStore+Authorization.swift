@@ -74,23 +74,26 @@ extension SQLStore: AuthorizationStore {
     private static let storeCode = Statement(
         .write,
         """
-        WITH finished AS (
+        WITH live AS MATERIALIZED (
+            SELECT id, uid FROM sessions
+             WHERE application_id = $1 AND id = $5 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
+               AND (idle IS NULL OR last_used_at > now() - idle)
+        ), finished AS (
             UPDATE authorization_requests SET expires_at = now()
-             WHERE application_id = $1 AND hash = $14 AND expires_at > now()
+             WHERE application_id = $1 AND hash = $14 AND expires_at > now() AND EXISTS (SELECT 1 FROM live)
             RETURNING hash
         ), noted AS (
-            UPDATE sessions SET last_used_at = now()
-             WHERE application_id = $1 AND id = $5 AND kind = 'browser' AND ended_at IS NULL
-               AND (idle IS NULL OR last_used_at > now() - idle) AND last_used_at < now() - interval '1 minute'
+            UPDATE sessions s SET last_used_at = now()
+              FROM live
+             WHERE s.application_id = $1 AND s.id = live.id AND s.last_used_at < now() - interval '1 minute'
         )
         INSERT INTO authorization_codes
                (application_id, hash, client_id, redirect_uri, code_challenge, nonce, issuer, scopes, resources, claims,
                 token_claims, uid, session_id, expires_at)
-        SELECT $1, $2, $3, $6, $7, $8, $4, $9, $10, $11, $12, s.uid, s.id, now() + $13::interval
-          FROM sessions s
-         WHERE s.application_id = $1 AND s.id = $5 AND s.kind = 'browser' AND s.ended_at IS NULL AND s.expires_at > now()
-           AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
-           AND ($14::bytea IS NULL OR EXISTS (SELECT 1 FROM finished))
+        SELECT $1, $2, $3, $6, $7, $8, $4, $9, $10, $11, $12, live.uid, live.id,
+               now() + $13::interval
+          FROM live
+         WHERE $14::bytea IS NULL OR EXISTS (SELECT 1 FROM finished)
         """)
 
     package func store(
@@ -106,9 +109,18 @@ extension SQLStore: AuthorizationStore {
 
     // MARK: - Requests
 
+    /// A browser has twenty open requests at most; a further one closes the oldest.
     private static let storeRequest = Statement(
         .write,
         """
+        WITH closed AS (
+            UPDATE authorization_requests SET expires_at = now()
+             WHERE application_id = $1 AND hash = ANY (ARRAY(
+                SELECT hash FROM authorization_requests
+                 WHERE application_id = $1 AND browser_hash = $6 AND expires_at > now()
+                 ORDER BY created_at DESC
+                OFFSET 19))
+        )
         INSERT INTO authorization_requests
                (application_id, hash, client_id, issuer, sealed, browser_hash, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, now() + $7::interval)
@@ -130,20 +142,25 @@ extension SQLStore: AuthorizationStore {
         """
         WITH brought AS (
             UPDATE authorization_requests SET browser_hash = $3, expires_at = now() + $4::interval
-             WHERE application_id = $1 AND hash = $2 AND browser_hash IS NULL AND expires_at > now()
+             WHERE application_id = $1 AND hash = $2 AND client_id = $5 AND issuer = $6 AND browser_hash IS NULL
+               AND expires_at > now()
             RETURNING issuer, sealed
         )
         SELECT issuer, sealed FROM brought
         UNION ALL
         SELECT issuer, sealed FROM authorization_requests
-         WHERE application_id = $1 AND hash = $2 AND browser_hash = $3 AND expires_at > now()
+         WHERE application_id = $1 AND hash = $2 AND client_id = $5 AND issuer = $6 AND browser_hash = $3
+           AND expires_at > now()
          LIMIT 1
         """)
 
     package func request(
-        _ hash: [UInt8], broughtBy browser: [UInt8], lifetime: Duration, application: Application.ID
+        _ hash: [UInt8], of client: String, at issuer: String, broughtBy browser: [UInt8], lifetime: Duration,
+        application: Application.ID
     ) async throws -> StoredRequest? {
-        let binds: [Bind] = [.application(application), .bytes(hash), .bytes(browser), .interval(lifetime)]
+        let binds: [Bind] = [
+            .application(application), .bytes(hash), .bytes(browser), .interval(lifetime), .text(client), .text(issuer),
+        ]
         guard var row = try await run(Self.bringRequest, binds).first else { return nil }
         return try row.nextRequest(hash, of: browser, application: application, by: sealing)
     }

@@ -19,7 +19,7 @@ extension SQLStore: SessionOpeningStore {
 
     /// Opens a browser's session in the same way, or proves again the one that this browser has of the account.
     ///
-    /// It replaces the cookie for all sessions of the browser.
+    /// It replaces the cookie for all sessions of the browser; an expired one of the same account leaves the browser.
     package static let openBrowserSession = Statement(
         .write, provenIdentity, browserSession, openedSession, JoinedUsers.users, ofAccount)
 
@@ -97,12 +97,13 @@ extension SQLStore: SessionOpeningStore {
             UNION ALL
             SELECT id, authenticated_at, expires_at FROM opened
         ), followed AS (
-            UPDATE sessions s SET methods = $5, authenticated_at = proven.authenticated_at
+            UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = proven.authenticated_at
               FROM proven
              WHERE s.application_id = $1 AND s.parent_id = proven.id AND s.ended_at IS NULL
         ), replaced AS (
-            UPDATE sessions SET browser_hash = $22
-             WHERE application_id = $1 AND browser_hash = $23 AND uid <> $2 AND EXISTS (SELECT 1 FROM session)
+            UPDATE sessions s SET browser_hash = CASE WHEN s.uid = $2 THEN NULL ELSE $22 END
+              FROM session
+             WHERE s.application_id = $1 AND s.browser_hash = $23 AND s.id <> session.id
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),

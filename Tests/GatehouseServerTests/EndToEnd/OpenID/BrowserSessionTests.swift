@@ -72,6 +72,30 @@ struct BrowserSessionTests {
         }
     }
 
+    @Test func `a proof of one account proves no other that is chosen afterwards`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, api) = (RelyingParty.public(server), APIClient(server))
+            let (ada, ben, eve) = (
+                try await api.register(at: server), try await api.register(at: server),
+                try await api.register(at: server)
+            )
+            var browser = PageBrowser(server)
+            for person in [ada, ben] { _ = try await signIn(person, &browser, RelyingParty(server)) }
+            let page = try await browser.begin(party, ["prompt": "login"])
+            let other = try await browser.submit("other", of: page)
+            let consent = try await browser.signIn(eve, at: other)
+            #expect(consent.step == "consent" && consent.text.contains(eve.email))
+            // The proven session ends elsewhere, so that the person is asked which account to go on with.
+            try await server.execute(
+                "UPDATE sessions SET ended_at = now(), end_reason = 'revoked' WHERE kind = 'browser' AND uid = $1",
+                [.uuid(UUID(uuidString: eve.uid))])
+            let accounts = try await browser.open(consent.path)
+            #expect(accounts.step == "accounts")
+            let chosen = try await browser.submit("choose", of: accounts)
+            #expect(chosen.step == "reauthenticate" && chosen.code == nil, "\(chosen.text)")
+        }
+    }
+
     @Test func `a session is kept as the person asks`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (party, ada) = (RelyingParty(server), try await APIClient(server).register(at: server))
