@@ -14,9 +14,9 @@ extension StepPage.Step {
         case (.reauthenticate, let account?):
             var ways = StepPage.SignIn(at: issuer)
             ways.identifier = step.account?.address
-            ways.hasPassword = step.account?.passwordAddress != nil
-            let phone = step.account?.address.map { !$0.contains("@") } ?? false
-            (ways.sendsMail, ways.sendsTexts) = (ways.sendsMail && !phone, ways.sendsTexts && phone)
+            ways.hasPassword = ways.hasPassword && step.account?.passwordAddress != nil
+            let isMail = step.account?.address?.contains("@")
+            (ways.sendsMail, ways.sendsTexts) = (ways.sendsMail && isMail == true, ways.sendsTexts && isMail == false)
             self = .reauthenticate(ways, account)
         case (.confirm, let account?): self = .confirm(account)
         case (.consent, let account?):

@@ -48,7 +48,7 @@ extension ResponseShape<StepOperations.Output> {
         ) { output, context in
             let (answer, request, issuer) = output
             switch answer {
-            case .page(let step): return .step(step, at: issuer, context: context)
+            case .page(let step): return .step(step, of: request, at: issuer, context: context)
             case .reload(let cookie):
                 let query = context.request.request.uri.query.map { "?\($0)" } ?? ""
                 return Response(
@@ -81,7 +81,9 @@ extension Response {
     }
 
     /// The page of a step, with the status of what was refused.
-    fileprivate static func step(_ step: ShownStep, at issuer: Issuer, context: OperationContext) -> Response {
+    fileprivate static func step(
+        _ step: ShownStep, of id: String, at issuer: Issuer, context: OperationContext
+    ) -> Response {
         let problem = step.problem.flatMap { APIError(any: $0) }
         let request = context.request.request
         let language = PageLanguage(of: request, client: step.request.locales, account: step.account?.locale)
@@ -91,7 +93,7 @@ extension Response {
         page.client = step.client.name(in: language)
         page.formToken = step.formToken
         page.problem = problem.map { .init(code: $0.code.rawValue, retryAfter: $0.retryAfter) }
-        page.cancel = "\(request.uri.path.split(separator: "/").last ?? "")/cancel"
+        page.cancel = "\(issuer.application.issuer)/signin/\(id)/cancel"
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
         let status: HTTPResponse.Status = problem.map { $0.retryAfter == nil ? .badRequest : .tooManyRequests } ?? .ok
         var response = Response.page(page.page, status: status)

@@ -77,6 +77,7 @@ struct RequestState: Sendable {
         else { return }
         if account.isLive {
             (progress.session, progress.hasActed, progress.wantsOther) = (id, true, false)
+            progress.challenge = nil
         } else {
             (progress.wantsOther, progress.identifier) = (true, account.address)
         }

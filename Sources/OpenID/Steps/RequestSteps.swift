@@ -69,10 +69,10 @@ package struct RequestSteps: Sendable {
         } catch let problem where problem.isForPerson {
             var state = state
             if case AccountsError.secondProofRequired(let ticket, _) = problem {
-                state.progress.ticket = ticket
+                (state.progress.ticket, state.progress.challenge) = (ticket, nil)
                 _ = try await update(state, visit)
             }
-            var page = page(step, of: state, visit)
+            var page = page(state.step(asking: question), of: state, visit)
             page.problem = problem
             page.identifier = action.identifier
             return .page(page)

@@ -95,6 +95,7 @@ extension SQLStore {
 // MARK: - Consents and accounts of a browser
 
 extension SQLStore {
+    /// Adds to a consent; if it already contains all of that, nothing changes or is recorded.
     private static let grantConsent = Statement(
         .write,
         """
@@ -104,14 +105,15 @@ extension SQLStore {
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
         ), former AS MATERIALIZED (
-            SELECT client_id FROM consents WHERE application_id = $1 AND uid = $2 AND client_id = $3
+            SELECT scopes, resources FROM consents WHERE application_id = $1 AND uid = $2 AND client_id = $3
         ), granted AS (
-            INSERT INTO consents AS c (application_id, uid, client_id, scopes, resources)
-            SELECT $1, uid, $3, $4, $5 FROM account
+            INSERT INTO consents AS c (application_id, uid, client_id, scopes, resources, granted_at)
+            SELECT $1, account.uid, $3, ARRAY(SELECT unnest($4::text[]) UNION SELECT unnest(former.scopes) ORDER BY 1),
+                   ARRAY(SELECT unnest($5::text[]) UNION SELECT unnest(former.resources) ORDER BY 1), now()
+              FROM account LEFT JOIN former ON true
             ON CONFLICT (application_id, uid, client_id) DO UPDATE
-               SET scopes = ARRAY(SELECT unnest(c.scopes) UNION SELECT unnest(excluded.scopes) ORDER BY 1),
-                   resources = ARRAY(SELECT unnest(c.resources) UNION SELECT unnest(excluded.resources) ORDER BY 1),
-                   granted_at = now()
+               SET scopes = excluded.scopes, resources = excluded.resources, granted_at = excluded.granted_at
+             WHERE NOT (c.scopes @> excluded.scopes AND c.resources @> excluded.resources)
             RETURNING c.scopes, c.resources
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)

@@ -25,11 +25,10 @@ extension HotPath {
                 return try await tab.open(path).answer
             }
         },
-        // The request, the three statements of the password, then the accounts of the browser and the code.
         HotPath(
-            "a form with a password", 6, because: "it reads the request, signs in, judges it again and issues a code"
-        ) {
-            stage in
+            "a form with a password", 5,
+            because: "it reads the request and signs in, then reads who is, and stores a code"
+        ) { stage in
             let person = try await stage.client.register(at: stage.server)
             var browser = PageBrowser(stage.server)
             let page = try await browser.begin(RelyingParty(stage.server))

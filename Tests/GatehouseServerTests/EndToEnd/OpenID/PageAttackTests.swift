@@ -136,6 +136,16 @@ struct PageAttackTests {
         }
     }
 
+    @Test func `an unknown path is a page for browsers only`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            var browser = PageBrowser(server)
+            expectError(try await browser.open("/nothing").answer, 404, "NOT_FOUND")
+            browser.headers.add(name: "accept", value: "text/html,*/*;q=0.8")
+            let page = try await browser.open("/nothing")
+            #expect(page.status == 404 && page.step == "error" && page.fault == "not_found")
+        }
+    }
+
     @Test func `a request that is over says so in its browser only`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             var browser = PageBrowser(server)

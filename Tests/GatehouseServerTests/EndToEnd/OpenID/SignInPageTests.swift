@@ -1,3 +1,5 @@
+import Accounts
+import Delivery
 import Foundation
 import NIOHTTP1
 import ProviderKit
@@ -97,6 +99,39 @@ struct SignInPageTests {
         }
     }
 
+    @Test func `a number that was idle for long needs a second proof, which the request remembers`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration, providers: "phone: { enabled: true }") {
+            server in
+            let (api, number, address) = (APIClient(server), "+33612345678", APIClient.newAddress())
+            func call() async throws -> APIClient.Answer {
+                try await api.post("/auth/phone/otp/verify", .object(api.challenge("phone", number, at: server)))
+            }
+            func codes(to address: String) -> Set<String> {
+                let messages = server.inbox.messages().filter { $0.to == address }
+                return Set(messages.compactMap { $0.text.firstMatch(of: /[0-9]{6}/).map { String($0.output) } })
+            }
+            let person = try Person(try await call(), email: address, password: "")
+            let proof = try await api.challenge("email", address, at: server, bearer: person.accessToken)
+            let linked = try await api.post("/auth/identities/email", .object(proof), bearer: person.accessToken)
+            #expect(linked.status == 200, "\(linked.text)")
+            try await server.age("addresses", "verified_at", by: "366 days", where: "kind = 'phone'")
+            try await server.age("identities", "last_used_at", "created_at", by: "366 days", where: "phone IS NOT NULL")
+
+            var browser = PageBrowser(server)
+            let known = codes(to: number)
+            var view = try await browser.begin(RelyingParty(server))
+            view = try await browser.submit("code", ["identifier": number], of: view)
+            let first = try await api.sentCode(to: number, at: server, other: known)
+            view = try await browser.submit("verify", ["code": first], of: view)
+            #expect(view.status == 400 && view.step == "signin" && view.problem == "SECOND_PROOF_REQUIRED")
+            let mailed = codes(to: address)
+            view = try await browser.submit("code", ["identifier": address], of: view)
+            let second = try await api.sentCode(to: address, at: server, other: mailed)
+            #expect(try await browser.submit("verify", ["code": second], of: view).code != nil)
+            #expect(try await call().status == 200, "the number is confirmed")
+        }
+    }
+
     @Test func `cancelling and a hint for somebody else are refused to the client`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (party, api) = (RelyingParty(server), APIClient(server))
@@ -104,7 +139,7 @@ struct SignInPageTests {
             var browser = PageBrowser(server)
             let page = try await browser.begin(party)
             let link = try #require(page.text.firstMatch(of: /<a id="cancel" href="([^"]*)"/)?.output.1)
-            let cancelled = try await browser.open("/signin/\(link)")
+            let cancelled = try await browser.open(String(link))
             #expect(cancelled.step == "return" && cancelled.returnedError == "access_denied")
             #expect(try await browser.open(page.path).fault == "request_over")
             let claims = #"{"id_token":{"sub":{"value":"\#(ada.uid)"}}}"#
