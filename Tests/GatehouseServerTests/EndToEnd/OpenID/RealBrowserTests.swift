@@ -7,7 +7,7 @@ import Testing
 /// The pages in a real browser, which enforces cookies, the content security policy and `form-action`.
 @Suite(.enabled(if: Chromium.isInstalled, "Debian's package chromium is not installed"))
 struct RealBrowserTests {
-    @Test func `a person signs in, is known to a second client, consents, and comes back`() async throws {
+    @Test func `a person signs in, is known to a second client, consents, comes back and signs out`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (web, gallery) = (RelyingParty(server), RelyingParty.public(server))
             let ada = try await web.api.register(at: server)
@@ -38,6 +38,14 @@ struct RealBrowserTests {
                     #expect(try await browser.leave(to: party.redirectURI).contains("code="))
                     try await browser.open("about:blank")
                 }
+
+                // Signing out without a hint asks first.
+                try await browser.open("\(PageBrowser.issuer)/oauth/logout")
+                try await browser.wait(for: "signout")
+                try await browser.press("signout")
+                try await browser.wait(for: "signed-out")
+                try await browser.open(Self.place(web, ["prompt": "none"]))
+                #expect(try await browser.leave(to: web.redirectURI).contains("error=login_required"))
             }
         }
     }
