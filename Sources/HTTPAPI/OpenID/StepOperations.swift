@@ -37,7 +37,7 @@ struct StepOperations: Sendable {
     var submit: Operation<(request: String, form: Form), Output> {
         Operation(
             "step.submit", limits: .local,
-            hashesPassword: { $0()?.form.fields["action"]?.hasSameBytes(as: "password") == true }
+            hashesPassword: { input, _ in input()?.form.fields["action"]?.hasSameBytes(as: "password") == true }
         ) { context, input in
             let visit = try visit(input.request, context)
             guard input.form.isOurs(visit.issuer) else { return (.fault(.forged), input.request, visit.issuer) }
