@@ -1,7 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
-internal import Pages
 
 /// Adds the endpoints to the router; other methods on their paths are answered with 405, other paths with 404.
 struct RouteTable {
@@ -52,7 +51,7 @@ struct RouteTable {
     }
 }
 
-/// Converts the router's 404 into the API's error body; browsers of an OpenID provider get a page.
+/// Converts the router's 404 into the API's error.
 private struct MissingPaths: RouterMiddleware {
     func handle(
         _ request: Request, context: APIRequestContext, next: (Request, APIRequestContext) async throws -> Response
@@ -60,9 +59,6 @@ private struct MissingPaths: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            if context.scope?.application.openID != nil, request.headers[.accept]?.contains("text/html") == true {
-                return .step(.error(reason: "not_found", url: nil), status: .notFound, to: request, context: context)
-            }
             throw APIError(.notFound, "There is nothing at this path")
         }
     }

@@ -69,12 +69,13 @@ extension SQLStore: SessionOpeningStore {
 
     private static let browserSession: StaticString = """
         ), previous AS MATERIALIZED (
-            SELECT s.id FROM sessions s, identity
-             WHERE s.application_id = $1 AND s.browser_hash = $23 AND s.uid = $2 AND s.ended_at IS NULL
-               AND s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
-             ORDER BY s.id
+            SELECT id FROM sessions
+             WHERE application_id = $1 AND browser_hash = $23 AND uid = $2 AND ended_at IS NULL
+               AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
+               AND EXISTS (SELECT 1 FROM identity)
+             ORDER BY id
              LIMIT 1
-               FOR UPDATE OF s
+               FOR UPDATE
         ), proven AS (
             UPDATE sessions s
                SET identity_id = identity.id, methods = $5, device = $6, address = $7, expires_at = now() + $8::interval,

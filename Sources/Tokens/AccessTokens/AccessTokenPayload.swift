@@ -45,7 +45,8 @@ struct AccessTokenPayload: Decodable {
         clientID == nil || scope?.split(separator: " ").contains { $0.hasSameBytes(as: "account") } == true
     }
 
-    /// `nil` if a claim is missing, an id is not a UUID, or `sub` differs from `uid` in a token of the API itself.
+    /// `nil` if a claim is missing or an id is not a UUID; a token of the API itself has one audience, and its `sub` is
+    /// its `uid`.
     func claims(for audience: String) -> AccessTokenClaims? {
         guard let uid, let sid, let provider, let providerUid, let authTime, let amr, clientID != nil || sub == uid,
             let account = UUID(uuidString: uid), let session = UUID(uuidString: sid), let token = UUID(uuidString: jti)
@@ -53,7 +54,7 @@ struct AccessTokenPayload: Decodable {
         let named: String? =
             switch aud {
             case .one(let one): one
-            case .several(let several): several.first { $0.hasSameBytes(as: audience) }
+            case .several(let several): clientID == nil ? nil : several.first { $0.hasSameBytes(as: audience) }
             }
         return AccessTokenClaims(
             issuer: iss, audience: named ?? "", uid: account, sessionID: session, tokenID: token, issuedAt: iat,

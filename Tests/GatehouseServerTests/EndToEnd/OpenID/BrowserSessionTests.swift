@@ -26,7 +26,8 @@ struct BrowserSessionTests {
             var browser = PageBrowser(server)
             _ = try await signIn(ada, &browser, party)
             let first = try #require(browser.cookies["gatehouse-sso-demo"])
-            _ = try await signIn(ben, &browser, party)
+            let second = try await signIn(ben, &browser, party)
+            #expect(try await party.redeem(second.code ?? "").status == 200)
             #expect(browser.sessions != first)
             let former = "gatehouse-sso-demo=\(first)"
             #expect(

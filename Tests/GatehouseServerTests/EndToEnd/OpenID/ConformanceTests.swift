@@ -9,8 +9,9 @@ import Testing
 struct ConformanceTests {
     private static let secret = "a secret of the relying party, 32 bytes and more"
 
-    /// The clients of the programs.
-    private static let clients = """
+    /// The clients of the programs; one is told at a port of this machine when its sessions end.
+    private static func clients(backchannel port: Int) -> String {
+        """
         openid:
           clients:
             web:
@@ -18,6 +19,8 @@ struct ConformanceTests {
               secret: "\(secret)"
               pkce: optional
               redirectURIs: ["https://rp.example/cb"]
+              postLogoutRedirectURIs: ["https://rp.example/bye"]
+              backchannelLogoutURI: "http://127.0.0.1:\(port)/logout"
               scopes: [openid, profile, email, phone, offline_access]
             other:
               name: Another
@@ -31,14 +34,18 @@ struct ConformanceTests {
               secret: "\(secret)"
               redirectURIs: ["https://django.example/accounts/oidc/gatehouse/login/callback/"]
         """
+    }
 
     /// Runs a plan's program against a server, and reports each module that fails.
-    @Test(arguments: ["basic", "basic_form_post", "config", "allauth", "idpyoidc"])
+    @Test(arguments: [
+        "basic", "basic_form_post", "config", "rp_initiated_logout", "backchannel_logout", "allauth", "idpyoidc",
+    ])
     func `relying parties of other authors find what the plan's modules check`(plan: String) async throws {
         let programs = try await PythonPrograms.relyingParties()
         let (port, backchannel) = (try Port.free(), try Port.free())
         try await TestServer.with(
-            port: port, application: Self.clients, providers: "phone: { enabled: true }", tokens: "algorithm: RS256"
+            port: port, application: Self.clients(backchannel: backchannel),
+            providers: "phone: { enabled: true }", tokens: "algorithm: RS256"
         ) { server in
             let program = URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "../../../RelyingParties/run.py").standardizedFileURL.path

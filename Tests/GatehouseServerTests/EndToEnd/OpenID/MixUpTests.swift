@@ -168,9 +168,10 @@ struct MixUpTests {
                 #expect(try await party.userInfo(bearer).status >= 400)
                 #expect(try await party.userInfo(bearer)["sub"] == .null)
             }
-            for bearer in [access, refresh, identity, code, browser] {
+            for bearer in [refresh, identity, code, browser] {
                 expectError(try await party.api.get("/auth/me", bearer: bearer), 401, "INVALID_TOKEN")
             }
+            expectError(try await party.api.get("/auth/me", bearer: access), 403, "INSUFFICIENT_SCOPE")
             for text in [access, identity, refresh, browser, person.refreshToken] {
                 #expect(try await party.redeem(text).isOAuthError(400, "invalid_grant"))
             }
