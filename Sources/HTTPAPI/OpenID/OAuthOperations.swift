@@ -31,8 +31,12 @@ struct OAuthOperations: Sendable {
             let (isForm, query) = (request.request.method == .post, request.request.uri.query ?? "")
             parameters = Result {
                 let form = isForm ? String(buffer: request.body) : ""
-                guard form.isEmpty || query.isEmpty else { throw APIError(.invalidParameter, "Query and form") }
-                return try RequestParameters(query: form.isEmpty ? query : form)
+                let parameters = try RequestParameters(query: form.isEmpty ? query : form)
+                // A form of our own page posts to the page's URL, with the query that the page was asked for.
+                guard form.isEmpty || query.isEmpty || parameters["csrf"] != nil else {
+                    throw APIError(.invalidParameter, "Query and form")
+                }
+                return parameters
             }
             self.isForm = isForm
             cookie = request.cookie
