@@ -43,8 +43,7 @@ package struct AuditVerification: Sendable {
         report.unsealed = try await checkSealing()
         var first: AuditBatch?
         var sealing = BatchSealTimes(of: store)
-        var batches = try await nextBatches(after: 0)
-        while !batches.isEmpty {
+        while let batches = try await unread(from: first, to: report.last, checkpoint: checkpoint) {
             var vouched: ArraySlice<AuditBatch> = []
             for batch in batches {
                 try check(batch, after: report.last, checkpoint: checkpoint)
@@ -60,10 +59,24 @@ package struct AuditVerification: Sendable {
             }
             report.batches += batches.count
             report.events += try await checkEvents(of: vouched)
-            batches = try await nextBatches(after: report.last?.seq ?? 0)
         }
-        try await checkEnds(from: first, to: report.last, checkpoint: checkpoint)
         return report
+    }
+
+    /// Returns the batches after the last one that was read, or `nil` if the chain ends there as it must.
+    private func unread(
+        from first: AuditBatch?, to last: AuditCheckpoint?, checkpoint: AuditCheckpoint?
+    ) async throws -> [AuditBatch]? {
+        let batches = try await nextBatches(after: last?.seq ?? 0)
+        guard batches.isEmpty else { return batches }
+        if let checkpoint, checkpoint.seq > last?.seq ?? 0 {
+            throw AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off")
+        }
+        guard let fault = try await strayEvent(from: first, to: last) else { return nil }
+        // A batch becomes visible together with its events, so one that was sealed just now can be read now.
+        let sealed = try await nextBatches(after: last?.seq ?? 0)
+        guard !sealed.isEmpty else { throw fault }
+        return sealed
     }
 
     /// Returns the following batches, at most as many as one query can read the events of.
@@ -129,18 +142,14 @@ package struct AuditVerification: Sendable {
         return unsealed.count
     }
 
-    private func checkEnds(
-        from first: AuditBatch?, to last: AuditCheckpoint?, checkpoint: AuditCheckpoint?
-    ) async throws {
-        if let checkpoint, checkpoint.seq > last?.seq ?? 0 {
-            throw AuditFault(batch: checkpoint.seq, reason: "of the checkpoint is missing: the end was cut off")
-        }
+    /// The fault of an event whose batch is not in the chain; `nil` if there is no such event.
+    private func strayEvent(from first: AuditBatch?, to last: AuditCheckpoint?) async throws -> AuditFault? {
         let known = (first?.seq ?? 1)...max(last?.seq ?? 0, first?.seq ?? 1)
         if let stray = try await store.strayBatch(outside: known) {
-            throw AuditFault(batch: stray, reason: "was never sealed, and has an event")
+            return AuditFault(batch: stray, reason: "was never sealed, and has an event")
         }
-        guard first == nil, let stray = try await store.events(ofBatches: known, atMost: 1).first else { return }
-        throw AuditFault(batch: stray.batch, reason: "is missing")
+        guard first == nil, let stray = try await store.events(ofBatches: known, atMost: 1).first else { return nil }
+        return AuditFault(batch: stray.batch, reason: "is missing")
     }
 
     private func isPastRetention(_ microseconds: Int?) -> Bool {

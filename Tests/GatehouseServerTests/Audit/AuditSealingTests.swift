@@ -136,4 +136,19 @@ struct AuditSealingTests {
             #expect(report.events == 2500 && report.unsealed == 0)
         }
     }
+
+    @Test func `a batch that is sealed during a verification is no fault`() async throws {
+        try await with { sealing in
+            let verification = AuditVerification(
+                store: sealing.audit, authentication: sealing.authentication, time: SystemTime())
+            async let verified: Void = {
+                for _ in 0..<400 { _ = try await verification.verify(through: nil) }
+            }()
+            for second in 0..<200 {
+                try await sealing.insert(["account.enabled": second])
+                #expect(try await sealing.seal(atMost: 10)?.events == 1)
+            }
+            try await verified
+        }
+    }
 }
