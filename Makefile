@@ -24,7 +24,7 @@ release: packages
 
 # The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some
 # stop a database or measure a deadline.
-test: PACKAGES += python3-venv prometheus systemd docker-compose
+test: PACKAGES += python3-venv chromium prometheus systemd docker-compose
 test: packages lint
 	deploy/check-services
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error
