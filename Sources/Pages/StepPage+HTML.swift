@@ -36,6 +36,7 @@ extension StepPage {
     private var values: [String: Any] {
         var values: [String: Any] = [
             "language": language.rawValue, "application": application, "step": step.name,
+            "hasLanguages": canBeShownAgain,
             "languages": PageLanguage.allCases.filter { $0 != language }.map { ["tag": $0.rawValue, "name": $0.name] },
         ]
         values["client"] = client
@@ -51,13 +52,24 @@ extension StepPage {
         return values.merging(stepValues) { $1 }
     }
 
+    /// Whether a link to the same URL shows the page again; answers are given only once.
+    private var canBeShownAgain: Bool {
+        switch step {
+        case .return, .formPost, .signedOut, .error: false
+        case .signIn, .code, .reauthenticate, .accounts, .confirm, .consent, .signOut: true
+        }
+    }
+
     private var stepValues: [String: Any] {
         switch step {
         case .signIn(let ways): return values(of: ways)
         case .reauthenticate(let ways, let account): return values(of: ways).merging(values(of: account)) { $1 }
         case .code(let address): return ["identifier": address]
         case .accounts(let accounts), .signOut(let accounts):
-            return ["accounts": accounts.map(values(of:)), "hasSeveral": accounts.count > 1]
+            let shown = accounts.enumerated().map { number, account in
+                values(of: account).merging(["isFirst": number == 0]) { $1 }
+            }
+            return ["accounts": shown, "hasSeveral": accounts.count > 1]
         case .confirm(let account): return values(of: account)
         case .consent(let consent):
             let scopes = consent.scopes.map { scope -> [String: Any] in
@@ -70,11 +82,12 @@ extension StepPage {
                     ]
                 }
             }
-            return values(of: consent.account).merging(["host": consent.host, "scopes": scopes]) { $1 }
+            return values(of: consent.account).merging(
+                ["host": consent.host, "isForeign": consent.isForeign, "scopes": scopes]) { $1 }
         case .return(let url): return ["url": url]
         case .formPost(let fields, let url):
             return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]
-        case .signedOut: return [:]
+        case .signedOut(let others): return ["others": others]
         case .error(let reason, let url):
             var values: [String: Any] = ["error": reason]
             values["text"] = templates?.render("error.\(reason)", [:]) ?? templates?.render("error.other", [:])
@@ -86,11 +99,12 @@ extension StepPage {
     private func values(of ways: SignIn) -> [String: Any] {
         var values: [String: Any] = [
             "hasPassword": ways.hasPassword, "sendsCode": ways.sendsMail || ways.sendsTexts,
-            "asksToRemember": ways.asksToRemember, "canGoBack": ways.canGoBack,
+            "asksToRemember": ways.asksToRemember, "isRemembered": ways.isRemembered, "canGoBack": ways.canGoBack,
             "isMail": !ways.sendsTexts, "isPhone": ways.sendsTexts && !ways.sendsMail && !ways.hasPassword,
             "isEither": ways.sendsTexts && (ways.sendsMail || ways.hasPassword),
-            // After a refusal the person types the password again, or corrects the address if there is none.
-            "focusesPassword": problem != nil && ways.hasPassword && ways.identifier != nil,
+            // After a wrong password the person types it again; otherwise the address is what to correct.
+            "focusesPassword": ways.hasPassword && ways.identifier != nil
+                && problem.map { ["INVALID_CREDENTIALS", "MISSING_EMAIL_OR_PASSWORD"].contains($0.code) } == true,
         ]
         values["identifier"] = ways.identifier
         return values

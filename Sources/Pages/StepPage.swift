@@ -14,7 +14,8 @@ package struct StepPage: Sendable {
         /// Posts the answer to the client.
         case formPost([(name: String, value: String)], url: String)
         case signOut([Account])
-        case signedOut
+        /// `others` says whether other accounts of the browser are still signed in.
+        case signedOut(others: Bool)
         /// The request cannot go on; `reason` names why for machines, `url` is the client's.
         case error(reason: String, url: String?)
     }
@@ -27,6 +28,8 @@ package struct StepPage: Sendable {
         package var sendsMail = false
         package var sendsTexts = false
         package var asksToRemember = false
+        /// Whether the box to stay signed in is ticked.
+        package var isRemembered = false
         /// Whether the person came from the page of the browser's accounts.
         package var canGoBack = false
 
@@ -49,10 +52,12 @@ package struct StepPage: Sendable {
         package let account: Account
         /// Where the browser goes afterwards.
         package let host: String
+        /// Whether the client is not the operator's own.
+        package let isForeign: Bool
         package let scopes: [Scope]
 
-        package init(account: Account, host: String, scopes: [Scope]) {
-            (self.account, self.host, self.scopes) = (account, host, scopes)
+        package init(account: Account, host: String, isForeign: Bool, scopes: [Scope]) {
+            (self.account, self.host, self.isForeign, self.scopes) = (account, host, isForeign, scopes)
         }
     }
 

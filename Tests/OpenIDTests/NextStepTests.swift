@@ -31,8 +31,10 @@ struct NextStepTests {
     /// `unreadable` is a login hint that is no address.
     enum Hint: CaseIterable { case none, unreadable, requiresFirst, requiresOther, prefersFirst, prefersOther }
     enum ClientCase: CaseIterable { case firstParty, thirdParty, guests, native, nativeWithoutConfirm }
-    /// In all but the first, the person has chosen the first session; an `Other` concerned another one before.
-    enum ProgressCase: CaseIterable { case none, chosen, proven, consented, provenOther, consentedOther }
+    /// In all but the first, the person has chosen the first session.
+    ///
+    /// What names another session happened to that before. In the last, the person asked to sign in with another account.
+    enum ProgressCase: CaseIterable { case none, chosen, proven, consented, provenOther, consentedOther, wantsOther }
 
     static let sessionLists: [[SessionCase]] =
         [[]] + SessionCase.allCases.map { [$0] } + [[.plain, .usedBefore], [.consented, .plain]]
@@ -122,6 +124,7 @@ struct NextStepTests {
         case .consented: situation.progress.consented = first
         case .provenOther: situation.progress.proven = id(9)
         case .consentedOther: situation.progress.consented = id(9)
+        case .wantsOther: situation.progress.wantsOther = true
         }
         return situation
     }
@@ -172,6 +175,7 @@ private struct Rule: Sendable {
     private static let all = [
         Rule("signin", silent: "login_required") { $0.sessions.isEmpty },
         Rule("accounts", silent: "account_selection_required") { candidate(of: $0) == nil },
+        Rule("signin", silent: "login_required") { $0.progress == .wantsOther },
         Rule("access_denied") { $0.hint == .requiresOther && $0.progress != .none },
         Rule("signin", silent: "login_required") { $0.hint == .requiresOther },
         Rule("signin", silent: "login_required") { $0.hint == .prefersOther && $0.progress == .none },

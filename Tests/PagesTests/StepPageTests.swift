@@ -21,10 +21,11 @@ struct StepPageTests {
         .confirm(account),
         .consent(
             StepPage.Consent(
-                account: account, host: hostile,
+                account: account, host: hostile, isForeign: true,
                 scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
         .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
-        .signOut([account, account]), .signedOut, .error(reason: "request_over", url: "https://a.example/\(hostile)"),
+        .signOut([account, account]), .signedOut(others: false), .signedOut(others: true),
+        .error(reason: "request_over", url: "https://a.example/\(hostile)"),
     ]
 
     private static func page(_ step: StepPage.Step, in language: PageLanguage) -> StepPage {

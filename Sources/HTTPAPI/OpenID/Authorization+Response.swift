@@ -15,7 +15,7 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
                     status: .seeOther, description: "To the client's redirect URI, or to a page",
                     headers: ["Location": "The redirect URI with code or error, state and iss; or a page."]),
                 .init(description: "A page that posts the answer, with response_mode=form_post"),
-            ],
+            ] + .pageErrors,
             writesError: Response.stepError
         ) { output, context in
             let (answer, issuer) = output
@@ -77,7 +77,9 @@ extension Response {
         }
         let query = sorted.map { "\($0.key)=\($0.value.formEncoded)" }.joined(separator: "&")
         let url = "\(address.redirectURI)\(address.redirectURI.contains("?") ? "&" : "?")\(query)"
-        if fromPage, client?.isNative(redirectingTo: address.redirectURI) == false {
+        // The grammar of `form-action` has no IPv6 addresses.
+        let isAllowed = client?.isNative(redirectingTo: address.redirectURI) != false && !url.hasPrefix("http://[")
+        if fromPage, !isAllowed {
             return .step(.return(url: url), context: context)
         }
         return Response(

@@ -14,7 +14,7 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
                     status: .seeOther, description: "To the client's post-logout redirect URI",
                     headers: ["Location": "The URI with state."]),
                 .init(description: "A page that says that the person is signed out, or asks whether to sign out"),
-            ], writesError: Response.stepError
+            ] + .pageErrors, writesError: Response.stepError
         ) { output, context in
             let (answer, issuer) = output
             switch answer {
@@ -22,7 +22,13 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
                 return Response(
                     status: .seeOther,
                     headers: [.location: uri, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
-            case .signedOut: return .step(.signedOut, context: context)
+            case .reload(let query):
+                return Response(
+                    status: .seeOther,
+                    headers: [
+                        .location: "\(issuer.application.issuer)/oauth/logout?\(query)", .cacheControl: "no-store",
+                    ])
+            case .signedOut(let others): return .step(.signedOut(others: others), context: context)
             case .fault(let fault):
                 return .step(
                     .error(reason: fault.rawValue, url: nil), status: fault == .forged ? .forbidden : .badRequest,

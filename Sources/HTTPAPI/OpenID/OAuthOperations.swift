@@ -16,9 +16,9 @@ struct OAuthOperations: Sendable {
 
     /// What a browser brings that a client has sent here.
     struct Visit: Sendable {
-        let parameters: Result<RequestParameters, any Error>
-        /// Whether the browser has come by a form, so that it may not have sent its cookies.
-        let isForm: Bool
+        let query: String
+        /// What a form has sent, so that the browser may not have sent its cookies; `nil` if none has.
+        let form: String?
         let cookie: @Sendable (String) -> String?
         let isFromPage: @Sendable (Issuer) -> Bool
 
@@ -27,18 +27,18 @@ struct OAuthOperations: Sendable {
                 sessions: cookie(issuer.cookie("sso")), flow: cookie(issuer.cookie("browser")))
         }
 
+        /// The parameters as they were sent: those of the form, if it has any.
+        var text: String { form.flatMap { $0.isEmpty ? nil : $0 } ?? query }
+
+        /// - Throws: `APIError` if both query and form have parameters.
+        func parameters() throws -> RequestParameters {
+            guard query.isEmpty || form?.isEmpty ?? true else { throw APIError(.invalidParameter, "Query and form") }
+            return try RequestParameters(query: text)
+        }
+
         init(_ request: IncomingRequest) {
-            let (isForm, query) = (request.request.method == .post, request.request.uri.query ?? "")
-            parameters = Result {
-                let form = isForm ? String(buffer: request.body) : ""
-                let parameters = try RequestParameters(query: form.isEmpty ? query : form)
-                // A form of our own page posts to the page's URL, with the query that the page was asked for.
-                guard form.isEmpty || query.isEmpty || parameters["csrf"] != nil else {
-                    throw APIError(.invalidParameter, "Query and form")
-                }
-                return parameters
-            }
-            self.isForm = isForm
+            query = request.request.uri.query ?? ""
+            form = request.request.method == .post ? String(buffer: request.body) : nil
             cookie = request.cookie
             isFromPage = request.isFromPage
         }
@@ -48,10 +48,10 @@ struct OAuthOperations: Sendable {
         Operation("oauth.authorize", limits: .client(.authorize)) { context, visit in
             let issuer = try context.issuer
             let parameters: RequestParameters
-            do { parameters = try visit.parameters.get() } catch { return (.fault(.invalidRequest), issuer) }
+            do { parameters = try visit.parameters() } catch { return (.fault(.invalidRequest), issuer) }
             let browser = visit.browser(at: issuer)
             let answer = try await useCases.authorization.authorize(
-                parameters, asForm: visit.isForm, in: browser, at: issuer)
+                parameters, asForm: visit.form != nil, in: browser, at: issuer)
             metrics.count(answer, in: context.application)
             if case .failure(let cause, _, _) = answer {
                 context.log.error("Request failed", metadata: ["error": "\(cause)"])
@@ -63,14 +63,19 @@ struct OAuthOperations: Sendable {
     var logout: Operation<Visit, (answer: Logout.Answer, issuer: Issuer)> {
         Operation("oauth.logout", limits: .client(.authorize)) { context, visit in
             let issuer = try context.issuer
-            guard let parameters = try? visit.parameters.get() else { return (.fault(.invalidRequest), issuer) }
+            // Our page's form comes to the URL of the page, whose query does not count.
+            guard let parameters = try? RequestParameters(query: visit.text) else {
+                return (.fault(.invalidRequest), issuer)
+            }
             let browser = visit.browser(at: issuer)
-            guard visit.isForm, parameters["action"]?.hasSameBytes(as: "signout") == true else {
+            guard visit.form != nil, parameters["action"]?.hasSameBytes(as: "signout") == true else {
+                if visit.form != nil, browser.sessions == nil { return (.reload(query: visit.text), issuer) }
                 return (try await useCases.logout.answer(parameters, from: browser, at: issuer), issuer)
             }
             guard visit.isFromPage(issuer) else { return (.fault(.forged), issuer) }
             let answer = try await useCases.logout.signOut(
-                of: browser, all: parameters["all"] != nil, formToken: parameters["csrf"] ?? "", at: issuer)
+                of: browser, account: parameters["account"], all: parameters["all"] != nil,
+                formToken: parameters["csrf"] ?? "", at: issuer)
             return (answer, issuer)
         }
     }

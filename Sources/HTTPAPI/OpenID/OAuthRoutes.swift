@@ -135,7 +135,8 @@ struct OAuthRoutes {
                 return try RequestParameters(query: String(buffer: request.body))["access_token"]
             },
             returns: ResponseShape(
-                responses: [.init(contentType: "application/json")] + .oauthErrors,
+                responses: [.init(contentType: "application/json")]
+                    + .oauthErrors.filter { $0.status != .tooManyRequests },
                 writesError: { error, _, context in Response.oauthError(error, in: context)?.openToAllOrigins }
             ) { claims, _ in
                 guard let claims else {

@@ -30,9 +30,9 @@ extension Response {
         switch known?.code {
         case .notFound?, .unknownApplication?: return nil
         case .rateLimited?: reason = "rate_limited"
-        case .overloaded?: reason = "overloaded"
-        case .some: reason = "invalid_request"
-        case nil:
+        case .overloaded?, .providerUnavailable?: reason = "overloaded"
+        case .some(let code) where code != .internal: reason = "invalid_request"
+        case .some, nil:
             reason = "server_error"
             context.log.error("Request failed", metadata: ["error": "\(error)"])
         }
@@ -46,11 +46,19 @@ extension Response {
     }
 }
 
+extension [ReturnedResponse] {
+    /// The errors of routes that people see, for their documentation.
+    static let pageErrors = [HTTPResponse.Status](
+        [.badRequest, .forbidden, .tooManyRequests, .internalServerError, .serviceUnavailable]
+    ).map { ReturnedResponse(status: $0, description: "A page that says what is wrong", contentType: "text/html") }
+}
+
 extension PageLanguage {
-    /// The language that a link of the page has chosen, else the client's (`ui_locales`), the account's or the browser's.
+    /// The language that a link of the page has chosen, else the client's (`ui_locales`, which may be in the URL), the
+    /// account's or the browser's.
     init(of request: Request, client: [String] = [], account: String? = nil) {
-        let chosen = (try? FormFields(request.uri.query ?? ""))?["lang"]
-        self.init(
-            preferences: [chosen] + client.map { $0 } + [account, request.headers[.acceptLanguage]])
+        let query = try? FormFields(request.uri.query ?? "")
+        let asked = client.isEmpty ? query?["ui_locales"]?.split(separator: " ").map(String.init) ?? [] : client
+        self.init(preferences: [query?["lang"]] + asked + [account, request.headers[.acceptLanguage]])
     }
 }

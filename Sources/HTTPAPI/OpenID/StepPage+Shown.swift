@@ -17,18 +17,20 @@ extension StepPage.Step {
             ways.hasPassword = ways.hasPassword && step.account?.passwordAddress != nil
             let isMail = step.account?.address?.contains("@")
             (ways.sendsMail, ways.sendsTexts) = (ways.sendsMail && isMail == true, ways.sendsTexts && isMail == false)
+            ways.isRemembered = step.remembers ?? step.account?.isRemembered ?? false
             self = .reauthenticate(ways, account)
         case (.confirm, let account?): self = .confirm(account)
         case (.consent, let account?):
             self = .consent(
                 .init(
-                    account: account, host: step.request.returnAddress.host,
+                    account: account, host: step.request.returnAddress.host, isForeign: !step.client.isFirstParty,
                     scopes: step.scopes(in: language, at: issuer)))
         case (.signIn, _), (.reauthenticate, nil), (.confirm, nil), (.consent, nil):
             var ways = StepPage.SignIn(at: issuer)
             ways.identifier =
                 repeating ? step.identifier : step.progress.identifier ?? step.request.loginHint
             ways.canGoBack = step.progress.wantsOther
+            ways.isRemembered = step.remembers ?? false
             self = .signIn(ways)
         }
     }
@@ -69,10 +71,12 @@ extension ShownStep {
                 }
             return .standard(scope.rawValue, value: value)
         }
-            + others.map { scope in
-                let texts =
-                    client.resources.lazy.compactMap { issuer.settings.resources[$0]?.scopes[scope] }.first ?? [:]
-                return .resource(texts[language.rawValue] ?? texts[""] ?? texts["en"] ?? scope)
+            + others.flatMap { scope in
+                let resources = request.resources.isEmpty ? client.resources : request.resources
+                let texts = resources.compactMap { issuer.settings.resources[$0]?.scopes[scope] }
+                return (texts.isEmpty ? [[:]] : texts).map { texts in
+                    StepPage.Scope.resource(texts[language.rawValue] ?? texts[""] ?? texts["en"] ?? scope)
+                }
             }
     }
 }
@@ -81,6 +85,7 @@ extension ReturnAddress {
     /// The host that the browser goes to, or the scheme of an app on a device.
     fileprivate var host: String {
         let url = URLComponents(string: redirectURI)
-        return url?.host.flatMap { $0.isEmpty ? nil : $0 } ?? url?.scheme ?? ""
+        guard let scheme = url?.scheme, ["https", "http"].contains(scheme) else { return url?.scheme ?? "" }
+        return url?.host ?? ""
     }
 }

@@ -44,7 +44,7 @@ extension ResponseShape<StepOperations.Output> {
             responses: [
                 .init(description: "A page"),
                 .init(status: .seeOther, description: "The page's next step, or back to an app on a device"),
-            ], writesError: Response.stepError
+            ] + .pageErrors, writesError: Response.stepError
         ) { output, context in
             let (answer, request, issuer) = output
             switch answer {
@@ -95,7 +95,12 @@ extension Response {
         page.problem = problem.map { .init(code: $0.code.rawValue, retryAfter: $0.retryAfter) }
         page.cancel = "\(issuer.application.issuer)/signin/\(id)/cancel"
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
-        let status: HTTPResponse.Status = problem.map { $0.retryAfter == nil ? .badRequest : .tooManyRequests } ?? .ok
+        let status: HTTPResponse.Status =
+            switch problem {
+            case nil: .ok
+            case let problem? where problem.status == 503: .serviceUnavailable
+            case let problem?: problem.retryAfter == nil ? .badRequest : .tooManyRequests
+            }
         var response = Response.page(page.page, status: status)
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         return response
@@ -105,7 +110,7 @@ extension Response {
 extension OAuthClient {
     /// The client's name in a language, or in another one that it has.
     fileprivate func name(in language: PageLanguage) -> String {
-        names[language.rawValue] ?? names[""] ?? names["en"] ?? names.min { $0.key < $1.key }?.value ?? id
+        names[language.rawValue] ?? name
     }
 
     /// Where a form may lead besides this server: to the app of a native client, which only a redirect opens.

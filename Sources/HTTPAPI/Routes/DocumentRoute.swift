@@ -42,7 +42,7 @@ extension Endpoint {
     /// The operation's own errors, and those of the checks that run before it.
     private var documentedErrors: [ErrorCode] {
         // Other errors of such a route are among its responses.
-        guard writesError == nil else { return [.unknownApplication] }
+        guard writesError == nil else { return [.unknownApplication, .notFound] }
         var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
         if isOfAPI { all.append(.unauthorizedRequestOrigin) }
         if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }

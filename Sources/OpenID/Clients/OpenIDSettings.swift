@@ -41,6 +41,14 @@ package struct OpenIDSettings: Sendable, Equatable {
         return client
     }
 
+    /// The client of a stored request; `nil` if it may not send the request any more.
+    func client(of request: ClientRequest) -> OAuthClient? {
+        guard let client = try? client(request.clientID), client.grants.contains(.authorizationCode),
+            client.hasRedirectURI(request.returnAddress.redirectURI)
+        else { return nil }
+        return client
+    }
+
     /// The scopes that the client may have, also those of its resources.
     package func scopes(of client: OAuthClient) -> Set<String> {
         client.resources.reduce(into: client.scopes) { $0.formUnion(resources[$1]?.scopes.keys.map { $0 } ?? []) }

@@ -18,7 +18,10 @@ package struct Logout: Sendable {
     package enum Answer: Sendable {
         /// The person is signed out, and returns to the client.
         case redirect(String)
-        case signedOut
+        /// The same parameters come again by a link: another site's form brings no cookies (`SameSite=Lax`).
+        case reload(query: String)
+        /// The person is signed out; `others` says whether other accounts of the browser are not.
+        case signedOut(others: Bool)
         /// The person must confirm, because the request does not prove that a client of the browser sent it.
         case ask([SignedInBrowser], formToken: String, flow: String)
         case fault(Fault)
@@ -64,9 +67,11 @@ package struct Logout: Sendable {
         guard address.map({ uri in client?.postLogoutRedirectURIs.contains { $0.matches(uri) } == true }) ?? true else {
             throw Fault.uri
         }
-        guard let session = try await session(of: hint, client: client, in: browser, at: issuer) else { return nil }
+        let live = try await sessions(
+            of: browser, client: hint.session.flatMap(UUID.init(uuidString:)), at: issuer)
+        guard let session = session(of: hint, client: client, among: live, at: issuer) else { return nil }
         try await end(session, at: issuer)
-        guard let address else { return .signedOut }
+        guard let address else { return .signedOut(others: live.count > 1) }
         return .redirect(address.addingQuery(["state": parameters["state"]]))
     }
 
@@ -80,10 +85,9 @@ package struct Logout: Sendable {
 
     /// The browser's session that the token's session belongs to, or that is of the same account.
     private func session(
-        of hint: IdentityTokenHint, client: OAuthClient?, in browser: String?, at issuer: Issuer
-    ) async throws -> SignedInBrowser? {
-        let sessions = try await sessions(of: browser, client: hint.session.flatMap(UUID.init(uuidString:)), at: issuer)
-        return sessions.first(where: \.hasClientSession)
+        of hint: IdentityTokenHint, client: OAuthClient?, among sessions: [SignedInBrowser], at issuer: Issuer
+    ) -> SignedInBrowser? {
+        sessions.first(where: \.hasClientSession)
             ?? sessions.first { session in
                 let subject = client.map { issuer.subject(of: session.uid, for: $0, by: issuing.opaque) }
                 return subject?.hasSameBytes(as: hint.subject) ?? false
@@ -97,17 +101,20 @@ package struct Logout: Sendable {
 
     // MARK: - Requests of people
 
-    /// Ends the session that the browser used last, or all of its sessions, by the form of this server's page.
+    /// Ends the chosen session of the browser, without a choice the one it used last, or all of its sessions, by the form
+    /// of this server's page.
     package func signOut(
-        of browser: Authorization.Browser, all: Bool, formToken token: String, at issuer: Issuer
+        of browser: Authorization.Browser, account: String?, all: Bool, formToken token: String, at issuer: Issuer
     ) async throws -> Answer {
         guard let flow = browser.flow.flatMap(issuing.opaque.parse), formToken(of: flow).isValid(token) else {
             return .fault(.forged)
         }
-        for session in try await sessions(of: browser.sessions, client: nil, at: issuer).prefix(all ? .max : 1) {
-            try await end(session, at: issuer)
-        }
-        return .signedOut
+        let live = try await sessions(of: browser.sessions, client: nil, at: issuer)
+        let chosen = account.flatMap { id in live.first { $0.id.text.hasSameBytes(as: id) } }
+        guard account == nil || chosen != nil || all else { return .signedOut(others: !live.isEmpty) }
+        let ending = all ? live : (chosen ?? live.first).map { [$0] } ?? []
+        for session in ending { try await end(session, at: issuer) }
+        return .signedOut(others: live.count > ending.count)
     }
 
     private func formToken(of flow: OpaqueToken) -> FormToken {

@@ -94,6 +94,7 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
     case .several: return situation.ask(.accounts, or: .accountSelectionRequired)
     case .none: return situation.ask(.signIn, or: .loginRequired)
     }
+    if situation.progress.wantsOther { return situation.ask(.signIn, or: .loginRequired) }
     let (request, client, progress) = (situation.request, situation.client, situation.progress)
     let isChosen = progress.session == candidate.id
     if request.subject != nil, !candidate.isRequired {

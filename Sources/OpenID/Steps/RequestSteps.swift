@@ -74,7 +74,7 @@ package struct RequestSteps: Sendable {
             }
             var page = page(state.step(asking: question), of: state, visit)
             page.problem = problem
-            page.identifier = action.identifier
+            (page.identifier, page.remembers) = (action.identifier, action.remembers)
             return .page(page)
         }
     }
@@ -198,7 +198,7 @@ package struct RequestSteps: Sendable {
                 id.hash, browser: flow.hash, sessions: visit.browser.sessions.flatMap(opaque.parse)?.hash,
                 application: visit.issuer.application.id),
             stored.stored.issuer.hasSameBytes(as: visit.issuer.url),
-            let client = try? visit.issuer.settings.client(stored.stored.request.clientID)
+            let client = visit.issuer.settings.client(of: stored.stored.request)
         else { return .fault(.notYours) }
         guard stored.isOpen else { return .fault(.over(clientURI: client.uri)) }
         return .open(state(of: stored, of: client, at: visit.issuer))

@@ -18,6 +18,8 @@ package struct ShownStep: Sendable {
     package let formToken: String
     /// What the person has typed into a form that was refused, but for secrets.
     package var identifier: String?
+    /// Whether that form had the box ticked to stay signed in.
+    package var remembers: Bool?
     /// Why the form was refused.
     package var problem: (any Error)?
 }

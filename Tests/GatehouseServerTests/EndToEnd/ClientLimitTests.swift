@@ -21,9 +21,12 @@ struct ClientLimitTests {
     @Test func `every call that writes or needs no bearer is limited`() async throws {
         let names = [
             "login", "refresh", "apple", "logout", "forgotPassword", "register", "anonymous", "otpClient", "general",
+            "authorize", "token",
         ]
         let rates = "{ \(names.map { "\($0): 2/h" }.joined(separator: ", ")) }"
-        try await TestServer.with(server: Self.proxied, providers: "scripted: {}", rateLimits: rates) { server in
+        try await TestServer.with(
+            server: Self.proxied, application: RelyingParty.configuration, providers: "scripted: {}", rateLimits: rates
+        ) { server in
             let client = APIClient(server)
             let document = try await client.send(.GET, "/openapi.json", headers: from("192.0.2.1"))
             let pages: JSONValue = ["get": ["responses": ["429": [:]]]]
@@ -41,8 +44,8 @@ struct ClientLimitTests {
                     for _ in 0..<3 {
                         let verb = HTTPMethod(rawValue: method.uppercased())
                         var headers = from(address)
-                        // Only the callback accepts forms, which browsers send when they return from a provider.
-                        let isForm = path.hasSuffix("/callback")
+                        // Browsers send forms to the callback, when they return from a provider, and so do clients.
+                        let isForm = path.hasSuffix("/callback") || path.hasPrefix("/oauth/")
                         headers.add(
                             name: "content-type",
                             value: isForm ? "application/x-www-form-urlencoded" : "application/json")
@@ -52,7 +55,7 @@ struct ClientLimitTests {
                                 headers: headers
                             ).status)
                     }
-                    let readsByBearer = verbReadsByBearer(method, operation)
+                    let readsByBearer = readsByBearer(method, path, operation)
                     #expect(statuses.prefix(2).allSatisfy { $0 != 429 }, "\(method) \(path): \(statuses)")
                     #expect((statuses[2] == 429) == !readsByBearer, "\(method) \(path): \(statuses)")
                     let isDocumented = operation["responses"].keys.contains("429")
@@ -65,8 +68,8 @@ struct ClientLimitTests {
         }
     }
 
-    private func verbReadsByBearer(_ method: String, _ operation: JSONValue) -> Bool {
-        method == "get" && operation["responses"].keys.contains("401")
+    private func readsByBearer(_ method: String, _ path: String, _ operation: JSONValue) -> Bool {
+        path == "/oauth/userinfo" || method == "get" && operation["responses"].keys.contains("401")
     }
 
     @Test func `each route without a named limit is counted separately`() async throws {
