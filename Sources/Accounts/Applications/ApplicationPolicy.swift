@@ -23,6 +23,8 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package enum AutomaticLinking: String, Sendable { case verified, never }
 
     package var tokens = Tokens()
+    /// The longest lifetime of access tokens that is set for an OpenID client or a resource.
+    package var longestClientLifetime: Duration = .zero
     /// How long sensitive calls are allowed after an authentication.
     package var recentAuthentication: Duration = .seconds(300)
     package var revealExistingIdentities = false
@@ -33,6 +35,9 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
 
     package init() {}
+
+    /// The longest lifetime of any access token of the application.
+    package var longestAccessLifetime: Duration { max(tokens.accessLifetime, longestClientLifetime) }
 
     /// Whether an authentication is recent enough at `now` for a sensitive call, compared in whole seconds.
     func isRecent(_ authentication: Date, now: Date) -> Bool {

@@ -16,7 +16,7 @@ final class Current<Value: Sendable>: Sendable {
 
 extension Configuration {
     /// The longest lifetime of an access token in any application.
-    var longestAccessLifetime: Duration { applications.map(\.policy.tokens.accessLifetime).max() ?? .zero }
+    var longestAccessLifetime: Duration { applications.map(\.policy.longestAccessLifetime).max() ?? .zero }
 }
 
 /// The applications of the configuration in force, in the form that erasure needs.

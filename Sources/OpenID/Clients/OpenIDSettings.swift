@@ -62,6 +62,11 @@ package struct OpenIDSettings: Sendable, Equatable {
             + resources.filter { used.contains($0.key) }.flatMap(\.value.scopes.keys).sorted()
     }
 
+    /// The longest lifetime that is set for the access tokens of a client or a resource.
+    package var longestAccessLifetime: Duration {
+        (clients.values.map(\.accessLifetime) + resources.values.map(\.accessLifetime)).compactMap { $0 }.max() ?? .zero
+    }
+
     /// The lifetime of an access token: the resource's, else the client's, else the application's.
     func accessLifetime(of client: OAuthClient, resource: String?, in policy: ApplicationPolicy) -> Duration {
         resource.flatMap { resources[$0]?.accessLifetime } ?? client.accessLifetime ?? policy.tokens.accessLifetime

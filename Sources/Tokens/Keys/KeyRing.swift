@@ -66,7 +66,8 @@ package final class KeyRing: Sendable {
         let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
         try await store.installSigningKey(
             stored(key, for: purpose, in: application.id), replacing: expected,
-            overlap: overlap ?? max(policy.accessLifetime, Self.identityLifetime) + Self.overlapMargin,
+            overlap: overlap
+                ?? max(application.policy.longestAccessLifetime, Self.identityLifetime) + Self.overlapMargin,
             application: application.id)
         try await reload(application.id)
     }

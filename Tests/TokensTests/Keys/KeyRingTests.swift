@@ -75,6 +75,19 @@ struct KeyRingTests {
         #expect(try await JWKVerifier(ring.keySet(of: application)).keys.map(\.kid) == [new])
     }
 
+    @Test func aRetiredKeyStaysPublishedForTheTokensOfEachResource() async throws {
+        let application = Application.sample(clientLifetime: .seconds(86_400))
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        let old = try await kid(of: ring, application)
+        try await ring.rotate(application)
+        for (time, isPublished) in [(86_400, true), (600, false)] {
+            installation.time.advance(by: TimeInterval(time))
+            try await ring.reloadAll()
+            #expect(try await ring.keys(of: application.id).publishes(old) == isPublished)
+        }
+    }
+
     @Test func aStolenKeyGoesAtOnce() async throws {
         let ring = installation.keyRing()
         try await ring.prepare(application)

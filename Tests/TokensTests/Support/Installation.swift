@@ -35,11 +35,12 @@ struct Installation {
 extension Application {
     static func sample(
         _ id: Application.ID = 1, _ algorithm: SigningAlgorithm = .es256, bits: Int = 2048,
-        issuer: String = "https://auth.example", audience: String = "demo"
+        issuer: String = "https://auth.example", audience: String = "demo", clientLifetime: Duration = .zero
     ) -> Application {
         var policy = ApplicationPolicy()
         policy.tokens.algorithm = algorithm
         policy.tokens.rsaBits = bits
+        policy.longestClientLifetime = clientLifetime
         return Application(
             id: id, name: "application \(id)", issuer: issuer, audience: audience, policy: policy,
             providers: ProviderRegistry(installedKinds: [], configured: []))

@@ -55,6 +55,7 @@ extension Configuration.Application {
         self.anonymousRetention = anonymousRetention ?? settings.anonymous.retention
         var policy = ApplicationPolicy()
         policy.tokens = settings.tokens
+        policy.longestClientLifetime = openID?.longestAccessLifetime ?? .zero
         policy.recentAuthentication = settings.recentAuthentication
         policy.revealExistingIdentities = settings.revealExistingIdentities
         policy.automaticLinking = settings.linking.automatic
