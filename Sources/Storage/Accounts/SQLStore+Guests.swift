@@ -97,10 +97,14 @@ extension SQLStore: GuestUpgradeStore {
             DELETE FROM addresses WHERE application_id = $1 AND uid = $2 AND kind = $3 AND address = $4
         ), concerned AS MATERIALIZED (
             SELECT i.id, i.provider, i.provider_uid = $4 AS is_number,
-                   EXISTS (SELECT 1 FROM sessions s JOIN refresh_tokens t
-                               ON t.application_id = $1 AND t.session_id = s.id AND t.expires_at > now()
+                   EXISTS (SELECT 1 FROM sessions s
                             WHERE s.application_id = $1 AND s.uid = $2 AND s.identity_id = i.id
-                              AND s.ended_at IS NULL AND s.expires_at > now()) AS is_in_use
+                              AND s.ended_at IS NULL AND s.expires_at > now()
+                              AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
+                              AND (s.kind <> 'api'
+                                   OR EXISTS (SELECT 1 FROM refresh_tokens t
+                                               WHERE t.application_id = $1 AND t.session_id = s.id
+                                                 AND t.expires_at > now()))) AS is_in_use
               FROM identities i
              WHERE i.application_id = $1 AND i.uid = $2 AND i.phone = $4 AND i.phone_verified
         ), gone AS (

@@ -7,8 +7,8 @@ extension SQLStore: IdleGuestStore {
     /// Selects the next guest identities whose recorded activity is older than the retention, and checks whether they
     /// are idle.
     ///
-    /// Recent activity is the last use of the identity or the last token refresh of a session that has not ended; it is
-    /// stored in `seen_at`. A guest identity counts as active if its account is deleted or merged into another, or also
+    /// Recent activity is the last use of the identity, or the last token refresh or use by a browser or client of a
+    /// session that has not ended; it is stored in `seen_at`. A guest identity counts as active if its account is deleted or merged into another, or also
     /// has an identity that is not a guest. The lookups are made row by row, because the planner doesn't know how few
     /// rows are selected.
     private static let lookAtGuests = Statement(
@@ -36,6 +36,8 @@ extension SQLStore: IdleGuestStore {
                         ELSE greatest(c.last_used_at,
                                       (SELECT max(t.created_at) FROM sessions s
                                          JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
+                                        WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL),
+                                      (SELECT max(s.last_used_at) FROM sessions s
                                         WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL))
                     END AS seen_at
               FROM chosen c
@@ -76,6 +78,9 @@ extension SQLStore: IdleGuestStore {
                              JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
                             WHERE s.application_id = $1 AND s.uid = $3 AND s.ended_at IS NULL
                               AND t.created_at > now() - $2::interval)
+           AND NOT EXISTS (SELECT 1 FROM sessions
+                            WHERE application_id = $1 AND uid = $3 AND ended_at IS NULL
+                              AND last_used_at > now() - $2::interval)
         """)
 
     package func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool {

@@ -54,6 +54,22 @@ struct IdleGuestTests {
         }
     }
 
+    @Test func `a guest whose browser or client was active lately is not idle`() async throws {
+        try await TestServer.with { server in
+            let guest = try await APIClient(server).guest()
+            _ = try await RelyingParty(server).browser(of: guest)
+            try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
+            try await server.age("refresh_tokens", "created_at", by: "2 hours")
+            let (uid, application) = (try #require(UUID(uuidString: guest.uid)), try await server.application().id)
+            #expect(try await !server.backend.store.isIdleGuest(uid, for: .seconds(3600), application: application))
+            #expect(try await chosen(server).map(\.isIdle) == [false])
+            try await server.age("identities", "seen_at", by: "2 hours")
+            try await server.age("sessions", "last_used_at", by: "2 hours")
+            #expect(try await server.backend.store.isIdleGuest(uid, for: .seconds(3600), application: application))
+            #expect(try await chosen(server).map(\.isIdle) == [true])
+        }
+    }
+
     @Test func `an account with an identity that can sign in is not a guest`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
