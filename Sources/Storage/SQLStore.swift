@@ -112,8 +112,10 @@ package struct SQLStore: TransactionalStore {
         try await write(statement, binds) { _ = try $0.firstOrConflict() }
     }
 
+    var isInTransaction: Bool { open != nil }
+
     /// The reads of users that concurrent calls share; `nil` in a transaction.
-    var sharedUsers: JoinedUsers? { open == nil ? joinedUsers : nil }
+    var sharedUsers: JoinedUsers? { isInTransaction ? nil : joinedUsers }
 }
 
 /// A change that other parts of the server must learn of.

@@ -38,7 +38,8 @@ extension SQLStore: SessionEndStore {
     /// ends. With `$9`, the browser session has ended already, and those clients of it are told that were not.
     ///
     /// If all sessions of the account may end, this also deletes the tickets to merge or sign in to the account. If
-    /// several sessions may end, it locks the account. No index serves `IS NOT DISTINCT FROM`: with `uid = $2` in the
+    /// several sessions may end, it locks the account; otherwise it locks the session before those of its clients, as a
+    /// redemption of a code does. No index serves `IS NOT DISTINCT FROM`: with `uid = $2` in the
     /// update, PostgreSQL would read all sessions of the account to end one, because its plan does not depend on the
     /// values.
     package static let endSessions = Statement(
@@ -46,6 +47,8 @@ extension SQLStore: SessionEndStore {
         """
         WITH account AS MATERIALIZED (
             SELECT uid FROM accounts WHERE application_id = $1 AND uid = $2 AND $4::uuid IS NULL FOR NO KEY UPDATE
+        ), parent AS MATERIALIZED (
+            SELECT id FROM sessions WHERE application_id = $1 AND id = $4 FOR NO KEY UPDATE
         ), spared AS MATERIALIZED (
             SELECT coalesce(parent_id, id) AS id FROM sessions WHERE application_id = $1 AND id = $5
         ), ended AS (
@@ -62,7 +65,7 @@ extension SQLStore: SessionEndStore {
                              END)
                AND coalesce(parent_id, id) <> ALL (ARRAY(SELECT id FROM spared))
                AND ($6::uuid[] IS NULL OR identity_id = ANY ($6)) AND ($10::text IS NULL OR client_id = $10)
-               AND (SELECT count(*) FROM account) >= 0
+               AND (SELECT count(*) FROM account) >= 0 AND (SELECT count(*) FROM parent) >= 0
             RETURNING id, uid, end_reason, kind, client_id, issuer
         ), concerned AS MATERIALIZED (
             SELECT id, uid, client_id, issuer, false AS is_late FROM ended WHERE client_id IS NOT NULL
@@ -85,6 +88,10 @@ extension SQLStore: SessionEndStore {
     package func endSessions(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws {
+        guard isInTransaction else {
+            _ = try await end(selection, of: uid, because: reason, application: application)
+            return
+        }
         try await write(Self.endSessions, binds(selection, of: uid, because: reason, application: application)) {
             _ = try noteEnded($0, application: application)
         }
@@ -93,15 +100,24 @@ extension SQLStore: SessionEndStore {
     package func endSession(
         _ session: UUID, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws -> Bool {
-        let binds = binds(.one(session), of: uid, because: reason, application: application)
-        let ended = try await noteEnded(run(Self.endSessions, binds), application: application)
-        // A client may have opened a session while its browser session ended; from now on, none can.
+        try await end(.one(session), of: uid, because: reason, application: application) > 0
+    }
+
+    /// Ends sessions, and returns how many.
+    ///
+    /// If a browser session ends, a client may have opened a session while this waited for a lock. The statement does
+    /// not see that session, so it runs again; by then, no further one can be opened. In a transaction that locks the
+    /// account first, once is enough.
+    private func end(
+        _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Int {
+        let first = binds(selection, of: uid, because: reason, application: application)
+        let ended = try await noteEnded(run(Self.endSessions, first), application: application)
         if ended.hasBrowser {
-            let again = self.binds(
-                .one(session), of: uid, because: reason, application: application, isEnded: true)
-            _ = try noteEnded(try await run(Self.endSessions, again), application: application)
+            let again = binds(selection, of: uid, because: reason, application: application, isEnded: true)
+            try await noteEnded(run(Self.endSessions, again), application: application)
         }
-        return ended.count > 0
+        return ended.count
     }
 
     @discardableResult

@@ -63,7 +63,7 @@ extension SQLStore: SessionOpeningStore {
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
                    session_pseudonym(account.audit_key, session.id),
-                   jsonb_build_object('provider', identity.provider)
+                   jsonb_build_object('provider', identity.provider, 'kind', 'api')
               FROM account, identity, session
         """
 
