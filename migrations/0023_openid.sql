@@ -31,7 +31,11 @@ ALTER TABLE sessions
     -- How long a browser session may stay unused; null if it lasts until expires_at.
     ADD COLUMN idle interval,
     ADD COLUMN last_used_at timestamptz;
-ALTER TABLE sessions ADD CONSTRAINT sessions_kind CHECK (kind IN ('api', 'browser', 'client'));
+-- NOT VALID saves the scan of the table, whose sessions are all of the kind api so far.
+ALTER TABLE sessions ADD CONSTRAINT sessions_kind CHECK (
+    kind IN ('api', 'browser', 'client')
+    AND (kind = 'client') = (client_id IS NOT NULL) AND (kind = 'client') = (issuer IS NOT NULL)
+    AND (kind = 'client' OR parent_id IS NULL) AND (kind = 'browser' OR browser_hash IS NULL)) NOT VALID;
 CREATE INDEX sessions_of_browser ON sessions (application_id, browser_hash) WHERE browser_hash IS NOT NULL;
 CREATE UNIQUE INDEX sessions_of_parent ON sessions (application_id, parent_id, client_id, issuer)
     WHERE parent_id IS NOT NULL AND ended_at IS NULL;
@@ -65,6 +69,8 @@ CREATE TABLE authorization_codes (
     created_at     timestamptz NOT NULL DEFAULT now(),
     expires_at     timestamptz NOT NULL,
     redeemed_at    timestamptz,
+    -- The session of the client that the code has opened or moved; null if the redemption was refused.
+    client_session uuid,
     PRIMARY KEY (application_id, hash),
     FOREIGN KEY (application_id, uid) REFERENCES accounts ON DELETE CASCADE,
     CONSTRAINT authorization_codes_hash CHECK (octet_length(hash) = 32)

@@ -22,13 +22,13 @@ package struct OpenIDUseCases: Sendable {
         authentication = ClientAuthentication(store: store, keys: keys, time: time)
         let issuing = TokenIssuing(jwts: jwts, opaque: opaque, time: time)
         authorization = Authorization(
-            store: store, validation: RequestValidation(jwts: jwts), opaque: opaque, time: time)
+            store: store, validation: RequestValidation(jwts: jwts), opaque: opaque)
         given = GivenGrants(store: store)
         steps = RequestSteps(
             store: store, given: given,
             proofs: StepProofs(
                 signIn: accounts.signIn, codes: accounts.codes, limits: accounts.limits, opaque: opaque),
-            opaque: opaque, time: time)
+            opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)
         inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)
         logout = Logout(store: store, issuing: issuing)

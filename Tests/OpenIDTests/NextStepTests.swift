@@ -102,9 +102,9 @@ struct NextStepTests {
         if [.requiresFirst, .requiresOther].contains(example.hint) { request.subject = "somebody" }
         if [.prefersFirst, .prefersOther].contains(example.hint) { request.loginHint = "ada@example.com" }
         if example.hint == .unreadable { request.loginHint = "Ada" }
-        var situation = RequestSituation(request: request, client: client, now: now)
+        var situation = RequestSituation(request: request, client: client)
         situation.sessions = example.sessions.enumerated().map { index, kind in
-            var session = BrowserSession(id: id(index), uid: id(index), authenticatedAt: now - 100)
+            var session = BrowserSession(id: id(index), uid: id(index), age: 100)
             session.isGuest = kind == .guest
             session.needsNewPassword = kind == .mustChange
             session.consented = kind == .consented ? ["openid", "email", "profile"] : ["openid"]

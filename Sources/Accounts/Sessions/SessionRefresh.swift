@@ -5,6 +5,8 @@ package enum RefreshOutcome: Sendable {
     case refused
     /// A used token was presented again after the allowed time, which ended the session.
     case reused
+    /// The client asks for more than the token's scopes and resources; the token is not used up.
+    case unsuitable(scopes: [String], resources: [String])
 }
 
 /// Rotates refresh tokens.
@@ -25,7 +27,7 @@ package struct SessionRefresh: Sendable {
         // A conflict is possible if the account is erased concurrently, together with the session.
         switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant): return try await tokens.pair(for: grant, refreshToken: successor, in: application)
-        case .refused, .reused: throw AccountsError.invalidRefreshToken
+        case .refused, .reused, .unsuitable: throw AccountsError.invalidRefreshToken
         }
     }
 }
@@ -39,6 +41,8 @@ package struct Rotation: Sendable {
     package let lifetime: Duration
     /// The client and issuer that the token must have been issued to and by; `nil` for the REST interface.
     package var client: (id: String, issuer: String)?
+    /// What the client asks for; not used without a client.
+    package var target = TokenTarget()
 
     /// The rotation of a token by the application's policy; `lifetime` is that of the successor.
     package init(
@@ -52,4 +56,16 @@ package struct Rotation: Sendable {
         recovery = policy.refreshRecovery
         self.lifetime = lifetime ?? policy.refreshLifetime
     }
+}
+
+/// The scopes and the resource that an OpenID client asks a token for.
+package struct TokenTarget: Sendable {
+    /// The scopes that the client asks for; empty for all that it was granted.
+    package var scopes: [String] = []
+    /// The resource that the client names (RFC 8707); `nil` for the only one that it was granted.
+    package var resource: String?
+    /// The scopes that the client may have now at each of its resources, and under an empty name without a resource.
+    package var available: [String: [String]] = [:]
+
+    package init() {}
 }

@@ -93,7 +93,7 @@ struct OAuthOperations: Sendable {
             let grant = form.parameters["grant_type"]
             do {
                 let answer = try await authenticated(form, context) { client, issuer in
-                    try await useCases.grants.grant(form.parameters, to: client, from: context.client, by: issuer)
+                    try await useCases.grants.grant(form.parameters, to: client, by: issuer)
                 }
                 metrics.countGrant(grant, in: context.application, error: nil)
                 return answer

@@ -22,7 +22,7 @@ package struct CodeUse: Sendable {
     package let codeChallenge: String?
     package let refreshToken: OpaqueToken
     package let refreshLifetime, sessionLifetime: Duration
-    package let connection: Client
+    package let target: TokenTarget
     package let session = UUID.v7()
     /// How long a second presentation counts as a duplicate request.
     package let tolerance: Duration
@@ -33,16 +33,10 @@ package struct OpenedClientSession: Sendable {
     package var grant: SessionGrant
     package var scope: ClientScope
     package var nonce: String?
-    /// The claims that the ID token has besides those of the scopes.
-    package var tokenClaims: [String]
     package var account: AccountClaims
 
-    package init(
-        grant: SessionGrant, scope: ClientScope, nonce: String?, tokenClaims: [String], account: AccountClaims
-    ) {
-        (self.grant, self.scope, self.nonce, self.tokenClaims, self.account) = (
-            grant, scope, nonce, tokenClaims, account
-        )
+    package init(grant: SessionGrant, scope: ClientScope, nonce: String?, account: AccountClaims) {
+        (self.grant, self.scope, self.nonce, self.account) = (grant, scope, nonce, account)
     }
 }
 
@@ -51,22 +45,21 @@ package struct AccountClaims: Sendable, Equatable {
     package var uid: UUID
     package var name, locale, email, phone: String?
     package var updatedAt: Date
-    /// The accounts that were merged into it.
-    package var absorbed: [UUID]
+    /// The accounts that were merged into it; userinfo alone needs them.
+    package var absorbed: [UUID] = []
 
-    package init(
-        uid: UUID, name: String?, locale: String?, email: String?, phone: String?, updatedAt: Date,
-        absorbed: [UUID]
-    ) {
+    package init(uid: UUID, name: String?, locale: String?, email: String?, phone: String?, updatedAt: Date) {
         (self.uid, self.name, self.locale, self.email, self.phone) = (uid, name, locale, email, phone)
-        (self.updatedAt, self.absorbed) = (updatedAt, absorbed)
+        self.updatedAt = updatedAt
     }
 }
 
 package enum CodeUseOutcome: Sendable {
     case opened(OpenedClientSession)
     case refused
-    /// The code was used some time ago; the session is the one that it opened, if that is live.
+    /// The code was right, but the client asks for more than its scopes and resources; no session was opened.
+    case unsuitable(scopes: [String], resources: [String])
+    /// The code was used some time ago for this session, which is live.
     case replayed(session: UUID, of: UUID)
 }
 
@@ -89,9 +82,10 @@ package protocol ClientSessionStore: Sendable {
         _ session: UUID?, orOfRefreshToken hash: [UInt8]?, client: String, issuer: String, application: Application.ID
     ) async throws
 
-    /// The live session of a client's refresh token.
-    func clientSession(ofRefreshToken hash: [UInt8], issuer: String, application: Application.ID) async throws
-        -> RefreshableSession?
+    /// The live session of a client's refresh token; `nil` if the token was rotated.
+    func clientSession(
+        ofRefreshToken hash: [UInt8], unlessRotatedTo successor: [UInt8], issuer: String, application: Application.ID
+    ) async throws -> RefreshableSession?
 }
 
 /// The session of a refresh token.

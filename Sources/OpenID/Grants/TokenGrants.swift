@@ -14,7 +14,7 @@ package struct TokenGrants: Sendable {
 
     /// - Throws: `OAuthError`.
     package func grant(
-        _ parameters: RequestParameters, to client: OAuthClient, from connection: Client, by issuer: Issuer
+        _ parameters: RequestParameters, to client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
         let name = try parameters.required("grant_type")
         guard let grant = OAuthClient.Grant(bytesOf: name) else {
@@ -24,7 +24,7 @@ package struct TokenGrants: Sendable {
             throw OAuthError(.unauthorizedClient, "The client may not use this grant_type")
         }
         return switch grant {
-        case .authorizationCode: try await redeem(parameters, for: client, from: connection, by: issuer)
+        case .authorizationCode: try await redeem(parameters, for: client, by: issuer)
         case .refreshToken: try await refresh(parameters, for: client, by: issuer)
         case .clientCredentials: try await issue(parameters, to: client, by: issuer)
         }
@@ -33,7 +33,7 @@ package struct TokenGrants: Sendable {
     // MARK: - Codes
 
     private func redeem(
-        _ parameters: RequestParameters, for client: OAuthClient, from connection: Client, by issuer: Issuer
+        _ parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
         let text = try parameters.required("code")
         let redirectURI = try parameters.required("redirect_uri")
@@ -43,11 +43,14 @@ package struct TokenGrants: Sendable {
             code: code.hash, client: client, issuer: issuer.url, redirectURI: redirectURI,
             codeChallenge: Self.challenge(of: parameters["code_verifier"]), refreshToken: issuing.opaque.make(),
             refreshLifetime: client.refreshLifetime ?? policy.refreshLifetime, sessionLifetime: policy.sessionLifetime,
-            connection: connection, tolerance: Self.tolerance)
+            target: Self.target(parameters, of: client, settings: issuer.settings), tolerance: Self.tolerance)
         let outcome = try await retryingOnConflict { try await store.use(use, application: issuer.application.id) }
         switch outcome {
-        case .opened(let opened): return try await answer(opened, to: use, parameters, for: client, by: issuer)
+        case .opened(let opened): return try await answer(opened, to: use, for: client, by: issuer)
         case .refused: throw OAuthError.invalidGrant
+        case .unsuitable(let scopes, let resources):
+            _ = try use.target.chosen(from: scopes, resources: resources)
+            throw OAuthError.invalidGrant
         case .replayed(let session, let uid):
             _ = try await store.endSession(session, of: uid, because: .codeReplayed, application: issuer.application.id)
             throw OAuthError.invalidGrant
@@ -61,18 +64,16 @@ package struct TokenGrants: Sendable {
     }
 
     private func answer(
-        _ opened: OpenedClientSession, to use: CodeUse, _ parameters: RequestParameters, for client: OAuthClient,
-        by issuer: Issuer
+        _ opened: OpenedClientSession, to use: CodeUse, for client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
-        let granted = opened.scope
-        let (scopes, resource) = try Self.target(
-            parameters, of: granted, narrowedTo: granted.scopes, settings: issuer.settings)
+        let granted = use.target.kept(of: opened.scope)
+        let (scopes, resource) = try use.target.chosen(from: granted.scopes, resources: granted.resources)
         let access = try await issuing.accessToken(
             of: opened.grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
         var answer = TokenAnswer(access, refreshToken: nil)
         if granted.scopes.contains(StandardScope.offlineAccess.rawValue) { answer.refreshToken = use.refreshToken.text }
         if scopes.contains(StandardScope.openid.rawValue) {
-            let named = opened.account.members(scopes: [String](), named: opened.tokenClaims)
+            let named = opened.account.members(scopes: [String](), named: granted.tokenClaims)
             answer.identityToken = try await issuing.identityToken(
                 with: access, nonce: opened.nonce, claims: named, client: client, issuer: issuer)
         }
@@ -92,22 +93,17 @@ package struct TokenGrants: Sendable {
             of: presented, to: successor, by: issuing.opaque, policy: issuer.application.policy.tokens,
             lifetime: client.refreshLifetime)
         rotation.client = (client.id, issuer.url)
+        rotation.target = Self.target(parameters, of: client, settings: issuer.settings)
+        rotation.target.scopes = parameters.words("scope")
         let call = rotation
         let outcome = try await retryingOnConflict { try await store.rotate(call, application: issuer.application.id) }
-        guard case .succeeded(let grant) = outcome, let granted = grant.clientScope else {
+        if case .unsuitable(let scopes, let resources) = outcome {
+            _ = try call.target.chosen(from: scopes, resources: resources)
+        }
+        guard case .succeeded(let grant) = outcome, let granted = grant.clientScope.map(call.target.kept) else {
             throw OAuthError.invalidGrant
         }
-        // A scope that the configuration has taken from the client since is not granted any more.
-        let available = issuer.settings.scopes(of: client)
-        let current = granted.scopes.filter { available.contains($0) }
-        let asked = parameters.words("scope")
-        guard asked.allSatisfy({ granted.scopes.containsBytes(of: $0) }) else {
-            throw OAuthError(.invalidScope, "A refresh cannot ask for more than was granted")
-        }
-        let narrowed = asked.isEmpty ? current : current.filter { asked.containsBytes(of: $0) }
-        guard !narrowed.isEmpty else { throw OAuthError(.invalidScope, "The client may have none of the scopes") }
-        let (scopes, resource) = try Self.target(
-            parameters, of: granted, narrowedTo: narrowed, settings: issuer.settings)
+        let (scopes, resource) = try call.target.chosen(from: granted.scopes, resources: granted.resources)
         let access = try await issuing.accessToken(
             of: grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
         var answer = TokenAnswer(access, refreshToken: successor.text)
@@ -124,24 +120,23 @@ package struct TokenGrants: Sendable {
         return answer
     }
 
-    /// The one resource of an access token (RFC 8707, 2.2), and the scopes that apply at it.
+    /// What the client asks for and may have by the present configuration, but for the scopes of a refresh.
     private static func target(
-        _ parameters: RequestParameters, of granted: ClientScope, narrowedTo scopes: [String], settings: OpenIDSettings
-    ) throws(OAuthError) -> (scopes: [String], resource: String?) {
+        _ parameters: RequestParameters, of client: OAuthClient, settings: OpenIDSettings
+    ) -> TokenTarget {
+        var target = TokenTarget()
         let named = parameters.all("resource")
-        guard named.count <= 1 else { throw OAuthError(.invalidTarget, "A token is for one resource") }
-        if let name = named.first, !granted.resources.containsBytes(of: name) {
-            throw OAuthError(.invalidTarget, "The resource was not granted")
+        // No resource has an empty name, so that several are refused like one that was not granted.
+        target.resource = named.count > 1 ? "" : named.first
+        var all = settings.scopes(of: client)
+        if !client.grants.contains(.refreshToken) { all.remove(StandardScope.offlineAccess.rawValue) }
+        for resource in [""] + client.resources {
+            let own = settings.resources[resource]?.scopes.keys.map { $0 } ?? []
+            let ofOthers = resource.isEmpty ? [] : settings.resources.values.flatMap(\.scopes.keys)
+            let scopes = all.filter { own.contains($0) || !ofOthers.contains($0) }
+            if !scopes.isEmpty { target.available[resource] = Array(scopes) }
         }
-        guard named.count == 1 || granted.resources.count <= 1 else {
-            throw OAuthError(.invalidTarget, "Several resources were granted; name one of them")
-        }
-        let resource = named.first ?? granted.resources.first
-        let ofOthers = Set(settings.resources.filter { $0.key != resource }.flatMap(\.value.scopes.keys))
-        let own = resource.flatMap { settings.resources[$0]?.scopes.keys.map { $0 } } ?? []
-        let applicable = resource == nil ? scopes : scopes.filter { !ofOthers.contains($0) || own.contains($0) }
-        guard !applicable.isEmpty else { throw OAuthError(.invalidScope, "No scope applies at the resource") }
-        return (applicable, resource)
+        return target
     }
 
     // MARK: - A client's own tokens
@@ -171,6 +166,48 @@ package struct TokenGrants: Sendable {
         }
         let token = try await issuing.ownToken(of: client, scopes: scopes, resource: resource, issuer: issuer)
         return TokenAnswer(token, refreshToken: nil)
+    }
+}
+
+extension TokenTarget {
+    /// What is left of a grant by the present configuration of the client.
+    fileprivate func kept(of granted: ClientScope) -> ClientScope {
+        let scopes = available[""] ?? []
+        func isKept(_ claim: String) -> Bool {
+            RequestedClaims.scope(of: claim).map { scopes.containsBytes(of: $0.rawValue) } ?? true
+        }
+        var kept = granted
+        kept.scopes.removeAll { !scopes.containsBytes(of: $0) }
+        kept.resources.removeAll { available[$0] == nil }
+        kept.claims.removeAll { !isKept($0) }
+        kept.tokenClaims.removeAll { !isKept($0) }
+        return kept
+    }
+
+    /// The scopes of the access token, and its one resource (RFC 8707, 2.2).
+    ///
+    /// The statements that use up codes and refresh tokens check the same (`suitsTarget`).
+    fileprivate func chosen(
+        from granted: [String], resources: [String]
+    ) throws(OAuthError) -> (scopes: [String], resource: String?) {
+        guard scopes.allSatisfy({ granted.containsBytes(of: $0) }) else {
+            throw OAuthError(.invalidScope, "A refresh cannot ask for more than was granted")
+        }
+        let resources = resources.filter { available[$0] != nil }
+        if let resource {
+            guard resources.containsBytes(of: resource) else {
+                throw OAuthError(.invalidTarget, "A token is for one of the resources that were granted")
+            }
+        } else if resources.count > 1 {
+            throw OAuthError(.invalidTarget, "Several resources were granted; name one of them")
+        }
+        let target = resource ?? resources.first
+        let applicable = available[target ?? ""] ?? []
+        let chosen = granted.filter { scope in
+            applicable.containsBytes(of: scope) && (scopes.isEmpty || scopes.containsBytes(of: scope))
+        }
+        guard !chosen.isEmpty else { throw OAuthError(.invalidScope, "The client may have none of the scopes") }
+        return (chosen, target)
     }
 }
 

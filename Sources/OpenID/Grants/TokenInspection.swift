@@ -91,7 +91,8 @@ package struct TokenInspection: Sendable {
         _ token: OpaqueToken, by client: OAuthClient, at issuer: Issuer
     ) async throws -> [String: JSONValue]? {
         let session = try await store.clientSession(
-            ofRefreshToken: token.hash, issuer: issuer.url, application: issuer.application.id)
+            ofRefreshToken: token.hash, unlessRotatedTo: issuing.opaque.successor(of: token).hash, issuer: issuer.url,
+            application: issuer.application.id)
         guard let session, session.clientID.hasSameBytes(as: client.id) else { return nil }
         return [
             "active": .bool(true), "scope": .string(session.scopes.joined(separator: " ")),

@@ -32,7 +32,6 @@ package struct Authorization: Sendable {
     let store: any AuthorizationStore
     let validation: RequestValidation
     let opaque: any OpaqueTokens
-    let time: any TimeSource
 
     // MARK: - Pushed requests
 
@@ -146,18 +145,19 @@ package struct Authorization: Sendable {
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
         let query = BrowserQuery(
             browser: browser.sessions.flatMap(opaque.parse)?.hash, clientID: client.id, issuer: issuer.url,
-            hint: request.hintedAddress, code: progress == nil ? new : nil)
+            hint: request.hintedAddress, needsAbsorbed: request.subject != nil, code: progress == nil ? new : nil)
         var (sessions, isStored) = (query.browser == nil ? [] : [BrowserSession](), false)
         if query.browser != nil {
             (sessions, isStored) = try await store.sessions(query, application: issuer.application.id)
         }
-        var situation = RequestSituation(request: request, client: client, now: time.now())
+        var situation = RequestSituation(request: request, client: client)
         situation.progress = progress?.stored.progress ?? RequestProgress()
         situation.sessions = sessions.map { session in
             var session = session
             session.isRequired =
-                request.subject.map { $0.hasSameBytes(as: issuer.subject(of: session.uid, for: client, by: opaque)) }
-                ?? false
+                request.subject.map { subject in
+                    session.isNamed(subject) { issuer.subject(of: $0, for: client, by: opaque) }
+                } ?? false
             return session
         }
         switch nextStep(for: situation) {

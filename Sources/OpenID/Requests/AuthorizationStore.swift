@@ -9,11 +9,16 @@ package struct BrowserQuery: Sendable {
     package let clientID, issuer: String
     /// The address of `login_hint`, if it is one.
     package let hint: Address?
+    /// Whether the accounts that were merged into those of the browser are read, too.
+    package let needsAbsorbed: Bool
     /// A code to store if the browser has exactly one live session.
     package let code: NewCode?
 
-    package init(browser: [UInt8]?, clientID: String, issuer: String, hint: Address?, code: NewCode?) {
-        (self.browser, self.clientID, self.issuer, self.hint, self.code) = (browser, clientID, issuer, hint, code)
+    package init(
+        browser: [UInt8]?, clientID: String, issuer: String, hint: Address?, needsAbsorbed: Bool, code: NewCode?
+    ) {
+        (self.browser, self.clientID, self.issuer, self.hint) = (browser, clientID, issuer, hint)
+        (self.needsAbsorbed, self.code) = (needsAbsorbed, code)
     }
 }
 

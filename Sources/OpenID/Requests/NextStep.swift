@@ -1,9 +1,14 @@
 package import Foundation
+internal import ProviderKit
 
 /// A live session of an account in a browser, as far as the next step depends on it.
 package struct BrowserSession: Sendable, Equatable {
     package var id, uid: UUID
-    package var authenticatedAt: Date
+    /// The accounts that were merged into this one, as far as they were asked for.
+    package var absorbed: [UUID] = []
+    /// How long ago the person authenticated by the database's clock: the difference of the whole seconds, as clients
+    /// compute it of `auth_time`.
+    package var age: Int
     package var isGuest = false
     /// Whether an admin requires a new password.
     package var needsNewPassword = false
@@ -16,8 +21,13 @@ package struct BrowserSession: Sendable, Equatable {
     /// The scopes and resources that the account has allowed the client.
     package var consented: Set<String> = []
 
-    package init(id: UUID, uid: UUID, authenticatedAt: Date) {
-        (self.id, self.uid, self.authenticatedAt) = (id, uid, authenticatedAt)
+    package init(id: UUID, uid: UUID, age: Int) {
+        (self.id, self.uid, self.age) = (id, uid, age)
+    }
+
+    /// Whether a client knows the account, or one that was merged into it, by this subject.
+    func isNamed(_ subject: String, by name: (UUID) -> String) -> Bool {
+        ([uid] + absorbed).contains { name($0).hasSameBytes(as: subject) }
     }
 }
 
@@ -61,10 +71,9 @@ package struct RequestSituation: Sendable {
     /// The live sessions of the browser.
     package var sessions: [BrowserSession] = []
     package var progress = RequestProgress()
-    package var now: Date
 
-    package init(request: ClientRequest, client: OAuthClient, now: Date) {
-        (self.request, self.client, self.now) = (request, client, now)
+    package init(request: ClientRequest, client: OAuthClient) {
+        (self.request, self.client) = (request, client)
     }
 }
 
@@ -147,7 +156,7 @@ extension RequestSituation {
         if progress.proven == candidate.id { return false }
         if request.prompts.contains(.login) { return true }
         guard let maxAge = request.maxAge else { return false }
-        return maxAge == 0 || now.timeIntervalSince(candidate.authenticatedAt).rounded(.down) > Double(maxAge)
+        return maxAge == 0 || candidate.age > maxAge
     }
 
     fileprivate func needsConsent(of candidate: BrowserSession) -> Bool {

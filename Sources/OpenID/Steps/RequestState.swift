@@ -8,15 +8,14 @@ struct RequestState: Sendable {
     let client: OAuthClient
     let application: Application.ID
     var progress: RequestProgress
-    let now: Date
     let subject: @Sendable (UUID) -> String
 
     init(
-        _ visit: RequestVisit, of client: OAuthClient, application: Application.ID, at now: Date,
+        _ visit: RequestVisit, of client: OAuthClient, application: Application.ID,
         subject: @escaping @Sendable (UUID) -> String
     ) {
         (self.visit, self.client, self.application) = (visit, client, application)
-        (self.now, self.subject) = (now, subject)
+        self.subject = subject
         progress = visit.stored.progress
     }
 
@@ -26,12 +25,12 @@ struct RequestState: Sendable {
     var next: NextStep { nextStep(for: situation) }
 
     private var situation: RequestSituation {
-        var situation = RequestSituation(request: request, client: client, now: now)
+        var situation = RequestSituation(request: request, client: client)
         situation.progress = progress
         let hint = request.hintedAddress
         situation.sessions = live.map { account in
             var session = account.session
-            session.isRequired = request.subject.map { $0.hasSameBytes(as: subject(session.uid)) } ?? false
+            session.isRequired = request.subject.map { session.isNamed($0, by: subject) } ?? false
             session.isPreferred =
                 switch hint {
                 case .email(let email)?: account.emails.contains(email.value)

@@ -29,7 +29,6 @@ package struct RequestSteps: Sendable {
     let given: GivenGrants
     let proofs: StepProofs
     let opaque: any OpaqueTokens
-    let time: any TimeSource
 
     /// Shows the present step, or ends the request if nothing is left to ask.
     package func show(_ visit: Visit) async throws -> StepAnswer {
@@ -205,7 +204,7 @@ package struct RequestSteps: Sendable {
     }
 
     private func state(of visit: RequestVisit, of client: OAuthClient, at issuer: Issuer) -> RequestState {
-        RequestState(visit, of: client, application: issuer.application.id, at: time.now()) {
+        RequestState(visit, of: client, application: issuer.application.id) {
             issuer.subject(of: $0, for: client, by: opaque)
         }
     }

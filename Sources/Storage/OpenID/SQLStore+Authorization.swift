@@ -13,7 +13,10 @@ extension SQLStore: AuthorizationStore {
         .write,
         """
         WITH live AS MATERIALIZED (
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, CASE WHEN $16 THEN
+        """, absorbed,
+        """
+                   ELSE '{}' END AS absorbed
               FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
              WHERE s.application_id = $1 AND s.browser_hash = $2 AND s.ended_at IS NULL AND s.expires_at > now()
                AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
@@ -32,7 +35,10 @@ extension SQLStore: AuthorizationStore {
              WHERE s.application_id = $1 AND s.id = live.id AND s.last_used_at < now() - interval '1 minute'
                AND (SELECT count(*) FROM live) = 1
         )
-        SELECT EXISTS (SELECT 1 FROM stored), live.id, live.uid, live.authenticated_at,
+        SELECT EXISTS (SELECT 1 FROM stored), live.id, live.uid,
+        """, age,
+        """
+               , live.absorbed,
                coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = live.identity_id), false),
                EXISTS (SELECT 1 FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
                         WHERE i.application_id = $1 AND i.uid = live.uid AND p.must_change),
@@ -56,11 +62,12 @@ extension SQLStore: AuthorizationStore {
                 .application(application), .bytes(query.browser), .text(query.clientID), .text(query.issuer),
                 .text(query.hint?.value), .bytes(code?.hash),
             ] + (code?.request.binds ?? ClientRequest.noBinds)
-            + [.interval(code?.lifetime), .text(query.hint?.kind.rawValue)]
+            + [.interval(code?.lifetime), .text(query.hint?.kind.rawValue), .bool(query.needsAbsorbed)]
         var isStored = false
         let sessions = try await run(Self.browserSessions, binds).decoded { row in
             isStored = try row.next()
-            var session = BrowserSession(id: try row.next(), uid: try row.next(), authenticatedAt: try row.next())
+            var session = BrowserSession(id: try row.next(), uid: try row.next(), age: try row.next())
+            session.absorbed = try row.next()
             session.isGuest = try row.next()
             session.needsNewPassword = try row.next()
             session.isPreferred = try row.next()
@@ -70,6 +77,11 @@ extension SQLStore: AuthorizationStore {
         }
         return (sessions, isStored)
     }
+
+    /// The age of an authentication, as `BrowserSession.age` defines it.
+    static let age: StaticString = """
+        (floor(extract(epoch FROM now())) - floor(extract(epoch FROM authenticated_at)))::int8
+        """
 
     private static let storeCode = Statement(
         .write,

@@ -8,47 +8,49 @@ extension SQLStore: CodeStore, ClientSessionStore {
     /// Consumes a code and, if everything fits, opens the client's session or moves the one that it has.
     ///
     /// It locks the code, then the account, then the browser session, which therefore cannot end before the client's
-    /// session exists. The account must still allow a client of others what the code is for. If two codes of one browser session are redeemed at once, a unique index refuses the second
-    /// session, and the whole statement is repeated.
+    /// session exists. The account must still allow a client of others what the code is for.
+    ///
+    /// If two codes of one browser session are redeemed at once, a unique index refuses the second session, and the whole
+    /// statement is repeated. The code records the session, so that a replay ends no other.
     package static let useCode = Statement(
         .write,
         """
         WITH code AS MATERIALIZED (
             SELECT client_id, redirect_uri, code_challenge, nonce, issuer, scopes, resources, claims, token_claims, uid,
-                   session_id, redeemed_at, redeemed_at IS NULL AND expires_at > now() AS is_live
+                   session_id, client_session, redeemed_at, redeemed_at IS NULL AND expires_at > now() AS is_live,
+                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($14) AS is_offline
               FROM authorization_codes
              WHERE application_id = $1 AND hash = $2 AND ($3 OR client_id = $4)
                FOR UPDATE
-        ), used AS (
-            UPDATE authorization_codes r SET redeemed_at = now()
-              FROM code
-             WHERE r.application_id = $1 AND r.hash = $2 AND r.redeemed_at IS NULL AND code.redeemed_at IS NULL
-            RETURNING r.hash
         ), account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts
              WHERE application_id = $1 AND uid = (SELECT uid FROM code)
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
         ), parent AS MATERIALIZED (
-            SELECT id, uid, identity_id, methods, authenticated_at, least(expires_at, last_used_at + idle) AS expires_at
+            SELECT id, uid, identity_id, methods, authenticated_at, device, address,
+                   least(expires_at, last_used_at + idle) AS expires_at
               FROM sessions
              WHERE application_id = $1 AND id = (SELECT session_id FROM code) AND EXISTS (SELECT 1 FROM account)
                AND ended_at IS NULL AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                FOR SHARE
         ), consent AS MATERIALIZED (
             SELECT scopes, resources FROM consents
-             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $4 AND $15
+             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $4 AND $17
                FOR SHARE
         ), granted AS MATERIALIZED (
             SELECT parent.id AS parent_id, parent.uid, parent.identity_id, parent.methods, parent.authenticated_at,
-                   'offline_access' = ANY (code.scopes) AS is_offline,
-                   CASE WHEN 'offline_access' = ANY (code.scopes) THEN now() + $9::interval
-                        ELSE parent.expires_at END AS ends_at,
-                   now() AS now, code.scopes, code.resources, code.claims, code.token_claims, code.nonce
-              FROM code, used, parent
-             WHERE code.is_live AND code.client_id = $4 AND code.issuer = $5 AND code.redirect_uri = $6
+                   parent.device, parent.address, i.provider, i.provider_uid, i.profile, i.is_guest, code.is_offline,
+                   CASE WHEN code.is_offline THEN now() + $9::interval ELSE parent.expires_at END AS ends_at,
+                   now() AS now, code.scopes, code.resources, code.claims, code.token_claims, code.nonce,
+        """, suitsTarget,
+        """
+                   AS is_suitable
+              FROM code, parent, identities i
+             WHERE i.application_id = $1 AND i.id = parent.identity_id
+               AND code.is_live AND code.client_id = $4 AND code.issuer = $5 AND code.redirect_uri = $6
                AND code.code_challenge IS NOT DISTINCT FROM $7
-               AND (NOT $15 OR EXISTS (SELECT 1 FROM consent c
+               AND (NOT $17 OR EXISTS (SELECT 1 FROM consent c
                                         WHERE c.scopes @> code.scopes AND c.resources @> code.resources))
         ), existing AS MATERIALIZED (
             SELECT id FROM sessions
@@ -57,30 +59,35 @@ extension SQLStore: CodeStore, ClientSessionStore {
                FOR UPDATE
         ), moved AS (
             UPDATE sessions s
-               SET authenticated_at = g.authenticated_at, methods = g.methods, last_used_at = g.now,
+               SET identity_id = g.identity_id, authenticated_at = g.authenticated_at, methods = g.methods,
+                   device = g.device, address = g.address, last_used_at = g.now,
                    expires_at = greatest(s.expires_at, g.ends_at),
                    outlives_parent = s.outlives_parent OR g.is_offline
               FROM granted g, existing e
-             WHERE s.application_id = $1 AND s.id = e.id
+             WHERE s.application_id = $1 AND s.id = e.id AND g.is_suitable
             RETURNING s.id, s.expires_at, s.generation
         ), opened AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, authenticated_at, device, address, expires_at, kind,
                     parent_id, client_id, issuer, outlives_parent, last_used_at)
-            SELECT $1, $8, uid, identity_id, methods, authenticated_at, $12, $13, ends_at, 'client', parent_id, $4, $5,
-                   is_offline, now
+            SELECT $1, $8, uid, identity_id, methods, authenticated_at, device, address, ends_at, 'client',
+                   parent_id, $4, $5, is_offline, now
               FROM granted
-             WHERE NOT EXISTS (SELECT 1 FROM existing)
+             WHERE is_suitable AND NOT EXISTS (SELECT 1 FROM existing)
             RETURNING id, expires_at, generation
         ), session AS MATERIALIZED (
             SELECT id, expires_at, generation FROM moved
             UNION ALL
             SELECT id, expires_at, generation FROM opened
+        ), used AS (
+            UPDATE authorization_codes r SET redeemed_at = now(), client_session = session.id
+              FROM code LEFT JOIN session ON true
+             WHERE r.application_id = $1 AND r.hash = $2 AND code.redeemed_at IS NULL
         ), token AS (
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
                     issuer)
-            SELECT $1, $10, session.id, session.generation, least(now() + $11::interval, session.expires_at),
+            SELECT $1, $10, session.id, session.generation, least(now() + $15::interval, session.expires_at),
                    granted.scopes, granted.resources, granted.claims, granted.token_claims, $5
               FROM granted, session
              WHERE granted.is_offline
@@ -91,22 +98,20 @@ extension SQLStore: CodeStore, ClientSessionStore {
                    jsonb_build_object('kind', 'client', 'client', $4::text)
               FROM account, opened
         )
-        SELECT coalesce(code.redeemed_at < now() - $14::interval, false), former.id, former.uid, session.id,
-               granted.uid, granted.authenticated_at, session.expires_at, session.generation, granted.methods,
-               i.provider, i.provider_uid,
+        SELECT coalesce(code.redeemed_at < now() - $16::interval, false), former.id, former.uid, granted.scopes,
+               granted.resources, session.id, granted.uid, granted.authenticated_at, session.expires_at,
+               session.generation, granted.methods, granted.provider, granted.provider_uid,
         """, firstAddresses,
         """
-               , i.profile::text, granted.scopes, granted.resources, granted.claims, i.is_guest, granted.nonce,
-               granted.token_claims,
+               , granted.profile::text, granted.scopes, granted.resources, granted.claims, granted.is_guest,
+               granted.nonce, granted.token_claims,
         """, accountColumns,
         """
           FROM code
           LEFT JOIN sessions former
-            ON former.application_id = $1 AND former.parent_id = code.session_id AND former.client_id = code.client_id
-           AND former.issuer = code.issuer AND former.ended_at IS NULL
+            ON former.application_id = $1 AND former.id = code.client_session AND former.ended_at IS NULL
           LEFT JOIN granted ON true
           LEFT JOIN session ON true
-          LEFT JOIN identities i ON i.application_id = $1 AND i.id = granted.identity_id
           LEFT JOIN accounts a ON a.application_id = $1 AND a.uid = granted.uid
         """)
 
@@ -122,34 +127,48 @@ extension SQLStore: CodeStore, ClientSessionStore {
 
     /// What `nextAccountClaims` reads of the account `a`.
     private static let accountColumns: StaticString = """
-        a.display_name, a.locale, a.updated_at,
-        ARRAY(SELECT b.uid FROM accounts b WHERE b.application_id = $1 AND b.absorbed_by = a.uid ORDER BY b.uid)
+        a.display_name, a.locale, a.updated_at
+        """
+
+    /// The accounts that were merged into the account `a`, directly or indirectly.
+    ///
+    /// OFFSET 0 makes the lookups row by row, because the planner doesn't know how few accounts were merged.
+    static let absorbed: StaticString = """
+        ARRAY(WITH RECURSIVE absorbed AS (
+                  SELECT b.uid FROM accounts b WHERE b.application_id = $1 AND b.absorbed_by = a.uid
+                  UNION
+                  SELECT b.uid FROM absorbed f CROSS JOIN LATERAL (
+                         SELECT uid FROM accounts WHERE application_id = $1 AND absorbed_by = f.uid OFFSET 0) b)
+              SELECT uid FROM absorbed ORDER BY uid)
         """
 
     package func use(_ code: CodeUse, application: Application.ID) async throws -> CodeUseOutcome {
-        let binds: [Bind] = [
-            .application(application), .bytes(code.code), .bool(!code.client.isPublic), .text(code.client.id),
-            .text(code.issuer), .text(code.redirectURI), .text(code.codeChallenge), .uuid(code.session),
-            .interval(code.sessionLifetime), .bytes(code.refreshToken.hash), .interval(code.refreshLifetime),
-            .text(code.connection.device), .text(code.connection.address), .interval(code.tolerance),
-            .bool(!code.client.isFirstParty),
-        ]
+        let binds: [Bind] =
+            [
+                .application(application), .bytes(code.code), .bool(!code.client.isPublic), .text(code.client.id),
+                .text(code.issuer), .text(code.redirectURI), .text(code.codeChallenge), .uuid(code.session),
+                .interval(code.sessionLifetime), .bytes(code.refreshToken.hash),
+            ] + code.target.binds + [
+                .interval(code.refreshLifetime), .interval(code.tolerance), .bool(!code.client.isFirstParty),
+            ]
         guard var row = try await run(Self.useCode, binds).first else { return .refused }
         let isLateReplay: Bool = try row.next()
         let former: UUID? = try row.next()
         let owner: UUID? = try row.next()
+        let (scopes, resources): ([String]?, [String]?) = (try row.next(), try row.next())
         var probe = row
         guard try probe.next(UUID?.self) != nil else {
+            if let scopes, let resources { return .unsuitable(scopes: scopes, resources: resources) }
             guard isLateReplay, let former, let owner else { return .refused }
             return .replayed(session: former, of: owner)
         }
         let grant = try row.nextGrant()
-        guard let scope = try row.nextClientScope() else { return .refused }
+        guard var scope = try row.nextClientScope() else { return .refused }
         let nonce: String? = try row.next()
-        let tokenClaims: [String] = try row.next()
+        scope.tokenClaims = try row.next()
         return .opened(
             OpenedClientSession(
-                grant: grant, scope: scope, nonce: nonce, tokenClaims: tokenClaims,
+                grant: grant, scope: scope, nonce: nonce,
                 account: try row.nextAccountClaims(uid: grant.uid, email: grant.email, phone: grant.phone)))
     }
 }
@@ -161,7 +180,7 @@ extension SQLStore {
         .read,
         """
         SELECT a.uid,
-        """, firstAddresses, ",", accountColumns,
+        """, firstAddresses, ",", accountColumns, ",", absorbed,
         """
           FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
          WHERE s.application_id = $1 AND s.id = $2 AND s.client_id = $3 AND s.ended_at IS NULL AND s.expires_at > now()
@@ -173,7 +192,9 @@ extension SQLStore {
     ) async throws -> AccountClaims? {
         let binds: [Bind] = [.application(application), .uuid(session), .text(client)]
         guard var row = try await run(Self.selectAccountClaims, binds).first else { return nil }
-        return try row.nextAccountClaims(uid: row.next(), email: row.next(), phone: row.next())
+        var claims = try row.nextAccountClaims(uid: row.next(), email: row.next(), phone: row.next())
+        claims.absorbed = try row.next()
+        return claims
     }
 
     private static let endClientSession = Statement(
@@ -206,12 +227,13 @@ extension SQLStore {
          WHERE t.application_id = $1 AND t.hash = $2 AND t.issuer = $3 AND t.expires_at > now()
            AND s.client_id IS NOT NULL AND s.ended_at IS NULL AND s.expires_at > now()
            AND coalesce(t.generation, s.generation) = s.generation
+           AND NOT EXISTS (SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)
         """)
 
     package func clientSession(
-        ofRefreshToken hash: [UInt8], issuer: String, application: Application.ID
+        ofRefreshToken hash: [UInt8], unlessRotatedTo successor: [UInt8], issuer: String, application: Application.ID
     ) async throws -> RefreshableSession? {
-        let binds: [Bind] = [.application(application), .bytes(hash), .text(issuer)]
+        let binds: [Bind] = [.application(application), .bytes(hash), .text(issuer), .bytes(successor)]
         guard var row = try await run(Self.selectClientSession, binds).first else { return nil }
         return RefreshableSession(
             id: try row.next(), uid: try row.next(), clientID: try row.next(), scopes: try row.next(),
@@ -223,7 +245,6 @@ extension Row {
     /// The columns of `accountColumns`.
     fileprivate mutating func nextAccountClaims(uid: UUID, email: String?, phone: String?) throws -> AccountClaims {
         AccountClaims(
-            uid: uid, name: try next(), locale: try next(), email: email, phone: phone, updatedAt: try next(),
-            absorbed: try next())
+            uid: uid, name: try next(), locale: try next(), email: email, phone: phone, updatedAt: try next())
     }
 }

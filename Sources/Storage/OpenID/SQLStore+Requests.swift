@@ -17,14 +17,19 @@ extension SQLStore {
              WHERE application_id = $1 AND hash = $2 AND browser_hash = $3
         ), browser AS MATERIALIZED (
             SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.last_used_at, a.display_name, a.locale,
-                   s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle) AS is_live
+        """, absorbed,
+        """
+                   AS absorbed, s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle) AS is_live
               FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
              WHERE s.application_id = $1 AND s.browser_hash = $4 AND s.ended_at IS NULL
                AND least(s.expires_at, s.last_used_at + s.idle) > now() - interval '30 days'
                AND a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
                AND EXISTS (SELECT 1 FROM request)
         )
-        SELECT request.is_open, request.issuer, request.sealed, b.id, b.uid, b.authenticated_at,
+        SELECT request.is_open, request.issuer, request.sealed, b.id, b.uid,
+        """, age,
+        """
+               , b.absorbed,
                coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id), false),
                EXISTS (SELECT 1 FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
                         WHERE i.application_id = $1 AND i.uid = b.uid AND p.must_change),
@@ -176,7 +181,8 @@ extension Row {
     /// The columns of `visit` from the session's id; `nil` if the browser has no session.
     fileprivate mutating func nextBrowserAccount() throws -> BrowserAccount? {
         guard let id = try next(UUID?.self) else { return nil }
-        var session = BrowserSession(id: id, uid: try next(), authenticatedAt: try next())
+        var session = BrowserSession(id: id, uid: try next(), age: try next())
+        session.absorbed = try next()
         session.isGuest = try next()
         session.needsNewPassword = try next()
         session.consented = Set(try next([String]?.self) ?? [])

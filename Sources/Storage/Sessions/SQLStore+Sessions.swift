@@ -8,13 +8,17 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     ///
     /// The successor's row shows that the token was presented, and when; the row of the successor's own successor shows
     /// that the successor was presented. A repeated rotation changes nothing. If the session is renewed at the same
-    /// time, the new token has the earlier generation and is therefore not accepted.
+    /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not suit
+    /// what the client asks for is not rotated.
     package static let rotate = Statement(
         .write,
         """
         WITH presented AS MATERIALIZED (
             SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation,
-                   t.scopes, t.resources, t.claims, t.token_claims, t.issuer
+                   t.scopes, t.resources, t.claims, t.token_claims, t.issuer, t.scopes IS NULL OR (
+        """, suitsTarget,
+        """
+                   ) AS is_suitable
               FROM refresh_tokens t
               JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
              WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
@@ -33,7 +37,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
             SELECT $1, $3, session_id, generation, least(now() + $6::interval, expires_at), scopes, resources, claims,
                    token_claims, issuer
               FROM presented
-             WHERE NOT EXISTS (SELECT 1 FROM successor)
+             WHERE is_suitable AND NOT EXISTS (SELECT 1 FROM successor)
             ON CONFLICT DO NOTHING
         ), ended AS (
             UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
@@ -63,7 +67,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                (SELECT d.address FROM addresses d
                  WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
                  ORDER BY d.verified_at, d.address LIMIT 1),
-               i.profile::text, p.scopes, p.resources, p.claims, i.is_guest, p.token_claims
+               i.profile::text, p.scopes, p.resources, p.claims, i.is_guest, p.token_claims, p.is_suitable
           FROM presented p
           JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
         """)
@@ -77,19 +81,36 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                 .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
                 .interval(rotation.recovery), .text(rotation.client?.id), .text(rotation.client?.issuer),
                 .text(logoutURI.map(LogoutDelivery.lane)),
-            ])
+            ] + rotation.target.binds)
         guard var row = rows.first else { return .refused }
         let isReuse: Bool = try row.next()
         _ = try row.next(Int.self)
         var grant = try row.nextGrant()
         grant.clientScope = try row.nextClientScope()
-        grant.clientScope?.tokenClaims = try row.next([String]?.self) ?? []
+        let tokenClaims: [String]? = try row.next()
+        grant.clientScope?.tokenClaims = tokenClaims ?? []
+        let isSuitable: Bool = try row.next()
         if isReuse {
             onChange(.revoked(SessionRevocation(of: grant.sessionID, application: application)))
             if logoutURI != nil { onChange(.queued) }
         }
-        return isReuse ? .reused : .succeeded(grant)
+        guard !isReuse else { return .reused }
+        guard let scope = grant.clientScope, !isSuitable else { return .succeeded(grant) }
+        return .unsuitable(scopes: scope.scopes, resources: scope.resources)
     }
+
+    /// Whether a client's token with the columns `scopes` and `resources` suits what the client asks for (`TokenTarget`).
+    static let suitsTarget: StaticString = """
+        $11::text[] <@ scopes
+        AND EXISTS (
+            SELECT 1 FROM unnest($13::text[], $14::text[]) AS target (resource, scope)
+             WHERE target.scope = ANY (scopes) AND ($11 = '{}' OR target.scope = ANY ($11))
+               AND (target.resource = ANY (resources) OR target.resource = '' AND $12::text IS NULL)
+               AND CASE WHEN $12::text IS NULL
+                        THEN NOT EXISTS (SELECT 1 FROM unnest(resources) AS other
+                                          WHERE other <> target.resource AND other = ANY ($13))
+                        ELSE target.resource = $12 END)
+        """
 
     private static let selectSessions = Statement(
         .read,
@@ -176,5 +197,13 @@ extension Row {
         return scopes.map {
             ClientScope(scopes: $0, resources: resources ?? [], claims: claims ?? [], isGuest: isGuest)
         }
+    }
+}
+
+extension TokenTarget {
+    /// The binds `$11` to `$14` of the statements with `suitsTarget`.
+    var binds: [Bind] {
+        let pairs = available.flatMap { resource, scopes in scopes.map { (resource, $0) } }
+        return [.texts(scopes), .text(resource), .texts(pairs.map(\.0)), .texts(pairs.map(\.1))]
     }
 }

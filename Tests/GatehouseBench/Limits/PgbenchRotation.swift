@@ -16,7 +16,8 @@ struct PgbenchRotation: Sendable {
     private static let parameters = [
         1: ":application::int4", 2: "sha256(int8send(:token::int8))", 3: "sha256(int8send(:successor::int8))",
         4: "sha256(int8send(:after::int8))", 5: ":reuse::interval", 6: ":lifetime::interval",
-        7: ":recovery::interval",
+        7: ":recovery::interval", 8: "NULL::text", 9: "NULL::text", 10: "NULL::text", 11: "'{}'::text[]",
+        12: "NULL::text", 13: "'{}'::text[]", 14: "'{}'::text[]",
     ]
 
     private let stage: Stage

@@ -36,7 +36,7 @@ extension Row {
                 5: "NULL::text", 6: RelyingParty.hash(":code"), 7: "'\(RelyingParty.redirectURI)'::text",
                 8: "'\(RelyingParty.challenge)'::text", 9: "NULL::text", 10: "'{openid}'::text[]",
                 11: "'{}'::text[]", 12: "'{}'::text[]", 13: "'{}'::text[]", 14: "'60 seconds'::interval",
-                15: "NULL::text",
+                15: "NULL::text", 16: "false",
             ], named: "authorize", codes: 0, stage: stage)
         return Row(
             name: "authorize, signed in", aim: 0.7, gatehouse: gatehouse, limits: [pgbench.contender(seconds: 3)],
@@ -59,7 +59,8 @@ extension Row {
                 2: RelyingParty.hash(":code"), 3: "true", 4: "'\(RelyingParty.client)'::text", 5: "'\(issuer)'::text",
                 6: "'\(RelyingParty.redirectURI)'::text", 7: "'\(RelyingParty.challenge)'::text",
                 8: "gen_random_uuid()", 9: "'30 days'::interval", 10: RelyingParty.hash("-:code"),
-                11: "'30 days'::interval", 12: "'pgbench'::text", 13: "'127.0.0.1'::text", 14: "'2 seconds'::interval",
+                11: "'{}'::text[]", 12: "NULL::text", 13: "'{\"\"}'::text[]", 14: "'{openid}'::text[]",
+                15: "'30 days'::interval", 16: "'2 seconds'::interval", 17: "false",
             ], named: "code", codes: 100_000, stage: stage)
         return Row(
             name: "code redemption, ES256", aim: 0.7, gatehouse: gatehouse,

@@ -82,10 +82,10 @@ struct RelyingParty: Sendable {
         let token = server.backend.opaque.make()
         try await server.execute(
             """
-            INSERT INTO sessions (application_id, id, uid, identity_id, methods, expires_at, kind, browser_hash,
-                                  last_used_at, idle)
-            SELECT application_id, gen_random_uuid(), uid, identity_id, methods, now() + interval '1 day', 'browser', $2,
-                   now(), $3::text::interval
+            INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at,
+                                  kind, browser_hash, last_used_at, idle)
+            SELECT application_id, gen_random_uuid(), uid, identity_id, methods, device, address,
+                   now() + interval '1 day', 'browser', $2, now(), $3::text::interval
               FROM sessions WHERE uid = $1 AND kind = 'api' LIMIT 1
             """, [.uuid(UUID(uuidString: person.uid)), .bytes(token.hash), .text(idle)])
         return "gatehouse-sso-demo=\(token.text)"
