@@ -13,8 +13,10 @@ package enum JWTKind: String, Sendable {
 
 /// Signs and verifies JWTs of OpenID clients with the keys of their application.
 package protocol ApplicationJWTs: Sendable {
-    /// Signs a JSON object.
-    func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String
+    /// Signs a JSON object, which may depend on the algorithm of the key.
+    func sign(
+        as kind: JWTKind, for application: Application, _ payload: @Sendable (SigningAlgorithm) -> [UInt8]
+    ) async throws -> String
 
     /// Decodes the claims of a token whose signature and header are valid, but does not check them.
     ///
@@ -23,4 +25,10 @@ package protocol ApplicationJWTs: Sendable {
     func claims<Claims: Decodable & Sendable>(
         of token: String, as kind: JWTKind, for application: Application
     ) async throws -> Claims?
+}
+
+extension ApplicationJWTs {
+    package func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String {
+        try await sign(as: kind, for: application) { _ in payload }
+    }
 }

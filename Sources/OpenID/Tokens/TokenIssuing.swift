@@ -32,10 +32,16 @@ struct TokenIssuing: Sendable {
             issuer: issuer.url, subject: issuer.subject(of: grant.uid, for: client, by: opaque), clientID: client.id,
             scope: scopes.joined(separator: " "), audience: Self.audience(scopes, resource: resource, issuer: issuer),
             issuedAt: now, expiresAt: max(now, end), tokenID: .v7(), sessionID: grant.sessionID,
-            authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
+            authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: Self.methods(of: grant),
             level: granted.isGuest ? "0" : "1", generation: grant.generation, claims: granted.claims)
         if token.has(.account) { token.accountClaims = grant.accountClaims(in: issuer.application) }
         return (try await jwts.sign(token.payload, as: .accessToken, for: issuer.application), token)
+    }
+
+    /// The methods of the authentication, without the claim of another provider that it had several factors.
+    private static func methods(of grant: SessionGrant) -> [String] {
+        let methods = grant.methods.filter { !$0.hasSameBytes(as: "mfa") }
+        return methods.isEmpty ? ["fed"] : methods
     }
 
     /// Signs an access token of the client itself, for one of its resources (RFC 6749, 4.4).
@@ -65,20 +71,28 @@ struct TokenIssuing: Sendable {
         client: OAuthClient, issuer: Issuer
     ) async throws -> String {
         let token = access.token
-        var writer = JSONObjectWriter()
-        writer.add("iss", issuer.url)
-        writer.add("sub", token.subject)
-        writer.add("aud", client.id)
-        writer.add("iat", token.issuedAt)
-        writer.add("exp", token.issuedAt + Self.identityLifetime)
-        if let time = token.authenticatedAt { writer.add("auth_time", time) }
-        if let nonce { writer.add("nonce", nonce) }
-        if let level = token.level { writer.add("acr", level) }
-        if let methods = token.methods { writer.add("amr", methods) }
-        if let session = token.sessionID { writer.add("sid", session.text) }
-        writer.add("at_hash", Digest.base64URL(Digest.sha256(of: access.text).prefix(16)))
-        for (name, value) in claims.sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
-        return try await jwts.sign(writer.finished(), as: .identityToken, for: issuer.application)
+        return try await jwts.sign(as: .identityToken, for: issuer.application) { algorithm in
+            var writer = JSONObjectWriter()
+            writer.add("iss", issuer.url)
+            writer.add("sub", token.subject)
+            writer.add("aud", client.id)
+            writer.add("iat", token.issuedAt)
+            writer.add("exp", token.issuedAt + Self.identityLifetime)
+            if let time = token.authenticatedAt { writer.add("auth_time", time) }
+            if let nonce { writer.add("nonce", nonce) }
+            if let level = token.level { writer.add("acr", level) }
+            if let methods = token.methods { writer.add("amr", methods) }
+            if let session = token.sessionID { writer.add("sid", session.text) }
+            writer.add("at_hash", Self.hash(of: access.text, for: algorithm))
+            for (name, value) in claims.sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
+            return writer.finished()
+        }
+    }
+
+    /// The left half of the hash that the algorithm of the ID token uses: Ed25519 hashes with SHA-512.
+    private static func hash(of token: String, for algorithm: SigningAlgorithm) -> String {
+        let hash = algorithm == .edDSA ? Digest.sha512(of: token) : Digest.sha256(of: token)
+        return Digest.base64URL(hash.prefix(hash.count / 2))
     }
 }
 

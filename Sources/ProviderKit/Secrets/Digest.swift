@@ -1,10 +1,13 @@
 internal import Crypto
 internal import Foundation
 
-/// SHA-256 of texts, and base64url.
+/// Hashes of texts, and base64url.
 package enum Digest {
     /// The SHA-256 of the text in UTF-8.
     package static func sha256(of text: some StringProtocol) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+
+    /// The SHA-512 of the text in UTF-8.
+    package static func sha512(of text: some StringProtocol) -> [UInt8] { Array(SHA512.hash(data: Array(text.utf8))) }
 
     /// The bytes in base64url without padding (RFC 7515, 2).
     package static func base64URL(_ bytes: some Collection<UInt8>) -> String {

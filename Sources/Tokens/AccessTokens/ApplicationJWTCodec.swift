@@ -19,10 +19,12 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
         cache = VerifiedTokenCache(capacity: cacheCapacity)
     }
 
-    package func sign(_ payload: [UInt8], as kind: JWTKind, for application: Application) async throws -> String {
+    package func sign(
+        as kind: JWTKind, for application: Application, _ payload: @Sendable (SigningAlgorithm) -> [UInt8]
+    ) async throws -> String {
         let key = try await keys.signingKey(of: application.id, for: kind.purpose)
         let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
-        let input = "\(header).\(Base64URL.encode(payload))"
+        let input = "\(header).\(Base64URL.encode(payload(key.algorithm)))"
         let token = "\(input).\(Base64URL.encode(try key.sign(Array(input.utf8))))"
         guard token.utf8.count <= Self.lengthLimit else { throw TokensError.oversizedToken }
         return token
