@@ -49,7 +49,6 @@ package struct HTTPAPI: Sendable {
     package func responder() -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
-            site: site, router: table.router(), openPaths: table.openPaths, errorForms: table.errorForms,
-            metrics: metrics)
+            site: site, router: table.router(), exceptions: table.exceptions, metrics: metrics)
     }
 }

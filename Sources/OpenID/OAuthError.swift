@@ -38,6 +38,9 @@ extension OAuthError {
     /// The same error for an unknown client and for one whose secret is wrong.
     package static let invalidClient = OAuthError(.invalidClient, "The client is unknown or could not be authenticated")
 
+    static let unauthorizedClient = OAuthError(
+        .unauthorizedClient, "The client may not use the authorization endpoint")
+
     package static let invalidGrant = OAuthError(
         .invalidGrant, "The code or token is unknown, expired, used, or of another client")
 }

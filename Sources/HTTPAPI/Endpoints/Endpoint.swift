@@ -1,6 +1,7 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import ProviderKit
 
 /// A route: an operation at a method and path, with the format of its request and response.
 ///
@@ -82,20 +83,25 @@ extension Operation {
 
 extension Endpoint {
     /// An endpoint for a document, page or health check that anyone may read and that needs no database.
-    ///
-    /// Pages of every origin may read it if `isOpenToAllOrigins`.
     static func open(
         _ path: String, _ summary: String, limits: OperationLimits<Void> = .local,
-        returns: [ReturnedResponse] = [.init(contentType: "application/json")], isOpenToAllOrigins: Bool = false,
+        takes: TakenRequest = TakenRequest(), returns: [ReturnedResponse] = [.init(contentType: "application/json")],
         _ respond: @escaping @Sendable (OperationContext) async throws -> Response
     ) -> Endpoint {
-        Operation("read \(path)", limits: limits) { context, _ in
-            let response = try await respond(context)
-            return isOpenToAllOrigins ? response.openToAllOrigins : response
-        }
-        .at(
-            .get, below: "", path, summary,
-            takes: RequestShape(taken: TakenRequest(isOpenToAllOrigins: isOpenToAllOrigins)) { _ in () },
-            returns: ResponseShape(responses: returns) { response, _ in response })
+        Operation("read \(path)", limits: limits) { context, _ in try await respond(context) }
+            .at(
+                .get, below: "", path, summary, takes: RequestShape(taken: takes) { _ in () },
+                returns: ResponseShape(responses: returns) { response, _ in response })
+    }
+
+    /// Whether the endpoint's path, which may have parameters, is the path of a request.
+    func serves(_ path: String) -> Bool {
+        let (own, sent) = (self.path.split(separator: "/"), path.split(separator: "/"))
+        return own.count == sent.count && zip(own, sent).allSatisfy { $0.hasPrefix("{") || $0.hasSameBytes(as: $1) }
+    }
+
+    /// - Throws: 404 for an endpoint of the OpenID provider if the application is none.
+    func requireProvider(in scope: RequestScope?) throws {
+        if takes.isOfOpenID, scope?.application.openID == nil { throw APIError.nothingHere }
     }
 }

@@ -31,6 +31,7 @@ struct EndpointResponder: HTTPResponder {
 
     private func serve(_ request: Request, context: APIRequestContext) async throws -> Response {
         guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
+        try endpoint.requireProvider(in: scope)
         let application = scope.application.application
         if endpoint.takes.isAtIssuer, let issuer = scope.application.openID {
             let isSecure = Forwarding(of: request, peer: context.peer, site: scope.site).isSecure

@@ -53,10 +53,12 @@ struct TakenRequest: Sendable {
     /// Whether pages of other origins may send browsers here, also by a form, so that the rules for origins and JSON do
     /// not apply.
     var isForBrowsers = false
+    /// Whether the route belongs to the OpenID provider, so that an application without one does not have it.
+    var isOfOpenID = false
     /// Whether the route reads cookies of the OpenID issuer's host, so that it is served at the issuer's origin only.
     var isAtIssuer = false
-    /// Whether pages of every origin may call the route; it must not read cookies.
-    var isOpenToAllOrigins = false
+    /// The pages whose scripts may call the route.
+    var origins = OriginRule.Callers.listed
 }
 
 /// How a route reads the input of an operation from a request.
@@ -89,7 +91,7 @@ struct RequestShape<Input: Sendable>: Sendable {
         _ read: @escaping @Sendable (IncomingRequest) throws -> Input
     ) -> Self {
         var shape = browser(method, parameters, read)
-        shape.taken.isAtIssuer = true
+        (shape.taken.isOfOpenID, shape.taken.isAtIssuer, shape.taken.origins) = (true, true, .none)
         return shape
     }
 }

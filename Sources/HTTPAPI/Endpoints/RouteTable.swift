@@ -9,12 +9,12 @@ struct RouteTable {
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
-    /// The paths that pages of every origin may call.
-    var openPaths: Set<String> { Set(endpoints.filter(\.takes.isOpenToAllOrigins).map(\.path)) }
-
-    /// The forms of errors, by path, of the endpoints that do not use the API's own.
-    var errorForms: [String: ErrorWriter] {
-        Dictionary(endpoints.compactMap { endpoint in endpoint.writesError.map { (endpoint.path, $0) } }) { $1 }
+    /// An endpoint of each path that has a form of errors, callers or applications of its own.
+    var exceptions: [String: Endpoint] {
+        let exceptions = endpoints.filter {
+            $0.writesError != nil || $0.takes.origins != .listed || $0.takes.isOfOpenID
+        }
+        return Dictionary(exceptions.map { ($0.path, $0) }) { first, _ in first }
     }
 
     /// Replaces a method that the router does not support by a method that no path serves.
@@ -39,6 +39,7 @@ struct RouteTable {
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
             for method in Self.methods where !served.contains(method) {
                 router.on(route, method: method) { request, context -> Response in
+                    try group.first?.requireProvider(in: context.scope)
                     let error = APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
                     guard let response = group.first?.writesError?(error, request, context) else { throw error }
                     return response
@@ -59,7 +60,7 @@ private struct MissingPaths: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            throw APIError(.notFound, "There is nothing at this path")
+            throw APIError.nothingHere
         }
     }
 }

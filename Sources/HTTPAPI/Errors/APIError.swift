@@ -30,6 +30,8 @@ package struct APIError: Error, Sendable {
         self.status = status ?? code.status
     }
 
+    static let nothingHere = APIError(.notFound, "There is nothing at this path")
+
     func response() -> Response {
         var headers = HTTPFields()
         headers[.retryAfter] = retryAfter.map(String.init)

@@ -15,17 +15,19 @@ package struct APIResponder: HTTPResponder {
     private let site: LiveSite
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
-    private let openPaths: Set<String>
-    private let errorForms: [String: ErrorWriter]
+    /// The endpoints that differ in errors, callers or applications from those of the API, by path.
+    private let exceptions: [String: Endpoint]
+    /// Those whose paths have parameters.
+    private let patterns: [Endpoint]
     private let overload = OverloadLog()
     private let ids = RequestIDs()
 
     init(
-        site: LiveSite, router: RouterResponder<APIRequestContext>, openPaths: Set<String>,
-        errorForms: [String: ErrorWriter], metrics: RequestMetrics
+        site: LiveSite, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
+        metrics: RequestMetrics
     ) {
-        self.openPaths = openPaths
-        self.errorForms = errorForms
+        self.exceptions = exceptions
+        patterns = exceptions.values.filter { $0.path.contains("{") }
         self.site = site
         self.router = router
         self.metrics = metrics
@@ -43,7 +45,8 @@ package struct APIResponder: HTTPResponder {
         }
         // The response to HEAD is that to GET without the content, also for errors (RFC 9110, 9.3.2).
         if request.method == .head { response = Response(status: response.status, headers: response.headers) }
-        OriginRule.addHeaders(to: &response.headers, request: request, scope: context.scope)
+        OriginRule.addHeaders(
+            to: &response.headers, request: request, for: callers(of: request, context: context), scope: context.scope)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)
         // Adds `Strict-Transport-Security` (RFC 6797); a proxy that terminates TLS must add its own.
@@ -62,8 +65,8 @@ package struct APIResponder: HTTPResponder {
         let scope = RequestScope(lookup, client: Self.client(of: request, address: forwarding.address), site: site)
         context.scope = scope
         if OriginRule.isPreflight(request) {
-            let isOpen = openPaths.containsBytes(of: lookup.path.prefix { $0 != "?" })
-            return try isOpen ? OriginRule.openPreflight : OriginRule.preflight(request, scope: scope)
+            try exception(for: request, context: context)?.requireProvider(in: scope)
+            return try OriginRule.preflight(request, for: callers(of: request, context: context), scope: scope)
         }
         let method = RouteTable.routed(request.method)
         if lookup.pathPrefix.isEmpty, method == request.method {
@@ -73,6 +76,18 @@ package struct APIResponder: HTTPResponder {
         head.path = lookup.path
         head.method = method
         return try await router.respond(to: Request(head: head, body: request.body), context: context)
+    }
+
+    /// The exception at the request's path, also before the router has found the path.
+    private func exception(for request: Request, context: APIRequestContext) -> Endpoint? {
+        if let route = context.endpointPath { return exceptions[route] }
+        let path = ApplicationLookup.ownPath(of: request)
+        return exceptions[path] ?? patterns.first { $0.serves(path) }
+    }
+
+    private func callers(of request: Request, context: APIRequestContext) -> OriginRule.Callers {
+        guard let endpoint = exception(for: request, context: context) else { return .listed }
+        return (try? endpoint.requireProvider(in: context.scope)) == nil ? .listed : endpoint.takes.origins
     }
 
     /// Requires exactly one `Host`, of limited length and in visible ASCII (RFC 9112, 3.2).
@@ -132,15 +147,17 @@ package struct APIResponder: HTTPResponder {
     }
 
     private func response(to error: any Error, request: Request, context: APIRequestContext) -> Response {
-        let path = ApplicationLookup.ownPath(of: request)
-        if let response = errorForms[path]?(error, request, context) { return response }
+        let exception = exception(for: request, context: context)
+        if let response = exception?.writesError?(error, request, context) { return response }
         if let known = APIError(any: error) {
             if error.isOverload {
                 overload.note(error, in: context.log)
             } else if known.code.status >= 500 {
                 context.log.warning("Request not served", metadata: ["error": "\(error)"])
             }
-            let isForPeople = context.scope?.application.openID != nil && !path.hasPrefix("/api/")
+            let isForPeople =
+                context.scope?.application.openID != nil
+                && !ApplicationLookup.ownPath(of: request).hasPrefix("/api/")
             if known.code == .notFound, isForPeople, request.headers[.accept]?.contains("text/html") == true {
                 return .step(.error(reason: "not_found", url: nil), status: .notFound, to: request, context: context)
             }

@@ -4,6 +4,16 @@ internal import ProviderKit
 
 /// Which origins may call the API from a browser, and the CORS header fields (Fetch Standard, 3.2) for them.
 enum OriginRule {
+    /// The pages whose scripts may call a route.
+    enum Callers {
+        /// Those of the application's origins.
+        case listed
+        /// Those of every origin; the route must not read cookies.
+        case all
+        /// Only those of the server itself.
+        case none
+    }
+
     private static let refusal = APIError(
         .unauthorizedRequestOrigin, "This origin is not on the application's list")
 
@@ -19,26 +29,28 @@ enum OriginRule {
         scope.application.origins.containsBytes(of: origin) || origin.hasSameBytes(as: scope.site.ownOrigin)
     }
 
-    /// The response to a preflight request for a path that pages of every origin may call, without credentials.
-    static var openPreflight: Response {
-        Response(
-            status: .noContent,
-            headers: [
-                .accessControlAllowOrigin: "*", .accessControlAllowMethods: "GET, POST",
-                .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID", .accessControlMaxAge: "600",
-            ])
-    }
-
-    /// The response to a preflight request; for an unlisted origin it contains nothing about the server.
-    static func preflight(_ request: Request, scope: RequestScope) throws -> Response {
-        guard let origin = request.headers[.origin], allows(origin, scope: scope) else { throw refusal }
-        return Response(
-            status: .noContent,
-            headers: [
-                .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
-                .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID, X-Device-Name",
-                .accessControlMaxAge: "600",
-            ])
+    /// The response to a preflight request; for an origin that may not call, it contains nothing about the server.
+    static func preflight(_ request: Request, for callers: Callers, scope: RequestScope) throws -> Response {
+        switch callers {
+        case .none: throw refusal
+        case .all:
+            return Response(
+                status: .noContent,
+                headers: [
+                    .accessControlAllowMethods: "GET, POST",
+                    .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID",
+                    .accessControlMaxAge: "600",
+                ])
+        case .listed:
+            guard let origin = request.headers[.origin], allows(origin, scope: scope) else { throw refusal }
+            return Response(
+                status: .noContent,
+                headers: [
+                    .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
+                    .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID, X-Device-Name",
+                    .accessControlMaxAge: "600",
+                ])
+        }
     }
 
     static func isPreflight(_ request: Request) -> Bool {
@@ -46,12 +58,17 @@ enum OriginRule {
             && request.headers[.accessControlRequestMethod] != nil
     }
 
-    static func addHeaders(to headers: inout HTTPFields, request: Request, scope: RequestScope?) {
-        // A path for every origin has its own header fields.
-        guard headers[.accessControlAllowOrigin] == nil else { return }
-        headers.append(.varyByOrigin)
-        guard let origin = request.headers[.origin], let scope, allows(origin, scope: scope) else { return }
-        headers[.accessControlAllowOrigin] = origin
-        headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
+    static func addHeaders(to headers: inout HTTPFields, request: Request, for callers: Callers, scope: RequestScope?) {
+        switch callers {
+        case .none: break
+        case .all:
+            headers[.accessControlAllowOrigin] = "*"
+            headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, WWW-Authenticate"
+        case .listed:
+            headers.append(.varyByOrigin)
+            guard let origin = request.headers[.origin], let scope, allows(origin, scope: scope) else { return }
+            headers[.accessControlAllowOrigin] = origin
+            headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, Location"
+        }
     }
 }

@@ -15,7 +15,7 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
                     status: .seeOther, description: "To the client's redirect URI, or to a page",
                     headers: ["Location": "The redirect URI with code or error, state and iss; or a page."]),
                 .init(description: "A page that posts the answer, with response_mode=form_post"),
-            ] + .pageErrors,
+            ] + .stepErrors,
             writesError: Response.stepError
         ) { output, context in
             let (answer, issuer) = output

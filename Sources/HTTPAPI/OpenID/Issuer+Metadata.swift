@@ -8,8 +8,8 @@ extension Issuer {
     func metadata(algorithm: SigningAlgorithm) throws -> [UInt8] {
         func place(_ path: String) -> JSONValue { .string(application.issuer + path) }
         func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
-        let proofs = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
-        let (methods, algorithms) = (list(proofs + ["none"]), list(["RS256", "ES256", "EdDSA"]))
+        let methods = list(["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
+        let algorithms = list(["RS256", "ES256", "EdDSA"])
         let members: [String: JSONValue] = [
             "issuer": place(""), "authorization_endpoint": place("/oauth/authorize"),
             "token_endpoint": place("/oauth/token"), "userinfo_endpoint": place("/oauth/userinfo"),
@@ -24,7 +24,7 @@ extension Issuer {
             "subject_types_supported": list(OAuthClient.SubjectType.allCases.map(\.rawValue)),
             "id_token_signing_alg_values_supported": list([algorithm.rawValue]), "acr_values_supported": list(["1"]),
             "token_endpoint_auth_methods_supported": methods,
-            "introspection_endpoint_auth_methods_supported": list(proofs),
+            "introspection_endpoint_auth_methods_supported": methods,
             "revocation_endpoint_auth_methods_supported": methods,
             "token_endpoint_auth_signing_alg_values_supported": algorithms,
             "introspection_endpoint_auth_signing_alg_values_supported": algorithms,

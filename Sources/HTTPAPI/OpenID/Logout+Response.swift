@@ -14,7 +14,7 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
                     status: .seeOther, description: "To the client's post-logout redirect URI",
                     headers: ["Location": "The URI with state."]),
                 .init(description: "A page that says that the person is signed out, or asks whether to sign out"),
-            ] + .pageErrors, writesError: Response.stepError
+            ] + .stepErrors, writesError: Response.stepError
         ) { output, context in
             let (answer, issuer) = output
             switch answer {

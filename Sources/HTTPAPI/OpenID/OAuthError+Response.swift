@@ -29,7 +29,7 @@ extension [ReturnedResponse] {
 extension Response {
     /// The response to an error of an OAuth endpoint, which is logged if it is unexpected; `nil` if the path is not
     /// served at all.
-    static func oauthError(_ error: any Error, in context: APIRequestContext) -> Response? {
+    static let oauthError: ErrorWriter = { error, _, context in
         if let error = error as? OAuthError { return oauth(error, status: error.status) }
         guard let known = APIError(any: error) else {
             context.log.error("Request failed", metadata: ["error": "\(error)"])
@@ -43,7 +43,7 @@ extension Response {
         default: code = .invalidRequest
         }
         var response = oauth(OAuthError(code, known.message), status: .init(code: known.status))
-        response.headers[.retryAfter] = known.retryAfter.map(String.init)
+        if let delay = known.retryAfter { response.headers[.retryAfter] = String(delay) }
         response.headers[.allow] = known.allowed
         return response
     }
@@ -51,19 +51,12 @@ extension Response {
     private static func oauth(_ error: OAuthError, status: HTTPResponse.Status) -> Response {
         var headers = HTTPFields()
         switch error.code {
+        case .temporarilyUnavailable: headers[.retryAfter] = "5"
         case .invalidClient: headers[.wwwAuthenticate] = "Basic realm=\"gatehouse\""
         case .invalidToken, .insufficientScope: headers[.wwwAuthenticate] = "Bearer error=\"\(error.code.rawValue)\""
         default: break
         }
         return .json(OAuthErrorPayload(error: error), status: status, headers: headers)
-    }
-
-    /// The response, readable by pages of every origin (Fetch Standard, 3.2).
-    var openToAllOrigins: Response {
-        var response = self
-        response.headers[.accessControlAllowOrigin] = "*"
-        response.headers[.accessControlExposeHeaders] = "X-Request-ID, Retry-After, WWW-Authenticate"
-        return response
     }
 }
 

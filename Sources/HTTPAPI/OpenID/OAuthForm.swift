@@ -3,31 +3,39 @@ internal import Hummingbird
 internal import OpenID
 internal import ProviderKit
 
-/// The form of a request to an OAuth endpoint, and what authenticates the client.
+/// What a client has sent to an OAuth endpoint; the operation reads it, so that faults of the form count as failures.
 struct OAuthForm: Sendable {
-    let parameters: RequestParameters
-    let credentials: ClientCredentials
-}
+    private static let secrets = ["client_secret", "client_assertion", "code", "refresh_token", "access_token"]
 
-extension RequestShape<OAuthForm> {
-    /// Reads a form; secrets in the URL are refused, because URLs are logged.
-    static func oauth(_ parameters: [OperationDescription.Parameter], isOpen: Bool = true) -> Self {
-        var taken = TakenRequest(parameters: parameters, form: .form, isForBrowsers: true)
-        taken.isOpenToAllOrigins = isOpen
-        return Self(taken: taken) { request in
+    /// The parameters of the form, of which only `resource` may be repeated.
+    ///
+    /// Secrets in the URL are refused, because URLs are logged.
+    let parameters: Result<RequestParameters, any Error>
+    /// The value of `Authorization`, if there is one.
+    let authorization: String?
+
+    init(_ request: IncomingRequest) {
+        authorization = request.request.headers[.authorization]
+        parameters = Result {
             let query = try RequestParameters(query: request.request.uri.query ?? "")
-            let secrets = ["client_secret", "client_assertion", "code", "refresh_token", "access_token"]
-            guard !secrets.contains(where: { query[$0] != nil })
-            else {
+            guard Self.secrets.allSatisfy({ query.all($0).isEmpty }) else {
                 throw OAuthError(.invalidRequest, "A secret is in the URL")
             }
             let parameters = try RequestParameters(query: String(buffer: request.body))
-            try parameters.requireSingleValues()
-            return OAuthForm(
-                parameters: parameters,
-                credentials: ClientCredentials(
-                    authorization: request.request.headers[.authorization], parameters: parameters))
+            try parameters.check()
+            return parameters
         }
+    }
+}
+
+extension RequestShape<OAuthForm> {
+    static func oauth(
+        _ parameters: [OperationDescription.Parameter] = [], for callers: OriginRule.Callers = .all,
+        hasBody: Bool = true
+    ) -> Self {
+        var taken = TakenRequest(parameters: parameters, form: hasBody ? .form : nil, isForBrowsers: true)
+        (taken.isOfOpenID, taken.origins) = (true, callers)
+        return Self(taken: taken, read: OAuthForm.init)
     }
 }
 

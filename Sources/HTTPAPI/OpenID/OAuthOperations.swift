@@ -82,18 +82,18 @@ struct OAuthOperations: Sendable {
 
     var push: Operation<OAuthForm, (requestURI: String, expiresIn: Int)> {
         Operation("oauth.push", limits: .client(.authorize)) { context, form in
-            try await authenticated(form, context) { client, issuer in
-                try await useCases.authorization.push(form.parameters, of: client, at: issuer)
+            try await authenticated(form, context) { parameters, client, issuer in
+                try await useCases.authorization.push(parameters, of: client, at: issuer)
             }
         }
     }
 
     var token: Operation<OAuthForm, TokenAnswer> {
         Operation("oauth.token", limits: .none) { context, form in
-            let grant = form.parameters["grant_type"]
+            let grant = (try? form.parameters.get())?["grant_type"]
             do {
-                let answer = try await authenticated(form, context) { client, issuer in
-                    try await useCases.grants.grant(form.parameters, to: client, by: issuer)
+                let answer = try await authenticated(form, context) { parameters, client, issuer in
+                    try await useCases.grants.grant(parameters, to: client, by: issuer)
                 }
                 metrics.countGrant(grant, in: context.application, error: nil)
                 return answer
@@ -106,8 +106,8 @@ struct OAuthOperations: Sendable {
 
     var introspect: Operation<OAuthForm, Claims> {
         Operation("oauth.introspect", limits: .none) { context, form in
-            try await authenticated(form, context) { client, issuer in
-                let token = try form.parameters.required("token")
+            try await authenticated(form, context) { parameters, client, issuer in
+                let token = try parameters.required("token")
                 return try await useCases.inspection.introspect(token, by: client, at: issuer)
                     ?? ["active": .bool(false)]
             }
@@ -116,18 +116,22 @@ struct OAuthOperations: Sendable {
 
     var revoke: Operation<OAuthForm, Void> {
         Operation("oauth.revoke", limits: .none) { context, form in
-            try await authenticated(form, context) { client, issuer in
-                let token = try form.parameters.required("token")
+            try await authenticated(form, context) { parameters, client, issuer in
+                let token = try parameters.required("token")
                 try await useCases.inspection.revoke(token, by: client, at: issuer)
             }
         }
     }
 
-    /// The input is the access token; `nil` if there is none.
-    var userInfo: Operation<String?, Claims?> {
-        Operation("oauth.userInfo", limits: .none) { context, token in
+    /// The output is `nil` if the request has no access token.
+    var userInfo: Operation<OAuthForm, Claims?> {
+        Operation("oauth.userInfo", limits: .none) { context, form in
             let issuer = try context.issuer
-            guard let token else { return nil }
+            let token = try form.parameters.get()["access_token"]
+            guard token == nil || form.authorization == nil else {
+                throw OAuthError(.invalidRequest, "The access token is sent in two ways at once")
+            }
+            guard let token = token ?? form.authorization.flatMap(EndpointResponder.bearer) else { return nil }
             return try await useCases.inspection.userInfo(token, at: issuer)
         }
     }
@@ -135,23 +139,34 @@ struct OAuthOperations: Sendable {
     /// Authenticates the client and runs the body.
     ///
     /// Calls of public clients and failures count toward the limit `token`; a confidential client that succeeds is not
-    /// limited.
+    /// limited. Failed authentications also have a count of their own: once that is used up, a guess is refused before
+    /// it is known to be right.
     private func authenticated<Output>(
         _ form: OAuthForm, _ context: OperationContext,
-        _ body: (OAuthClient, Issuer) async throws -> Output
+        _ body: (RequestParameters, OAuthClient, Issuer) async throws -> Output
     ) async throws -> Output {
-        let issuer = try context.issuer
+        let (issuer, application) = (try context.issuer, context.application)
+        let guesses = RateSubject(context.client, route: "client authentication")
+        try limits.requireLeft(.token, of: guesses, in: application)
         var isCounted = false
         do {
-            let client = try await useCases.authentication.client(by: form.credentials, at: issuer)
+            let parameters = try form.parameters.get()
+            let credentials = ClientCredentials(authorization: form.authorization, parameters: parameters)
+            let client: OAuthClient
+            do {
+                client = try await useCases.authentication.client(by: credentials, at: issuer)
+            } catch let error as OAuthError where error.code == .invalidClient {
+                try await limits.spend(.token, of: guesses, in: application)
+                throw error
+            }
             if client.isPublic {
                 isCounted = true
-                try await limits.spend(.token, of: RateSubject(context.client), in: context.application)
+                try await limits.spend(.token, of: RateSubject(context.client), in: application)
             }
-            return try await body(client, issuer)
+            return try await body(parameters, client, issuer)
         } catch let error as OAuthError {
             guard !isCounted else { throw error }
-            try await limits.spend(.token, of: RateSubject(context.client), in: context.application)
+            try await limits.spend(.token, of: RateSubject(context.client), in: application)
             throw error
         }
     }
@@ -162,7 +177,7 @@ extension OperationContext {
     var issuer: Issuer {
         get throws {
             guard let issuer = scope.application.openID else {
-                throw APIError(.notFound, "There is nothing at this path")
+                throw APIError.nothingHere
             }
             return issuer
         }

@@ -24,7 +24,9 @@ struct OAuthRoutes {
 
     private var discovery: [Endpoint] {
         ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"].map { path in
-            .open(path, "The OpenID provider's metadata", isOpenToAllOrigins: true) { context in
+            .open(
+                path, "The OpenID provider's metadata", takes: TakenRequest(isOfOpenID: true, origins: .all)
+            ) { context in
                 .bytes(
                     try context.issuer.metadata(algorithm: context.application.policy.tokens.algorithm),
                     type: "application/json", cache: "public, max-age=300"
@@ -85,15 +87,11 @@ struct OAuthRoutes {
         return [
             operations.introspect.at(
                 .post, below: "", "/oauth/introspect", "Tells a client about a token",
-                takes: .oauth(token, isOpen: false), returns: .oauth(isOpen: false) { $0 }),
+                takes: .oauth(token, for: .none), returns: .oauth { $0 }),
             operations.revoke.at(
                 .post, below: "", "/oauth/revoke", "Ends the session of a client's token", takes: .oauth(token),
-                returns: ResponseShape(
-                    responses: [.init()] + .oauthErrors,
-                    writesError: { error, _, context in Response.oauthError(error, in: context)?.openToAllOrigins }
-                ) {
-                    _, _ in
-                    Response(status: .ok, headers: [.cacheControl: "no-store"]).openToAllOrigins
+                returns: ResponseShape(responses: [.init()] + .oauthErrors, writesError: Response.oauthError) { _, _ in
+                    Response(status: .ok, headers: [.cacheControl: "no-store"])
                 }),
             userInfo(.get), userInfo(.post),
         ]
@@ -117,32 +115,29 @@ struct OAuthRoutes {
         let operations = GrantOperations(grants: operations.useCases.given)
         return [
             operations.list.at(
-                .get, "/auth/grants", "What the account has given OpenID clients", takes: .nothing, returns: .json),
+                .get, "/auth/grants", "What the account has given OpenID clients",
+                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { _ in () }, returns: .json),
             operations.revoke.at(
                 .delete, "/auth/grants/{clientId}", "Takes back what the account has given a client",
-                takes: RequestShape { $0["clientId"] }, returns: .empty()),
+                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { $0["clientId"] }, returns: .empty()),
         ]
     }
 
     private func userInfo(_ method: HTTPRequest.Method) -> Endpoint {
-        var taken = TakenRequest(form: method == .post ? .form : nil, isForBrowsers: true)
-        taken.isOpenToAllOrigins = true
-        return operations.userInfo.at(
+        operations.userInfo.at(
             method, below: "", "/oauth/userinfo", "The claims about the account of an access token",
-            takes: RequestShape(taken: taken) { request in
-                if let header = request.request.headers[.authorization] { return EndpointResponder.bearer(in: header) }
-                guard request.request.method == .post else { return nil }
-                return try RequestParameters(query: String(buffer: request.body))["access_token"]
-            },
+            takes: .oauth(
+                method == .post ? [.init("access_token", help: "The access token, unless Authorization has it.")] : [],
+                hasBody: method == .post),
             returns: ResponseShape(
                 responses: [.init(contentType: "application/json")]
-                    + .oauthErrors.filter { $0.status != .tooManyRequests },
-                writesError: { error, _, context in Response.oauthError(error, in: context)?.openToAllOrigins }
+                    + .oauthErrors.filter { $0.status != .tooManyRequests }, writesError: Response.oauthError
             ) { claims, _ in
                 guard let claims else {
-                    return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"]).openToAllOrigins
+                    return Response(
+                        status: .unauthorized, headers: [.wwwAuthenticate: "Bearer", .cacheControl: "no-store"])
                 }
-                return try .oauth(claims).openToAllOrigins
+                return try .oauth(claims)
             })
     }
 }
@@ -150,19 +145,12 @@ struct OAuthRoutes {
 extension ResponseShape {
     /// Responds with a JSON object, and with errors in the form of RFC 6749.
     fileprivate static func oauth(
-        status: HTTPResponse.Status = .ok, isOpen: Bool = true,
-        _ members: @escaping @Sendable (Output) -> [String: JSONValue]
+        status: HTTPResponse.Status = .ok, _ members: @escaping @Sendable (Output) -> [String: JSONValue]
     ) -> Self {
         Self(
             responses: [.init(status: status, contentType: "application/json")] + .oauthErrors,
-            writesError: { error, _, context in
-                let response = Response.oauthError(error, in: context)
-                return isOpen ? response?.openToAllOrigins : response
-            }
-        ) { output, _ in
-            let response = try Response.oauth(members(output), status: status)
-            return isOpen ? response.openToAllOrigins : response
-        }
+            writesError: Response.oauthError
+        ) { output, _ in try Response.oauth(members(output), status: status) }
     }
 }
 

@@ -6,6 +6,16 @@ internal import OpenID
 internal import Pages
 internal import ProviderKit
 
+extension [ReturnedResponse] {
+    /// The errors of routes that people see, for their documentation.
+    static let stepErrors = [HTTPResponse.Status](
+        [
+            .badRequest, .forbidden, .contentTooLarge, .unsupportedMediaType, .tooManyRequests, .internalServerError,
+            .serviceUnavailable,
+        ]
+    ).map { ReturnedResponse(status: $0, description: "A page that says why", contentType: "text/html") }
+}
+
 extension Response {
     /// A page of a sign-in in the person's language.
     static func step(
@@ -44,13 +54,6 @@ extension Response {
         response.headers[.allow] = known?.allowed
         return response
     }
-}
-
-extension [ReturnedResponse] {
-    /// The errors of routes that people see, for their documentation.
-    static let pageErrors = [HTTPResponse.Status](
-        [.badRequest, .forbidden, .tooManyRequests, .internalServerError, .serviceUnavailable]
-    ).map { ReturnedResponse(status: $0, description: "A page that says what is wrong", contentType: "text/html") }
 }
 
 extension PageLanguage {

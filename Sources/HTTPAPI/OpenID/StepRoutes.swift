@@ -44,7 +44,7 @@ extension ResponseShape<StepOperations.Output> {
             responses: [
                 .init(description: "A page"),
                 .init(status: .seeOther, description: "The page's next step, or back to an app on a device"),
-            ] + .pageErrors, writesError: Response.stepError
+            ] + .stepErrors, writesError: Response.stepError
         ) { output, context in
             let (answer, request, issuer) = output
             switch answer {

@@ -31,8 +31,9 @@ struct ServerRoutes {
                 .json(written: context.scope.application.providerList)
             },
             // The keys may be cached for less time than an old key remains published after a rotation.
-            .open("/.well-known/jwks.json", "The public keys of tokens, as a JWK Set", isOpenToAllOrigins: true) {
-                context in
+            .open(
+                "/.well-known/jwks.json", "The public keys of tokens, as a JWK Set", takes: TakenRequest(origins: .all)
+            ) { context in
                 .bytes(
                     try await keys.keySet(of: context.application), type: "application/json",
                     cache: "public, max-age=300"

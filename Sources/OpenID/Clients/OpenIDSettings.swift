@@ -1,4 +1,5 @@
 internal import Accounts
+internal import ProviderKit
 
 /// The settings of an application's OpenID provider.
 package struct OpenIDSettings: Sendable, Equatable {
@@ -37,7 +38,10 @@ package struct OpenIDSettings: Sendable, Equatable {
 
     /// - Throws: `OAuthError.invalidClient`, also for a name that no client can have.
     package func client(_ id: String) throws(OAuthError) -> OAuthClient {
-        guard id.utf8.count <= 64, let client = clients[id] else { throw .invalidClient }
+        // Keys of dictionaries are compared as characters, so that other bytes may find the client, too.
+        guard id.utf8.count <= 64, let client = clients[id], client.id.hasSameBytes(as: id) else {
+            throw .invalidClient
+        }
         return client
     }
 
@@ -59,7 +63,7 @@ package struct OpenIDSettings: Sendable, Equatable {
         let standard: [StandardScope] = [.openid, .profile, .email, .phone, .offlineAccess]
         let used = Set(clients.values.flatMap(\.resources))
         return standard.map(\.rawValue)
-            + resources.filter { used.contains($0.key) }.flatMap(\.value.scopes.keys).sorted()
+            + Set(resources.filter { used.contains($0.key) }.flatMap(\.value.scopes.keys)).sorted()
     }
 
     /// The longest lifetime that is set for the access tokens of a client or a resource.

@@ -36,18 +36,20 @@ package struct TokenGrants: Sendable {
         _ parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
         let text = try parameters.required("code")
-        let redirectURI = try parameters.required("redirect_uri")
         guard let code = issuing.opaque.parse(text) else { throw OAuthError.invalidGrant }
         let policy = issuer.application.policy.tokens
         let use = CodeUse(
-            code: code.hash, client: client, issuer: issuer.url, redirectURI: redirectURI,
+            code: code.hash, client: client, issuer: issuer.url, redirectURI: parameters["redirect_uri"] ?? "",
             codeChallenge: Self.challenge(of: parameters["code_verifier"]), refreshToken: issuing.opaque.make(),
             refreshLifetime: client.refreshLifetime ?? policy.refreshLifetime, sessionLifetime: policy.sessionLifetime,
             target: Self.target(parameters, of: client, settings: issuer.settings), tolerance: Self.tolerance)
         let outcome = try await retryingOnConflict { try await store.use(use, application: issuer.application.id) }
         switch outcome {
         case .opened(let opened): return try await answer(opened, to: use, for: client, by: issuer)
-        case .refused: throw OAuthError.invalidGrant
+        case .refused:
+            // Without a redirect URI the code is used up, too.
+            _ = try parameters.required("redirect_uri")
+            throw OAuthError.invalidGrant
         case .unsuitable(let scopes, let resources):
             _ = try use.target.chosen(from: scopes, resources: resources)
             throw OAuthError.invalidGrant

@@ -20,11 +20,9 @@ package struct TokenInspection: Sendable {
         } catch let error as OAuthError {
             throw try await ofAPI(text, at: issuer) == nil ? error : lacking
         }
-        guard let client = try? issuer.settings.client(token.clientID), let session = token.sessionID else {
-            throw fault
-        }
         guard token.has(.openid) else { throw lacking }
-        guard try await !isEnded(token, in: issuer.application),
+        guard let client = try? issuer.settings.client(token.clientID), let session = token.sessionID,
+            try await !isEnded(token, in: issuer.application),
             let account = try await store.accountClaims(
                 ofSession: session, client: client.id, application: issuer.application.id)
         else { throw fault }
@@ -51,7 +49,9 @@ package struct TokenInspection: Sendable {
             else { return nil }
             return Self.members(of: token)
         }
-        guard token.clientID.hasSameBytes(as: client.id) || client.introspects.contains(where: token.audience.contains),
+        guard
+            token.clientID.hasSameBytes(as: client.id)
+                || client.introspects.contains(where: token.audience.containsBytes),
             (try? issuer.settings.client(token.clientID)) != nil, try await !isEnded(token, in: issuer.application)
         else { return nil }
         var members: [String: JSONValue] = [

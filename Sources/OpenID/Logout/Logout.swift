@@ -56,10 +56,7 @@ package struct Logout: Sendable {
     private func endHinted(
         _ parameters: RequestParameters, in browser: String?, at issuer: Issuer
     ) async throws -> Answer? {
-        let bounds = ["id_token_hint": 8192, "post_logout_redirect_uri": 2048, "state": 2048]
-        guard (try? parameters.requireSingleValues()) != nil,
-            bounds.allSatisfy({ (parameters[$0]?.utf8.count ?? 0) <= $1 })
-        else { throw Fault.invalidRequest }
+        guard (try? parameters.check()) != nil else { throw Fault.invalidRequest }
         guard let token = parameters["id_token_hint"], let hint = try await hint(token, at: issuer) else { return nil }
         guard parameters["client_id"]?.hasSameBytes(as: hint.clientID) ?? true else { throw Fault.hint }
         let client = try? issuer.settings.client(hint.clientID)

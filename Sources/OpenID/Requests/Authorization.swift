@@ -43,9 +43,7 @@ package struct Authorization: Sendable {
         guard parameters["request_uri"] == nil else {
             throw OAuthError.invalidRequest("request_uri is not allowed here")
         }
-        guard client.grants.contains(.authorizationCode) else {
-            throw OAuthError(.unauthorizedClient, "The client may not use the authorization endpoint")
-        }
+        guard client.grants.contains(.authorizationCode) else { throw OAuthError.unauthorizedClient }
         guard parameters["client_id"]?.hasSameBytes(as: client.id) ?? true else {
             throw OAuthError.invalidRequest("client_id is not the authenticated client")
         }

@@ -17,12 +17,18 @@ package struct RequestParameters: Sendable {
 
     package func all(_ name: String) -> [String] { values[name] ?? [] }
 
-    package func isRepeated(_ name: String) -> Bool { (values[name]?.count ?? 0) > 1 }
+    private static let bounds: KeyValuePairs = [
+        "state": 2048, "nonce": 512, "redirect_uri": 2048, "post_logout_redirect_uri": 2048, "scope": 1024,
+        "login_hint": 320, "claims": 4096,
+    ]
 
-    /// Refuses parameters that are sent more than once; only `resource` may be (RFC 8707, 2).
-    package func requireSingleValues() throws(OAuthError) {
+    /// Refuses long parameters, and those that are sent more than once; only `resource` may be (RFC 8707, 2).
+    package func check() throws(OAuthError) {
         guard !values.contains(where: { $0.key != "resource" && $0.value.count > 1 }) else {
             throw .invalidRequest("A parameter is sent more than once")
+        }
+        for (name, bound) in Self.bounds where (self[name]?.utf8.count ?? 0) > bound {
+            throw .invalidRequest("\(name) is longer than \(bound) bytes")
         }
     }
 
@@ -34,7 +40,7 @@ package struct RequestParameters: Sendable {
     /// The space-separated words of a parameter, without repeated ones.
     package func words(_ name: String) -> [String] {
         var words: [String] = []
-        for word in (self[name] ?? "").utf8.split(separator: UInt8(ascii: " ")).prefix(200) {
+        for word in (self[name] ?? "").utf8.split(separator: UInt8(ascii: " ")).prefix(512) {
             let word = String(Substring(word))
             if !words.containsBytes(of: word) { words.append(word) }
         }

@@ -24,19 +24,20 @@ package struct RequestValidation: Sendable {
     package init(jwts: any ApplicationJWTs) { self.jwts = jwts }
 
     /// The client and the address for the answer.
-    /// - Throws: `AuthorizationFault.page`.
+    /// - Throws: `AuthorizationFault.page`; `.redirect` if the client may not use the authorization endpoint.
     package func returnAddress(
         of parameters: RequestParameters, settings: OpenIDSettings
     ) throws(AuthorizationFault) -> (client: OAuthClient, address: ReturnAddress) {
-        guard let id = parameters["client_id"], let client = try? settings.client(id),
-            client.grants.contains(.authorizationCode)
-        else { throw .page(.invalidClient) }
+        guard let id = parameters["client_id"], let client = try? settings.client(id) else {
+            throw .page(.invalidClient)
+        }
         guard let uri = parameters["redirect_uri"], client.hasRedirectURI(uri) else {
             throw .page(.invalidRedirectURI)
         }
         var address = ReturnAddress(redirectURI: uri)
         if let state = parameters["state"], state.utf8.count <= 2048 { address.state = state }
         if let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init(bytesOf:)) { address.mode = mode }
+        guard client.grants.contains(.authorizationCode) else { throw .redirect(.unauthorizedClient, to: address) }
         return (client, address)
     }
 
@@ -47,8 +48,7 @@ package struct RequestValidation: Sendable {
         _ parameters: RequestParameters, of client: OAuthClient, to address: ReturnAddress, isPushed: Bool,
         settings: OpenIDSettings, in application: Application
     ) async throws -> ClientRequest {
-        try parameters.requireSingleValues()
-        try Self.checkBounds(parameters)
+        try parameters.check()
         try Self.checkUnsupported(parameters)
         guard isPushed || !client.requiresPushedRequests else {
             throw OAuthError.invalidRequest("The client must push its requests")
@@ -70,24 +70,13 @@ package struct RequestValidation: Sendable {
         request.prompts = try Self.prompts(parameters)
         request.maxAge = try Self.maxAge(parameters) ?? client.defaultMaxAge
         request.loginHint = parameters["login_hint"]
-        request.locales = parameters.words("ui_locales")
-        request.provider = parameters["provider"]
+        request.locales = parameters.words("ui_locales").prefix(20).filter { $0.utf8.count <= 35 }
+        request.provider = parameters["provider"].flatMap { $0.utf8.count <= 63 ? $0 : nil }
         try await addHints(of: parameters, to: &request, client: client, allowing: available, in: application)
         return request
     }
 
     // MARK: - Parameters
-
-    private static let bounds: KeyValuePairs = [
-        "state": 2048, "nonce": 512, "redirect_uri": 2048, "scope": 1024, "login_hint": 320, "claims": 4096,
-        "id_token_hint": 8192, "ui_locales": 256, "provider": 64,
-    ]
-
-    private static func checkBounds(_ parameters: RequestParameters) throws(OAuthError) {
-        for (name, bound) in bounds where (parameters[name]?.utf8.count ?? 0) > bound {
-            throw .invalidRequest("\(name) is longer than \(bound) bytes")
-        }
-    }
 
     private static func checkUnsupported(_ parameters: RequestParameters) throws(OAuthError) {
         guard parameters["request"] == nil else { throw OAuthError(.requestNotSupported, "request is not supported") }
@@ -104,7 +93,7 @@ package struct RequestValidation: Sendable {
         _ parameters: RequestParameters, of client: OAuthClient, from available: Set<String>
     ) -> [String] {
         let offline = StandardScope.offlineAccess.rawValue
-        var scopes = parameters.words("scope").filter { $0.utf8.count <= 128 && available.contains($0) }
+        var scopes = parameters.words("scope").filter { available.containsBytes(of: $0) }
         let accessType = Self.isOffline(parameters["access_type"]) ?? client.isOffline
         if let accessType {
             scopes.removeAll { $0 == offline }

@@ -54,7 +54,8 @@ struct AuthorizationTests {
             let party = RelyingParty(server)
             let cookie = try await party.browser(of: party.api.register(at: server))
             let wrong = [
-                ("client_id", "nobody", "invalid_client"), ("client_id", "jobs", "invalid_client"),
+                ("client_id", "nobody", "invalid_client"), ("client_id", "jobs", "invalid_redirect_uri"),
+                ("client_id", "we\u{212A}", "invalid_client"),
                 ("redirect_uri", party.redirectURI + "/", "invalid_redirect_uri"),
                 ("redirect_uri", "https://photos.example/cb?x=1", "invalid_redirect_uri"),
                 ("redirect_uri", "https://gallery.example/cb", "invalid_redirect_uri"),
@@ -87,6 +88,33 @@ struct AuthorizationTests {
         (["nonce": String(repeating: "n", count: 513)], "invalid_request"),
         (["state": String(repeating: "s", count: 2049)], "invalid_request"),
     ]
+
+    @Test func `a client without the grant is told so at its redirect URI`() async throws {
+        let configuration = RelyingParty.configuration.replacing(
+            "grants: [client_credentials]",
+            with: "grants: [client_credentials]\n      redirectURIs: [\"https://jobs.example/cb\"]")
+        try await TestServer.with(application: configuration) { server in
+            var jobs = RelyingParty(server)
+            (jobs.client, jobs.redirectURI) = ("jobs", "https://jobs.example/cb")
+            let answer = try await jobs.authorize(cookie: nil)
+            #expect(answer.returned("error") == "unauthorized_client" && answer.returned("state") == "s t&")
+            #expect(try await jobs.post("/oauth/par", jobs.parameters()).isOAuthError(400, "unauthorized_client"))
+        }
+    }
+
+    @Test func `hints for display are cut instead of refused, and scopes have the configured bytes`() async throws {
+        let configuration = RelyingParty.configuration.replacing("read: See", with: "Kelvin: See")
+        try await TestServer.with(application: configuration) { server in
+            let party = RelyingParty(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            let long = [
+                "ui_locales": String(repeating: "de ", count: 200), "provider": String(repeating: "p", count: 65),
+                "scope": "openid \u{212A}elvin",
+            ]
+            let tokens = try await party.redeem(party.code(long, cookie: cookie))
+            #expect(tokens["scope"] == "openid")
+        }
+    }
 
     @Test func `every other fault goes to the client`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in

@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
@@ -34,6 +36,53 @@ struct TokenEndpointTests {
             #expect(identity.claims["aud"] == "web" && identity.claims["nonce"] == "n")
             let info = try await party.userInfo(access.text)
             #expect(info.json.keys == ["sub", "email", "email_verified"] && info["email"].string == person.email)
+        }
+    }
+
+    @Test(arguments: ["RS256, rsaBits: 2048", "ES256", "EdDSA"])
+    func `at_hash is the left half of the hash that the algorithm uses`(algorithm: String) async throws {
+        try await TestServer.with(
+            application: RelyingParty.configuration, tokens: "algorithm: \(algorithm)"
+        ) { server in
+            let party = RelyingParty(server)
+            let tokens = try await party.redeem(party.code(cookie: party.browser(of: party.api.register(at: server))))
+            let access = Data((tokens["access_token"].string ?? "").utf8)
+            let half =
+                algorithm == "EdDSA"
+                ? Array(SHA512.hash(data: access)).prefix(32) : Array(SHA256.hash(data: access)).prefix(16)
+            let claim = try DecodedToken(tokens["id_token"].string ?? "").claims["at_hash"].string
+            #expect(claim == Digest.base64URL(half))
+        }
+    }
+
+    @Test func `another provider's word does not make two factors`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            for (stated, methods) in [("{pwd,mfa}", ["pwd"]), ("{mfa}", ["fed"])] as [(String, [JSONValue])] {
+                try await server.execute(
+                    "UPDATE sessions SET methods = $1::text::text[] WHERE kind = 'browser'", [.text(stated)])
+                let tokens = try await party.redeem(party.code(cookie: cookie))
+                for name in ["access_token", "id_token"] {
+                    let claims = try DecodedToken(tokens[name].string ?? "").claims
+                    #expect(claims["amr"] == .array(methods) && claims["acr"] == "1", "\(name)")
+                }
+            }
+        }
+    }
+
+    @Test func `the locale is one tag`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            let expected: [(String, JSONValue)] = [
+                ("de;q=0.8,fr-ca,*;q=0.1", "fr-CA"), ("zh-hant-tw", "zh-Hant-TW"), ("*", .null), ("d\u{e9}", .null),
+            ]
+            for (header, locale) in expected {
+                try await server.execute("UPDATE accounts SET locale = $1", [.text(header)])
+                let tokens = try await party.redeem(party.code(["scope": "openid profile"], cookie: cookie))
+                #expect(try await party.userInfo(tokens["access_token"].string ?? "")["locale"] == locale, "\(header)")
+            }
         }
     }
 
@@ -76,11 +125,12 @@ struct TokenEndpointTests {
             let cookie = try await party.browser(of: party.api.register(at: server))
             let wrong = [
                 ["code_verifier": String(repeating: "v", count: 43)], ["code_verifier": ""],
-                ["redirect_uri": "https://photos.example/other"],
+                ["redirect_uri": "https://photos.example/other"], ["redirect_uri": ""],
             ]
             for change in wrong {
                 let code = try await party.code(cookie: cookie)
-                #expect(try await party.redeem(code, change).isOAuthError(400, "invalid_grant"), "\(change)")
+                let error = change["redirect_uri"] == "" ? "invalid_request" : "invalid_grant"
+                #expect(try await party.redeem(code, change).isOAuthError(400, error), "\(change)")
                 #expect(try await party.redeem(code).isOAuthError(400, "invalid_grant"), "\(change)")
             }
             var other = party
@@ -181,7 +231,7 @@ struct TokenEndpointTests {
             let token = try DecodedToken(answer["access_token"].string ?? "")
             #expect(token.claims["sub"] == "jobs" && token.claims["aud"] == ["https://api.photos.example"])
             #expect(token.claims["sid"] == .null)
-            #expect(try await jobs.userInfo(token.text).isOAuthError(401, "invalid_token"))
+            #expect(try await jobs.userInfo(token.text).isOAuthError(403, "insufficient_scope"))
             #expect(try await jobs.isActive(token.text))
             let revoked = try await jobs.post("/oauth/revoke", ["token": token.text])
             #expect(revoked.isOAuthError(400, "unsupported_token_type"))

@@ -57,14 +57,72 @@ struct WireRulesTests {
             #expect(page.status == 404 && page.text.contains("data-error=\"not_found\""))
             expectError(
                 try await api.send(.GET, "/api/v1/nothing", headers: ["accept": "text/html"]), 404, "NOT_FOUND")
-            for path in ["authorize", "logout", "userinfo"] {
+            for path in ["authorize", "logout", "userinfo", "token", "introspect"] {
                 expectError(try await api.send(.GET, "/apps/photos/oauth/\(path)"), 404, "NOT_FOUND")
             }
             for path in ["token", "introspect", "revoke", "par"] {
-                let answer = try await api.send(
-                    .POST, "/apps/photos/oauth/\(path)", raw: [],
-                    headers: ["content-type": "application/x-www-form-urlencoded"])
-                expectError(answer, 404, "NOT_FOUND")
+                for type in ["application/x-www-form-urlencoded", "text/plain"] {
+                    let answer = try await api.send(
+                        .POST, "/apps/photos/oauth/\(path)", raw: Array("a=b".utf8), headers: ["content-type": type])
+                    expectError(answer, 404, "NOT_FOUND")
+                }
+            }
+            expectError(try await api.send(.GET, "/apps/photos/api/v1/auth/grants"), 404, "NOT_FOUND")
+        }
+    }
+
+    @Test func `a bearer is sent in one way, and never in the URL`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            let token = try await party.redeem(party.code(cookie: cookie))["access_token"].string ?? ""
+            func post(_ body: String, query: String = "", bearer: String? = nil) async throws -> APIClient.Answer {
+                var headers: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
+                if let bearer { headers.add(name: "authorization", value: "Bearer \(bearer)") }
+                return try await party.api.send(
+                    .POST, "/oauth/userinfo\(query)", raw: Array(body.utf8), headers: headers)
+            }
+            let inForm = "access_token=\(token)"
+            #expect(try await post(inForm).status == 200)
+            #expect(try await post("", bearer: token).status == 200)
+            for answer in [
+                try await post("\(inForm)&\(inForm)"), try await post(inForm, bearer: token),
+                try await post("", query: "?\(inForm)"), try await post("", query: "?\(inForm)", bearer: token),
+                try await party.api.send(.GET, "/oauth/userinfo?\(inForm)"),
+            ] { #expect(answer.isOAuthError(400, "invalid_request"), "\(answer.text)") }
+        }
+    }
+
+    @Test func `pages of every origin may call what reads no cookie, and no page the rest`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration, others: TestServer.photos) { server in
+            let api = APIClient(server)
+            func allowed(_ method: HTTPMethod, _ path: String, from origin: String) async throws -> String? {
+                var headers: HTTPHeaders = ["origin": origin]
+                if method == .OPTIONS { headers.add(name: "access-control-request-method", value: "POST") }
+                return try await api.send(method, path, headers: headers).headers.first(
+                    name: "access-control-allow-origin")
+            }
+            for origin in ["http://localhost:3000", "https://evil.example"] {
+                for method in [HTTPMethod.OPTIONS, .GET] {
+                    for path in [
+                        "/oauth/token", "/oauth/userinfo", "/oauth/revoke", "/oauth/par", "/.well-known/jwks.json",
+                        "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
+                        "/.well-known/oauth-authorization-server/apps/demo",
+                    ] { #expect(try await allowed(method, path, from: origin) == "*", "\(method) \(path)") }
+                    for path in [
+                        "/oauth/authorize", "/oauth/logout", "/oauth/introspect", "/signin/x", "/signin/x/cancel",
+                    ] {
+                        #expect(try await allowed(method, path, from: origin) == nil, "\(method) \(path)")
+                    }
+                }
+            }
+            // An application without a provider has none of these paths.
+            for path in ["/oauth/token", "/oauth/introspect", "/.well-known/openid-configuration"] {
+                let preflight: HTTPHeaders = [
+                    "origin": "https://evil.example", "access-control-request-method": "POST",
+                ]
+                let answer = try await api.send(.OPTIONS, "/apps/photos\(path)", headers: preflight)
+                #expect(answer.status == 404 && answer.headers.first(name: "access-control-allow-origin") == nil)
             }
         }
     }

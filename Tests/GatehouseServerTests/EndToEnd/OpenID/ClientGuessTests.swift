@@ -1,0 +1,56 @@
+import Foundation
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// The limit `token`: calls of public clients and failures are counted, calls of confidential clients are not.
+struct ClientGuessTests {
+    private func with(_ body: @Sendable @escaping (RelyingParty) async throws -> Void) async throws {
+        try await TestServer.with(
+            application: RelyingParty.configuration, rateLimits: "{ token: 3/h, general: off }"
+        ) { server in
+            var jobs = RelyingParty(server)
+            jobs.client = "jobs"
+            try await body(jobs)
+        }
+    }
+
+    private static let grant = ["grant_type": "client_credentials"]
+
+    @Test func `after too many wrong secrets the right one is refused, too`() async throws {
+        try await with { jobs in
+            for _ in 0..<8 { #expect(try await jobs.post("/oauth/token", Self.grant).status == 200) }
+            var impostor = jobs
+            impostor.secret = "not the secret of this client, but as long"
+            for client in ["jobs", "nobody", "web"] {
+                impostor.client = client
+                #expect(try await impostor.post("/oauth/token", Self.grant).isOAuthError(401, "invalid_client"))
+            }
+            for client in ["jobs", "nobody"] {
+                impostor.client = client
+                let answer = try await impostor.post("/oauth/token", Self.grant)
+                #expect(answer.isOAuthError(429, "temporarily_unavailable"), "\(client)")
+                #expect(answer.headers.first(name: "retry-after") != nil)
+            }
+            for path in ["token", "introspect", "revoke"] {
+                #expect(try await jobs.post("/oauth/\(path)", Self.grant).status == 429, "\(path)")
+            }
+        }
+    }
+
+    @Test func `unreadable forms count as failures, and limit no client that has authenticated`() async throws {
+        try await with { jobs in
+            let form: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
+            let faults = [("", "a=1&a=2"), ("?code=a&code=b", ""), ("?client_secret=x", ""), ("", "a=%ff")]
+            for (index, (query, body)) in faults.enumerated() {
+                let answer = try await jobs.api.send(
+                    .POST, "/oauth/token\(query)", raw: Array(body.utf8), headers: form)
+                #expect(answer.status == (index < 3 ? 400 : 429), "\(index): \(answer.text)")
+            }
+            #expect(try await jobs.post("/oauth/token", Self.grant).status == 200)
+            #expect(try await RelyingParty.public(jobs.server).refresh("x").status == 429)
+        }
+    }
+}
