@@ -114,17 +114,47 @@ private struct Assembly {
         let server = running?.server ?? decoded(root["server"])
         let network = running?.network ?? decoded(root["network"])
         let defaultApplication = running.map(\.defaultApplication) ?? root["defaultApplication"]?.text
-        return configuredApplications.compactMap { entry in
-            let publicURL = server?.publicURL ?? ""
+        let publicURL = server?.publicURL ?? ""
+        let urls = configuredApplications.map { entry in
+            entry.value["publicURL"]?.text
+                ?? (entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)")
+        }
+        refuseConfusion(ofIssuers: urls)
+        return zip(configuredApplications, urls).compactMap { entry, url in
             if let own = entry.value["publicURL"]?.text, own.hasPrefix("http:"), server?.development != true {
                 reader.report("plain http needs server.development", at: entry.value.place(of: "publicURL"))
             }
             refusePlainHTTP(ofClientsIn: entry.value, unless: server?.development == true)
             return application(
-                entry.key, entry.value,
-                url: entry.value["publicURL"]?.text
-                    ?? (entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)"),
-                allowsPrivateHosts: network?.allowPrivateHosts == true)
+                entry.key, entry.value, url: url, allowsPrivateHosts: network?.allowPrivateHosts == true)
+        }
+    }
+
+    /// Reports names that would mean two things in a token: an issuer, a client, a resource and an audience differ.
+    private func refuseConfusion(ofIssuers urls: [String]) {
+        func audience(of application: ConfigurationNode.Entry) -> String {
+            application.value["audience"]?.text ?? application.key
+        }
+        let audiences = configuredApplications.map(audience)
+        for (index, (application, url)) in zip(configuredApplications, urls).enumerated() {
+            if let other = urls[..<index].firstIndex(of: url) {
+                reader.report(
+                    "the application \(configuredApplications[other].key) has the same URL",
+                    at: application.value.place(of: "publicURL"))
+            }
+            let resources = application.value["openid"]?["resources"]?.entries ?? []
+            for resource in resources where urls.contains(resource.key) || audiences.contains(resource.key) {
+                reader.report("a resource is not the URL or the audience of an application", at: resource.value.place)
+            }
+            for client in application.value["openid"]?["clients"]?.entries ?? [] {
+                if audiences.contains(client.key) {
+                    reader.report("a client has the audience of an application as its id", at: client.value.place)
+                }
+                let known = resources.map(\.key) + [audience(of: application)]
+                for name in client.value["introspects"]?.items ?? [] where !known.contains(name.text ?? "") {
+                    reader.report("is neither a resource nor the application's audience", at: name.place)
+                }
+            }
         }
     }
 

@@ -25,6 +25,7 @@ struct RelyingParty: Sendable {
               postLogoutRedirectURIs: ["https://photos.example/bye", "https://photos.example/bye?from=app"]
               firstParty: true
               scopes: [openid, profile, email, phone, offline_access]
+              resources: ["https://api.photos.example"]
             spa:
               name: { en: Gallery, de: Galerie }
               public: true
@@ -36,7 +37,7 @@ struct RelyingParty: Sendable {
               secret: "\(secret)"
               grants: [client_credentials]
               resources: ["https://api.photos.example"]
-              introspects: ["https://api.photos.example", "http://127.0.0.1:1"]
+              introspects: ["https://api.photos.example"]
             loose:
               name: Loose
               secret: "\(secret)"
@@ -49,7 +50,7 @@ struct RelyingParty: Sendable {
               redirectURIs: ["com.example.app:/cb"]
               firstParty: true
           resources:
-            "https://api.photos.example": { accessLifetime: 600, scopes: { read: { en: See your photos } } }
+            "https://api.photos.example": { accessLifetime: 600, scopes: { read: See your photos } }
         """
 
     /// The same with a client `web` that receives logout tokens.

@@ -119,9 +119,9 @@ struct ApplicationSettings: SettingsSection {
             guard hosts.contains(host) || hosts.contains(name) else {
                 throw SettingsError(setting: "publicURL", reason: "its host is none of the application's hosts")
             }
-        }
-        guard openid?.clients[audience ?? ""] == nil else {
-            throw SettingsError(setting: "openid", reason: "a client has the application's audience as its id")
+            guard publicURL.count(where: { $0 == "/" }) == 2 else {
+                throw SettingsError(setting: "publicURL", reason: "has a path, below which nothing is served")
+            }
         }
     }
 

@@ -55,7 +55,7 @@ extension Form {
 
     /// A mapping from scopes to their texts by language.
     static let scopes = Form(description: "a mapping of scopes to texts") { node, reader in
-        table(node, reader, of: .localized) { scope in
+        table(node, reader, of: .completelyLocalized) { scope in
             let isToken = scope.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
             let isTaken = StandardScope(rawValue: scope) != nil
             guard isToken, !isTaken, (1...128).contains(scope.utf8.count) else {
@@ -65,8 +65,19 @@ extension Form {
         }
     }
 
+    /// Works as `localized`, but a mapping has every language.
+    private static let completelyLocalized = Form(description: localized.description) { node, reader in
+        guard let read = localized.read(node, reader) else { return nil }
+        guard !node.isMapping || read.entries.count == languages.count else {
+            return reader.refuse(node, expected: "one text, or a text in each of \(languages.joined(separator: ", "))")
+        }
+        return read
+    }
+
+    private static let languages = ["en", "de", "fr", "es"]
+
     private static func isLanguage(_ name: String) -> String? {
-        ["en", "de", "fr", "es"].contains(name) ? nil : "a language is one of en, de, fr, es"
+        languages.contains(name) ? nil : "a language is one of \(languages.joined(separator: ", "))"
     }
 
     /// Reads a mapping whose values have one form; `fault` returns why a key is refused.

@@ -24,7 +24,9 @@ struct OpenIDSection: SettingsSection {
                 throw SettingsError(
                     setting: "clients", reason: "\(id) names the resource \(unknown), which is not configured")
             }
-            let known = Set(StandardScope.allCases.map(\.rawValue))
+            let known = client.resources.reduce(into: Set(StandardScope.allCases.map(\.rawValue))) { known, resource in
+                known.formUnion(resources[resource]?.scopes.keys.map { $0 } ?? [])
+            }
             if let unknown = client.scopes?.first(where: { !known.contains($0) }) {
                 throw SettingsError(
                     setting: "clients", reason: "\(id) names the scope \(unknown), which does not exist")
@@ -135,7 +137,9 @@ struct ClientSection: SettingsSection {
             "grants", .list(of: .choice(OAuthClient.Grant.allCases)),
             help: "What the client may use at the token endpoint. Default: `authorization_code`, `refresh_token`."),
         Setting("resources", .list(of: .text), default: [], help: "The resources that it may ask tokens for."),
-        Setting("introspects", .list(of: .text), default: [], help: "The audiences whose tokens it may inspect."),
+        Setting(
+            "introspects", .list(of: .text), default: [],
+            help: "The resources whose tokens it may inspect, and the audience, for those of the API."),
         Setting("pkce", .choice(Requirement.allCases), default: "required", help: "Whether codes need a proof key."),
         Setting("par", .choice(Requirement.allCases), default: "optional", help: "Whether it must push its requests."),
         Setting(

@@ -24,7 +24,7 @@ struct ClientAssertionTests {
               secret: "\(RelyingParty.secret)"
               redirectURIs: ["\(RelyingParty.redirectURI)"]
           resources:
-            "https://api.signer.example": { scopes: { read: { en: See } } }
+            "https://api.signer.example": { scopes: { read: See } }
         """
     }
 

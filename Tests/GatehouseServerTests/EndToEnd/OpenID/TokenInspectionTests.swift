@@ -59,7 +59,10 @@ struct TokenInspectionTests {
             #expect(own["sub"].string == person.uid && own["client_id"] == "web" && own["token_type"] == "Bearer")
             let ofRefresh = try await party.post("/oauth/introspect", ["token": refresh])
             #expect(ofRefresh.json.keys == ["active", "scope", "client_id", "iss", "sid", "sub", "exp"])
-            #expect(try await jobs.isActive(access))
+            let code = try await party.code(["scope": "openid read"], cookie: cookie)
+            let ofResource = try await party.redeem(code)["access_token"].string ?? ""
+            #expect(try await jobs.isActive(ofResource))
+            #expect(try await !jobs.isActive(access))
             for (client, token) in [(loose, access), (loose, refresh), (jobs, refresh)] {
                 let other = try await client.post("/oauth/introspect", ["token": token])
                 #expect(other.status == 200 && other.json == ["active": false])

@@ -1,0 +1,81 @@
+import GatehouseServer
+import Testing
+
+/// What is refused at start of an OpenID provider's settings, because tokens would mean two things.
+struct OpenIDConfigurationTests {
+    private static let web = "web: { name: Web, public: true, redirectURIs: [\"https://a.example/cb\"]"
+
+    @Test(arguments: [
+        (
+            "clients: { demo: { name: A, secret: \"\(String(repeating: "s", count: 32))\", grants: [] } }",
+            "openid.clients.demo: a client has the audience of an application as its id"
+        ),
+        (
+            "clients: { other: { name: A, secret: \"\(String(repeating: "s", count: 32))\", grants: [] } }",
+            "openid.clients.other: a client has the audience of an application as its id"
+        ),
+        (
+            "resources: { \"https://id.example/apps/other\": {} }",
+            "openid.resources.\"https://id.example/apps/other\": a resource is not the URL or the audience of an application"
+        ),
+        (
+            "resources: { \"https://id.example\": {} }",
+            "openid.resources.\"https://id.example\": a resource is not the URL or the audience of an application"
+        ),
+        (
+            "resources: { \"https://audience.example\": {} }",
+            "openid.resources.\"https://audience.example\": a resource is not the URL or the audience of an application"
+        ),
+        (
+            "resources: { \"https://a.example\": { scopes: { read: { en: See } } } }",
+            "openid.resources.\"https://a.example\".scopes.read: expected one text, or a text in each of en, de, fr, es"
+        ),
+        (
+            "clients: { \(web), introspects: [\"https://a.exmaple\"] } }, resources: { \"https://a.example\": {} }",
+            "openid.clients.web.introspects[0]: is neither a resource nor the application's audience"
+        ),
+        (
+            "clients: { \(web), introspects: [\"https://id.example\"] } }",
+            "openid.clients.web.introspects[0]: is neither a resource nor the application's audience"
+        ),
+        (
+            "clients: { \(web), resources: [\"https://a.example\"], scopes: [openid, write] } }, resources: { \"https://a.example\": { scopes: { read: See } } }",
+            "openid.clients: web names the scope write, which does not exist"
+        ),
+    ])
+    func `a provider that is refused`(settings: String, problem: String) {
+        #expect(problems("openid: { \(settings) }") == ["gatehouse.yaml:7: applications.demo.\(problem)"])
+    }
+
+    @Test func `a URL has no path, and belongs to one application`() {
+        #expect(
+            problems("publicURL: \"https://demo.example/below\"\n    hosts: [demo.example]") == [
+                "gatehouse.yaml:7: applications.demo.publicURL: has a path, below which nothing is served"
+            ])
+        #expect(
+            problems("publicURL: \"https://id.example\"\n    hosts: [id.example]", default: "other") == [
+                "gatehouse.yaml:9: applications.other.publicURL: the application demo has the same URL"
+            ])
+    }
+
+    @Test func `a client names scopes of its resources, inspects them and the API's tokens`() {
+        let settings =
+            "clients: { \(Self.web), resources: [\"https://a.example\"], scopes: [openid, read], "
+            + "introspects: [\"https://a.example\", demo] } }, "
+            + "resources: { \"https://a.example\": { scopes: { read: { en: a, de: b, fr: c, es: d } } } }"
+        #expect(problems("openid: { \(settings) }") == [])
+    }
+
+    private func problems(_ lines: String, default name: String = "demo") -> [String] {
+        Fixture.problems(
+            Fixture.required + """
+                server: { publicURL: "https://id.example" }
+                defaultApplication: \(name)
+                applications:
+                  demo:
+                    \(lines)
+                  other: {}
+                  third: { audience: "https://audience.example" }
+                """)
+    }
+}
