@@ -58,25 +58,28 @@ extension Page {
 
     /// Creates a page of finished HTML, whose style and script have the nonce.
     ///
-    /// `formTargets` are places besides the server's own to which a form may lead the browser.
+    /// `formTargets` are places besides the server's own to which a form may lead the browser; `image` is the URL of the
+    /// only picture that the page may load.
     package init(
         html: String, nonce: PageNonce, allowing permissions: Permissions = [], formTargets: [String] = [],
-        referrerPolicy: String = "no-referrer"
+        image: String? = nil, referrerPolicy: String = "no-referrer"
     ) {
         (self.html, self.referrerPolicy) = (html, referrerPolicy)
-        contentSecurityPolicy = Self.policy(permissions, nonce: nonce, formTargets: formTargets)
+        contentSecurityPolicy = Self.policy(permissions, nonce: nonce, formTargets: formTargets, image: image)
     }
 
     /// The style sheet of all pages.
     package static let style = EmbeddedFiles.all["Templates/page.css"] ?? ""
 
     /// The content security policy, which allows only the page's own style and what `permissions` contain.
-    private static func policy(_ permissions: Permissions, nonce: PageNonce, formTargets: [String]) -> String {
+    private static func policy(
+        _ permissions: Permissions, nonce: PageNonce, formTargets: [String], image: String?
+    ) -> String {
         let rules = [
             "default-src 'none'",
             "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
             "style-src \(permissions.contains(.mails) ? "'unsafe-inline'" : "'nonce-\(nonce.text)'")",
-            "img-src \(permissions.contains(.mails) ? "data:" : "'none'")",
+            "img-src \(permissions.contains(.mails) ? "data:" : image ?? "'none'")",
             "connect-src \(permissions.contains(.script) ? "'self'" : "'none'")",
             "base-uri 'none'",
             "frame-ancestors 'none'",

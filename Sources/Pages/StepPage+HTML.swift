@@ -26,8 +26,11 @@ extension StepPage {
         let html = templates?.render(step.name, values) ?? ""
         var permissions: Page.Permissions = .form
         if case .formPost = step { permissions = [.script, .formElsewhere] }
+        var image: String?
+        if case .consent(let consent) = step { image = consent.logo }
         return Page(
-            html: html, nonce: nonce, allowing: permissions, formTargets: formTargets, referrerPolicy: "same-origin")
+            html: html, nonce: nonce, allowing: permissions, formTargets: formTargets, image: image,
+            referrerPolicy: "same-origin")
     }
 
     private var templates: PageTemplates? { PageTemplates.all[language] }
@@ -82,8 +85,10 @@ extension StepPage {
                     ]
                 }
             }
-            return values(of: consent.account).merging(
+            var values = values(of: consent.account).merging(
                 ["host": consent.host, "isForeign": consent.isForeign, "scopes": scopes]) { $1 }
+            (values["logo"], values["policy"], values["terms"]) = (consent.logo, consent.policy, consent.terms)
+            return values
         case .return(let url): return ["url": url]
         case .formPost(let fields, let url):
             return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]

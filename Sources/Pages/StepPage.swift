@@ -55,6 +55,8 @@ package struct StepPage: Sendable {
         /// Whether the client is not the operator's own.
         package let isForeign: Bool
         package let scopes: [Scope]
+        /// The URLs of the client's picture, its privacy policy and its terms of service.
+        package var logo, policy, terms: String?
 
         package init(account: Account, host: String, isForeign: Bool, scopes: [Scope]) {
             (self.account, self.host, self.isForeign, self.scopes) = (account, host, isForeign, scopes)

@@ -21,10 +21,13 @@ extension StepPage.Step {
             self = .reauthenticate(ways, account)
         case (.confirm, let account?): self = .confirm(account)
         case (.consent, let account?):
-            self = .consent(
-                .init(
-                    account: account, host: step.request.returnAddress.host, isForeign: !step.client.isFirstParty,
-                    scopes: step.scopes(in: language, at: issuer)))
+            var consent = StepPage.Consent(
+                account: account, host: step.request.returnAddress.host, isForeign: !step.client.isFirstParty,
+                scopes: step.scopes(in: language, at: issuer))
+            (consent.logo, consent.policy, consent.terms) = (
+                step.client.logo, step.client.policyURI, step.client.tosURI
+            )
+            self = .consent(consent)
         case (.signIn, _), (.reauthenticate, nil), (.confirm, nil), (.consent, nil):
             var ways = StepPage.SignIn(at: issuer)
             ways.identifier =

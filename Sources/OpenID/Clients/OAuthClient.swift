@@ -42,6 +42,8 @@ package struct OAuthClient: Sendable, Equatable {
     package var accessLifetime: Duration?
     package var refreshLifetime: Duration?
     package var uri: String?
+    /// What the page of consent shows: a picture, and the client's privacy policy and terms of service.
+    package var logo, policyURI, tosURI: String?
 
     package init(id: String, names: [String: String]) { (self.id, self.names) = (id, names) }
 

@@ -33,6 +33,12 @@ extension Form {
         return text
     }
 
+    /// The URL of a picture, which becomes a part of pages' content security policies.
+    static let clientLogo = Form.text("an https URL of A-Z, a-z, 0-9, ., _, ~, -, %, : and / only") { text in
+        let isPlain = text.utf8.allSatisfy { $0.isASCIILetterOrDigit || "._~-%:/".utf8.contains($0) }
+        return isPlain && URLComponents(http: text)?.scheme == "https" ? text : nil
+    }
+
     static let clients = Form(description: "a mapping of ids", children: (".ID.", ClientSection.settings)) {
         node, reader in
         table(node, reader, of: .section(ClientSection.self)) { id in

@@ -89,6 +89,9 @@ struct ClientSection: SettingsSection {
     let postLogoutRedirectURIs: [String]
     let backchannelLogoutURI: String?
     let uri: String?
+    let logo: String?
+    let policyURI: String?
+    let tosURI: String?
     let firstParty: Bool
     let scopes: [String]?
     let grants: [OAuthClient.Grant]?
@@ -126,6 +129,9 @@ struct ClientSection: SettingsSection {
             "backchannelLogoutURI", .clientURL,
             help: "Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."),
         Setting("uri", .clientURL, help: "The client's page."),
+        Setting("logo", .clientLogo, help: "The client's picture, which browsers load to ask for consent."),
+        Setting("policyURI", .clientURL, help: "The client's privacy policy, which the page of consent links to."),
+        Setting("tosURI", .clientURL, help: "The client's terms of service, likewise."),
         Setting("firstParty", .flag, default: "false", help: "People need not consent: the operator runs the client."),
         Setting(
             "scopes", .list(of: .text),
@@ -192,6 +198,7 @@ struct ClientSection: SettingsSection {
         client.postLogoutRedirectURIs = postLogoutRedirectURIs.compactMap { try? ClientRedirectURI($0) }
         client.backchannelLogoutURI = backchannelLogoutURI
         client.uri = uri
+        (client.logo, client.policyURI, client.tosURI) = (logo, policyURI, tosURI)
         client.isFirstParty = firstParty
         if let scopes { client.scopes = Set(scopes) }
         client.grants = Set(allGrants)

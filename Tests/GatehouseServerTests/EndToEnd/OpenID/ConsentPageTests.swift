@@ -36,6 +36,24 @@ struct ConsentPageTests {
         }
     }
 
+    @Test func `the page shows the client's picture and links its policy and terms`() async throws {
+        let configuration = RelyingParty.configuration.replacing(
+            "name: { en: Gallery",
+            with: "logo: \"https://gallery.example/logo.png\"\n      policyURI: \"https://gallery.example/privacy\"\n"
+                + "      tosURI: \"https://gallery.example/terms\"\n      name: { en: Gallery")
+        try await TestServer.with(application: configuration) { server in
+            let (party, ada) = (RelyingParty.public(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.signIn(ada, at: browser.begin(party, ["scope": "openid email"]))
+            let policy = page.answer.headers.first(name: "content-security-policy") ?? ""
+            #expect(policy.contains("img-src https://gallery.example/logo.png;"))
+            for url in ["src=\"https://gallery.example/logo.png\"", "href=\"https://gallery.example/privacy\""] {
+                #expect(page.text.contains(url), "\(url)")
+            }
+            #expect(page.text.contains("href=\"https://gallery.example/terms\""))
+        }
+    }
+
     @Test func `claims by name need the consent of their scope`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (party, ada) = (RelyingParty.public(server), try await APIClient(server).register(at: server))
