@@ -4,7 +4,7 @@ internal import ProviderKit
 struct FormFields: Sendable {
     let values: [String: String]
 
-    private static let malformed = APIError(.invalidParameter, "The query or form is not well-formed")
+    static let malformed = APIError(.invalidParameter, "The query or form is not well-formed")
 
     /// - Throws: 400 for a name that occurs twice, because readers would disagree on which one counts (RFC 6749, 3.1).
     init(_ text: some StringProtocol) throws {

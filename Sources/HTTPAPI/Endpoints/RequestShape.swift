@@ -16,7 +16,18 @@ struct IncomingRequest: Sendable {
 
     /// The fields of the query, or of a form in the body.
     func fields() throws -> FormFields {
-        try FormFields(request.method == .post ? String(buffer: body) : request.uri.query ?? "")
+        try FormFields(request.method == .post ? form : request.uri.query ?? "")
+    }
+
+    /// The text of a form in the body.
+    /// - Throws: 400 unless the body is UTF-8.
+    var form: String {
+        get throws {
+            guard let text = String(validating: body.readableBytesView, as: UTF8.self) else {
+                throw FormFields.malformed
+            }
+            return text
+        }
     }
 
     /// The parts of the request that a provider may use besides the credential.

@@ -21,7 +21,7 @@ struct OAuthForm: Sendable {
             guard Self.secrets.allSatisfy({ query.all($0).isEmpty }) else {
                 throw OAuthError(.invalidRequest, "A secret is in the URL")
             }
-            let parameters = try RequestParameters(query: String(buffer: request.body))
+            let parameters = try RequestParameters(query: request.form)
             try parameters.check()
             return parameters
         }

@@ -36,9 +36,9 @@ struct OAuthOperations: Sendable {
             return try RequestParameters(query: text)
         }
 
-        init(_ request: IncomingRequest) {
+        init(_ request: IncomingRequest) throws {
             query = request.request.uri.query ?? ""
-            form = request.request.method == .post ? String(buffer: request.body) : nil
+            form = request.request.method == .post ? try request.form : nil
             cookie = request.cookie
             isFromPage = request.isFromPage
         }
