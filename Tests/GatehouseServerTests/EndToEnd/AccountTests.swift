@@ -1,7 +1,6 @@
 import Accounts
 import Delivery
 import Foundation
-import GatehouseTesting
 import NIOHTTP1
 import Postgres
 import ProviderKit
@@ -223,9 +222,9 @@ struct AccountTests {
                     [.uuid(uid)])
                 // PostgreSQL grants the row lock in the order in which the two calls wait for it.
                 let deletion = Task { try await client.deleteAccount(person) }
-                try await awaitBlocked(1, at: server)
+                try await server.awaitBlocked(1)
                 let signIn = Task { try await client.present(.somebody("ada")) }
-                try await awaitBlocked(2, at: server)
+                try await server.awaitBlocked(2)
                 return (deletion, signIn)
             }
             _ = try await deletion.value
@@ -243,27 +242,13 @@ struct AccountTests {
                 _ = try await transaction.execute(
                     Statement(.write, "SELECT FROM accounts WHERE application_id = 1 FOR UPDATE"), [])
                 let deletion = Task { try await client.delete("/auth/account", bearer: person.accessToken) }
-                try await awaitBlocked(1, at: server)
+                try await server.awaitBlocked(1)
                 let left = try await client.post("/auth/logout", bearer: person.accessToken)
                 #expect(left.status == 204)
                 return deletion
             }
             expectError(try await deletion.value, 401, "INVALID_TOKEN")
             #expect(try await client.login(person.email).status == 200)
-        }
-    }
-
-    private static let blocked: StaticString =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    private static let blockedOnWorkers: StaticString = """
-        SELECT sum(result::bigint)::bigint FROM run_command_on_workers($$
-        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' $$)
-        """
-
-    private func awaitBlocked(_ count: Int, at server: TestServer) async throws {
-        let isDistributed = try await TemporaryPostgres.isDistributed
-        try await eventually("\(count) wait for a lock") {
-            try await server.count(isDistributed ? Self.blockedOnWorkers : Self.blocked) >= count
         }
     }
 

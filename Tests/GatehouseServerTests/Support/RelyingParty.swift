@@ -47,7 +47,7 @@ struct RelyingParty: Sendable {
             app:
               name: App
               public: true
-              redirectURIs: ["com.example.app:/cb"]
+              redirectURIs: ["com.example.app:/cb", "http://127.0.0.1/cb"]
               firstParty: true
           resources:
             "https://api.photos.example": { accessLifetime: 600, scopes: { read: See your photos } }
@@ -59,7 +59,7 @@ struct RelyingParty: Sendable {
             .replacing("name: { en: Gallery", with: "backchannelLogoutURI: \"\(uri)\"\n      name: { en: Gallery")
     }
 
-    let api: APIClient
+    var api: APIClient
     let server: TestServer
     var client = "web"
     var redirectURI = Self.redirectURI

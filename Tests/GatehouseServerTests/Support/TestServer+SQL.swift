@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import GatehouseTesting
 import Postgres
 import Storage
 import Testing
@@ -62,6 +63,21 @@ extension TestServer {
                  WHERE leased_until IS NULL
                 """, [.interval(time)])
             return try await count("SELECT count(*) FROM webhook_deliveries WHERE leased_until IS NOT NULL") == 0
+        }
+    }
+
+    private static let blocked: StaticString =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    private static let blockedOnWorkers: StaticString = """
+        SELECT sum(result::bigint)::bigint FROM run_command_on_workers($$
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' $$)
+        """
+
+    /// Waits until that many statements wait for a lock.
+    func awaitBlocked(_ count: Int) async throws {
+        let isDistributed = try await TemporaryPostgres.isDistributed
+        try await eventually("\(count) wait for a lock") {
+            try await self.count(isDistributed ? Self.blockedOnWorkers : Self.blocked) >= count
         }
     }
 

@@ -42,7 +42,12 @@ struct AuthorizationTests {
             let cookie = try await party.browser(of: person, idle: "1 hour")
             _ = try await party.code(cookie: cookie)
             try await server.age("sessions", "last_used_at", by: "61 minutes", where: "kind = 'browser'")
-            #expect(try await party.authorize(["prompt": "none"], cookie: cookie).returned("error") == "login_required")
+            // The request that finds the session idle does not count as its use.
+            for prompt in ["login", "none", "none"] {
+                let answer = try await party.authorize(["prompt": prompt], cookie: cookie)
+                #expect(answer.returned("code") == nil)
+                #expect(answer.returned("error") == (prompt == "none" ? "login_required" : nil))
+            }
             let other = try await party.browser(of: person)
             _ = try await party.api.post("/auth/logout", ["scope": "global"], bearer: person.accessToken)
             #expect(try await party.authorize(["prompt": "none"], cookie: other).returned("error") == "login_required")
@@ -64,6 +69,7 @@ struct AuthorizationTests {
                 let answer = try await party.authorize([name: value], cookie: cookie)
                 #expect(answer.status == 400 && answer.headers.first(name: "location") == nil, "\(name)=\(value)")
                 #expect(answer.text.contains("data-error=\"\(fault)\""), "\(name)=\(value)")
+                expectUnframed(answer, "\(name)=\(value)")
             }
             let doubled = try await party.api.send(
                 .GET, "/oauth/authorize?client_id=web&client_id=web&redirect_uri=\(party.redirectURI.formEncoded)")
@@ -73,11 +79,21 @@ struct AuthorizationTests {
         }
     }
 
+    /// Expects a page that no other site can show in a frame, and no cache keeps.
+    private func expectUnframed(_ answer: APIClient.Answer, _ about: String) {
+        let policy = answer.headers.first(name: "content-security-policy")
+        #expect(policy?.contains("frame-ancestors 'none'") == true, "\(about)")
+        #expect(answer.headers.first(name: "x-frame-options") == "DENY", "\(about)")
+        #expect(answer.headers.first(name: "cache-control") == "no-store", "\(about)")
+    }
+
     private static let faults: [(changes: [String: String], error: String)] = [
         (["response_type": "token"], "unsupported_response_type"), (["response_type": ""], "invalid_request"),
         (["response_mode": "fragment"], "invalid_request"), (["scope": "nothing"], "invalid_scope"),
         (["scope": ""], "invalid_scope"), (["code_challenge": ""], "invalid_request"),
         (["code_challenge_method": "plain"], "invalid_request"), (["code_challenge": "short"], "invalid_request"),
+        (["code_challenge_method": ""], "invalid_request"), (["code_challenge_method": "s256"], "invalid_request"),
+        (["code_challenge": RelyingParty.verifier, "code_challenge_method": "plain"], "invalid_request"),
         (["prompt": "none login"], "invalid_request"), (["prompt": "dance"], "invalid_request"),
         (["max_age": "-1"], "invalid_request"), (["max_age": "soon"], "invalid_request"),
         (["claims": "[]"], "invalid_request"), (["request": "e30.e30."], "request_not_supported"),
@@ -125,7 +141,49 @@ struct AuthorizationTests {
                 #expect(answer.status == 303 && answer.returned("error") == error, "\(changes): \(answer.headers)")
                 #expect(answer.returned("code") == nil && answer.returned("iss") == "http://127.0.0.1:1")
                 #expect(answer.returned("state") == (changes["state"] == nil ? "s t&" : nil), "\(changes)")
+                let posted = try await party.authorize(
+                    changes.merging(["response_mode": changes["response_mode"] ?? "form_post"]) { $1 }, cookie: cookie)
+                guard changes["response_mode"] == nil else { continue }
+                #expect(posted.status == 200 && posted.headers.first(name: "location") == nil, "\(changes)")
+                #expect(posted.text.contains("action=\"\(party.redirectURI)\""), "\(changes)")
+                #expect(posted.text.contains("name=\"iss\" value=\"http://127.0.0.1:1\""), "\(changes)")
+                expectUnframed(posted, "\(changes)")
+                #expect(posted.text.contains("name=\"error\" value=\"\(error)\""), "\(changes): \(posted.text)")
             }
+        }
+    }
+
+    @Test func `max_age and the level are judged by what the session proves`() async throws {
+        let configuration = RelyingParty.configuration.replacing(
+            "name: Loose", with: "name: Loose\n      defaultMaxAge: 50")
+        try await TestServer.with(application: configuration) { server in
+            let party = RelyingParty(server)
+            var loose = party
+            loose.client = "loose"
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            try await server.age("sessions", "authenticated_at", by: "100 seconds", where: "kind = 'browser'")
+            func level(_ value: String, isEssential: Bool) -> [String: String] {
+                ["claims": #"{"id_token":{"acr":{"value":"\#(value)","essential":\#(isEssential)}}}"#]
+            }
+            let cases: [(RelyingParty, [String: String], String?)] = [
+                (party, ["max_age": "0"], "login_required"), (party, ["max_age": "99"], "login_required"),
+                (party, ["max_age": "3600"], nil), (party, ["max_age": "9999999999"], nil), (party, [:], nil),
+                (loose, [:], "login_required"), (loose, ["max_age": "3600"], nil),
+                (party, level("2", isEssential: true), "unmet_authentication_requirements"),
+                (party, level("2", isEssential: false), nil), (party, level("1", isEssential: true), nil),
+                (party, ["acr_values": "2"], nil),
+            ]
+            for (party, parameters, error) in cases {
+                let silent = parameters.merging(["prompt": "none"]) { $1 }
+                let answer = try await party.authorize(silent, cookie: cookie)
+                #expect(answer.returned("error") == error, "\(party.client) \(parameters)")
+                #expect((answer.returned("code") == nil) == (error != nil), "\(party.client) \(parameters)")
+            }
+            // Times have whole seconds, so that the client agrees.
+            let tokens = try await party.redeem(party.code(["max_age": "101"], cookie: cookie))
+            let claims = try DecodedToken(tokens["id_token"].string ?? "").claims
+            let age = (claims["iat"].integer ?? 0) - (claims["auth_time"].integer ?? 0)
+            #expect((100...160).contains(age))
         }
     }
 
@@ -169,6 +227,33 @@ struct AuthorizationTests {
             for wrong in ["redirect_uri": "https://evil.example", "request_uri": uri, "scope": "nothing"] {
                 let answer = try await party.post("/oauth/par", form.merging([wrong.key: wrong.value]) { $1 })
                 #expect(answer.status == 400, "\(wrong)")
+            }
+        }
+    }
+
+    @Test func `what the request says leads nowhere else, and stays within its place`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            let state = "x\r\nSet-Cookie: a=b\r\n\r\n<script>&code=evil#f"
+            let answer = try await party.authorize(["state": state], cookie: cookie)
+            #expect(answer.returned("state") == state && answer.headers["set-cookie"].isEmpty)
+            let evil = "https://evil.example/"
+            let elsewhere = Dictionary(
+                uniqueKeysWithValues: ["error", "lang", "logo", "next", "return_to", "logo_uri", "iss"].map {
+                    ($0, evil)
+                })
+            for (parameters, cookie) in [
+                (elsewhere, cookie), (elsewhere.merging(["client_id": "nobody"]) { $1 }, "a=b"),
+            ] {
+                for path in ["/oauth/authorize?", "/oauth/logout?", "/signin/x?"] {
+                    let query = RelyingParty.encoded(party.parameters(parameters))
+                    let answer = try await party.api.send(.GET, path + query, headers: ["cookie": cookie])
+                    #expect(!answer.text.contains("evil.example"), "\(path)")
+                    let location = answer.headers.first(name: "location")
+                    #expect(location == nil || answer.returned("code") != nil, "\(path): \(location ?? "")")
+                    #expect(location?.contains("evil.example") != true, "\(path)")
+                }
             }
         }
     }

@@ -65,6 +65,52 @@ struct ConsentPageTests {
         }
     }
 
+    @Test func `nothing beyond the consent is had by other parameters`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty.public(server)
+            let person = try await party.api.register(at: server)
+            let cookie = try await party.browser(of: person)
+            try await party.consent(of: person)
+            let offline = try await party.authorize(["access_type": "offline", "prompt": "none"], cookie: cookie)
+            #expect(offline.returned("error") == "consent_required")
+            // Claims of scopes that the client may not have are left out.
+            let foreign = #"{"userinfo":{"phone_number":null,"name":{"essential":true}},"id_token":{"name":null}}"#
+            let code = try await party.code(
+                ["scope": "openid profile phone account", "claims": foreign], cookie: cookie)
+            let tokens = try await party.redeem(code)
+            #expect(tokens["scope"] == "openid" && tokens["refresh_token"] == .null, "\(tokens.text)")
+            #expect(try DecodedToken(tokens["id_token"].string ?? "").claims["name"] == .null)
+            #expect(try await party.userInfo(tokens["access_token"].string ?? "").json.keys == ["sub"])
+            for grant in ["client_credentials", "password", "urn:ietf:params:oauth:grant-type:token-exchange"] {
+                #expect(try await party.post("/oauth/token", ["grant_type": grant]).status == 400, "\(grant)")
+            }
+        }
+    }
+
+    @Test func `consent is given by its page's own form only`() async throws {
+        let hostile = "<b onclick='x'>\"Photos&amp;"
+        let configuration = RelyingParty.configuration.replacing(
+            "name: { en: Gallery, de: Galerie }", with: "name: '\(hostile.replacing("'", with: "''"))'")
+        try await TestServer.with(application: configuration) { server in
+            let (party, ada) = (RelyingParty.public(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.signIn(ada, at: browser.begin(party))
+            #expect(page.step == "consent" && !page.text.contains("<b ") && page.text.contains("&lt;b onclick="))
+            #expect(page.text.contains("&quot;Photos&amp;amp;"))
+            let form = try #require(page.forms.first).fields.merging(["action": "allow"]) { $1 }
+            let linked = try await browser.open("\(page.path)?\(RelyingParty.encoded(form))")
+            #expect(linked.step == "consent" && linked.code == nil)
+            for header in [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")] {
+                var foreign = browser
+                foreign.headers = [header.0: header.1]
+                #expect(try await foreign.send(.POST, page.path, form: form).fault == "csrf", "\(header)")
+            }
+            #expect(try await browser.send(.POST, page.path, form: form.filter { $0.key != "csrf" }).fault == "csrf")
+            #expect(try await server.count("SELECT count(*) FROM consents") == 0)
+            #expect(try await browser.submit("allow", of: page).code != nil)
+        }
+    }
+
     @Test func `a page that showed another account consents to nothing`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (party, api) = (RelyingParty.public(server), APIClient(server))

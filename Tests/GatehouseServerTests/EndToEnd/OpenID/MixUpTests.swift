@@ -1,7 +1,10 @@
+import Accounts
 import Foundation
+import GatehouseTesting
 import NIOHTTP1
 import ProviderKit
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 
@@ -10,6 +13,7 @@ struct MixUpTests {
     /// An application with the same clients and secrets as `demo`.
     private static let twin = """
           twin:
+            hosts: [twin.example]
             audience: twin
             tokens: { algorithm: ES256 }
             providers: { email: { enabled: true, verificationLink: "https://twin.example/verify" } }
@@ -26,17 +30,24 @@ struct MixUpTests {
             let answer = try await party.authorize(scope, cookie: cookie)
             #expect(answer.returned("iss") == "http://127.0.0.1:1")
             let stolen = try #require(answer.returned("code"))
-            #expect(try await twin.redeem(stolen).isOAuthError(400, "invalid_grant"))
+            var atHost = party
+            atHost.api.host = "twin.example"
+            let others = [twin, atHost]
+            for twin in others { #expect(try await twin.redeem(stolen).isOAuthError(400, "invalid_grant")) }
             let tokens = try await party.redeem(stolen)
             #expect(tokens.status == 200, "the other application has used nothing up: \(tokens.text)")
 
             let (access, refresh) = (tokens["access_token"].string ?? "", tokens["refresh_token"].string ?? "")
-            #expect(try await twin.userInfo(access).isOAuthError(401, "invalid_token"))
-            #expect(try await twin.refresh(refresh).isOAuthError(400, "invalid_grant"))
-            for token in [access, refresh] {
-                #expect(try await !twin.isActive(token))
-                #expect(try await twin.post("/oauth/revoke", ["token": token]).status == 200)
+            for twin in others {
+                #expect(try await twin.userInfo(access).isOAuthError(401, "invalid_token"))
+                #expect(try await twin.refresh(refresh).isOAuthError(400, "invalid_grant"))
+                for token in [access, refresh] {
+                    #expect(try await !twin.isActive(token))
+                    #expect(try await twin.post("/oauth/revoke", ["token": token]).status == 200)
+                }
             }
+            let away = try await atHost.authorize(["prompt": "none"], cookie: cookie)
+            #expect(away.headers.first(name: "location")?.hasPrefix("http://127.0.0.1:1/apps/twin/oauth/") == true)
             #expect(try await party.userInfo(access).status == 200, "the other application has revoked nothing")
 
             for planted in [cookie, cookie.replacing("sso-demo", with: "sso-twin")] {
@@ -93,6 +104,59 @@ struct MixUpTests {
         }
     }
 
+    @Test func `an app on loopback is answered at any port, and nowhere else`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty.native(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            for (uri, isRegistered) in [
+                ("http://127.0.0.1:49152/cb", true), ("http://127.0.0.1:1/cb", true), ("http://127.0.0.1/cb", true),
+                ("http://127.0.0.1:0/cb", false), ("http://127.0.0.1:65536/cb", false), ("http://127.0.0.1:/cb", false),
+                ("http://127.0.0.1:080/cb", false), ("http://127.0.0.1:80@evil.example/cb", false),
+                ("http://127.0.0.1:80/cb/x", false), ("https://127.0.0.1:80/cb", false), ("http://[::1]:80/cb", false),
+                ("http://localhost:80/cb", false), ("http://127.0.0.1.evil.example/cb", false),
+                ("http://127.1:80/cb", false), ("COM.example.app:/cb", false), ("com.example.app:/cb/x", false),
+                ("com.example.app://cb", false),
+            ] {
+                let answer = try await party.authorize(["redirect_uri": uri, "prompt": "none"], cookie: cookie)
+                let location = answer.headers.first(name: "location")
+                #expect(
+                    location?.hasPrefix(uri + "?error=interaction_required&") == (isRegistered ? true : nil), "\(uri)")
+                #expect(isRegistered || answer.text.contains("data-error=\"invalid_redirect_uri\""), "\(uri)")
+            }
+        }
+    }
+
+    @Test func `malformed and doubled parameters are refused at every endpoint`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let (_, tokens) = try await party.signedIn()
+            let access = tokens["access_token"].string ?? ""
+            let client = RelyingParty.encoded(["client_id": "web", "client_secret": RelyingParty.secret])
+            let request = RelyingParty.encoded(party.parameters().filter { $0.key != "client_id" })
+            for (path, body) in [
+                ("par", "\(client)&\(request)"), ("token", "\(client)&grant_type=refresh_token&refresh_token=x"),
+                ("introspect", "\(client)&token=x"), ("revoke", "\(client)&token=x"),
+                ("userinfo", "access_token=\(access)"),
+            ] {
+                let name = path == "par" ? "nonce" : path == "token" ? "refresh_token" : "token"
+                let doubled = path == "userinfo" ? "access_token=\(access)" : "\(name)=y&\(name)=z"
+                let large = try await party.api.send(
+                    .POST, "/oauth/\(path)", raw: Array(repeating: 0x61, count: 1 << 20),
+                    headers: ["content-type": "application/x-www-form-urlencoded"])
+                #expect(large.isOAuthError(413, "invalid_request"), "\(path): \(large.text)")
+                let encoded = ["a=%00", "a=%FF", "a=%C0%AF", "a=%ED%A0%80", "a=%zz", "%FF=a"]
+                let faults = ([doubled] + encoded).map { Array("&\($0)".utf8) } + [Array("&a=".utf8) + [0xFF]]
+                for fault in faults {
+                    let answer = try await party.api.send(
+                        .POST, "/oauth/\(path)", raw: Array(body.utf8) + fault,
+                        headers: ["content-type": "application/x-www-form-urlencoded"])
+                    let text = String(decoding: fault, as: UTF8.self)
+                    #expect(answer.isOAuthError(400, "invalid_request"), "\(path) \(text): \(answer.text)")
+                }
+            }
+        }
+    }
+
     @Test func `a parameter that comes twice is refused wherever it stands`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
@@ -117,6 +181,12 @@ struct MixUpTests {
             for bytes in ["%00", "%C0%AF", "%ED%A0%80", "%FF"] {
                 let answer = try await get(query.replacing("state=", with: "state=\(bytes)"))
                 #expect(answer.status == 400 && answer.text.contains("data-error=\"invalid_request\""), "\(bytes)")
+            }
+            let line = Array("GET /oauth/authorize?\(query)".utf8)
+            let rest = Array(" HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n".utf8)
+            for byte in [0xFF, 0xC3, 0x00] as [UInt8] {
+                let answer = await RawExchange(server).send(line + [byte] + rest)
+                #expect(answer.hasPrefix("HTTP/1.1 400"), "\(byte): \(answer)")
             }
             let both = try await party.api.send(
                 .POST, "/oauth/authorize?client_id=web", raw: Array(query.utf8),
@@ -197,16 +267,68 @@ struct MixUpTests {
         }
     }
 
-    @Test func `the hint of one client is refused at another`() async throws {
+    @Test func `a hint is an ID token of this client, also an old one`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
-            var loose = party
-            loose.client = "loose"
-            let cookie = try await party.browser(of: party.api.register(at: server))
-            let token = try await party.redeem(try await party.code(cookie: cookie))["id_token"].string ?? ""
-            #expect(try await party.authorize(["id_token_hint": token], cookie: cookie).returned("code") != nil)
-            let other = try await loose.authorize(["id_token_hint": token], cookie: cookie)
-            #expect(other.returned("error") == "invalid_request")
+            let (cookie, tokens) = try await party.signedIn()
+            let (_, others) = try await party.signedIn()
+            let stranger = try DecodedToken(others["id_token"].string ?? "").claims["sub"]
+            let token = try DecodedToken(tokens["id_token"].string ?? "")
+            let (codec, application) = (ApplicationJWTCodec(keys: server.backend.keys), try await server.application())
+            func signed(_ changes: [String: JSONValue], as kind: JWTKind = .identityToken) async throws -> String {
+                let claims = (token.claims.object ?? [:]).merging(changes) { $1 }
+                return try await codec.sign(Array(JSONEncoder().encode(claims)), as: kind, for: application)
+            }
+            func error(_ hint: String) async throws -> String? {
+                let answer = try await party.authorize(["id_token_hint": hint, "prompt": "none"], cookie: cookie)
+                #expect((answer.returned("code") == nil) == (answer.returned("error") != nil), "\(answer.headers)")
+                return answer.returned("error")
+            }
+            #expect(try await error(token.text) == nil)
+            #expect(try await error(signed(["exp": 1_700_003_600, "iat": 1_700_000_000])) == nil, "an expired one")
+            #expect(try await error(signed(["sub": stranger])) == "login_required", "another account's")
+            for changes in [["aud": "loose"], ["aud": ["web"]], ["iss": "https://evil.example"]]
+                as [[String: JSONValue]]
+            {
+                #expect(try await error(signed(changes)) == "invalid_request", "\(changes)")
+            }
+            for kind in [JWTKind.accessToken, .logoutToken] {
+                #expect(try await error(signed([:], as: kind)) == "invalid_request", "\(kind)")
+            }
+            #expect(try await error(token.text.dropLast(8) + "AAAAAAAA") == "invalid_request")
+            try await server.execute("DELETE FROM identity_keys")
+            try await server.backend.keys.reloadAll()
+            #expect(try await error(token.text) == nil, "one whose key is not known any more counts as absent")
+        }
+    }
+
+    @Test func `a token of another key, type, issuer or time is no access token`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let token = try DecodedToken(try await party.signedIn().tokens["access_token"].string ?? "")
+            let (codec, application) = (ApplicationJWTCodec(keys: server.backend.keys), try await server.application())
+            let claims = try #require(token.claims.object)
+            var forged: [String] = []
+            for (kind, changes) in [
+                (JWTKind.identityToken, [:]), (.logoutToken, [:]), (.accessToken, ["exp": 1_700_000_000]),
+                (.accessToken, ["iss": "http://127.0.0.1:1/apps/twin"]), (.accessToken, ["client_id": "nobody"]),
+            ] as [(JWTKind, [String: JSONValue])] {
+                let payload = try JSONEncoder().encode(claims.merging(changes) { $1 })
+                forged.append(try await codec.sign(Array(payload), as: kind, for: application))
+            }
+            // Those that another issuer signs, with the name of this server's key.
+            let authority = try TestAuthority(.es256, keyID: token.header["kid"].string ?? "")
+            forged.append(try authority.token(claims, header: ["typ": "at+jwt"]))
+            forged += try authority.attacks(on: claims, now: Date()).map(\.token)
+            let parts = token.text.split(separator: ".")
+            forged.append("\(try authority.token(claims).prefix { $0 != "." }).\(parts[1]).\(parts[2])")
+            for text in forged {
+                #expect(try await party.userInfo(text).isOAuthError(401, "invalid_token"), "\(text)")
+                #expect(try await !party.isActive(text), "\(text)")
+                #expect(try await party.post("/oauth/revoke", ["token": text]).status == 200)
+                expectRefusal(try await party.api.get("/auth/me", bearer: text), text)
+            }
+            #expect(try await party.userInfo(token.text).status == 200)
         }
     }
 }

@@ -47,6 +47,62 @@ struct PushedRequestTests {
         }
     }
 
+    @Test func `a pushed request lasts a minute, and once it is brought as long as any`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let (brought, left) = (try await push(party), try await push(party))
+            var browser = PageBrowser(server)
+            #expect(try await browser.open(place(brought, client: "web")).step == "signin")
+            try await server.age("authorization_requests", "expires_at", by: "61 seconds")
+            #expect(try await browser.open(place(brought, client: "web")).step == "signin")
+            #expect(try await browser.open(place(left, client: "web")).fault == "invalid_request_uri")
+            try await server.age("authorization_requests", "expires_at", by: "30 minutes")
+            #expect(try await browser.open(place(brought, client: "web")).fault == "invalid_request_uri")
+        }
+    }
+
+    @Test func `a client that must push its requests gets no other answered`() async throws {
+        let configuration = RelyingParty.configuration.replacing(
+            "name: Photos", with: "name: Photos\n      par: required")
+        try await TestServer.with(application: configuration) { server in
+            let party = RelyingParty(server)
+            let cookie = try await party.browser(of: party.api.register(at: server))
+            for isForm in [false, true] {
+                let answer = try await party.authorize(cookie: cookie, isForm: isForm)
+                #expect(answer.returned("error") == "invalid_request" && answer.returned("code") == nil)
+            }
+            let path = place(try await push(party), client: "web")
+            #expect(try await party.api.send(.GET, path, headers: ["cookie": cookie]).returned("code") != nil)
+            #expect(try await server.count("SELECT count(*) FROM authorization_requests WHERE expires_at > now()") == 0)
+        }
+    }
+
+    @Test func `what a request demands cannot be taken out by the person`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, ada) = (RelyingParty(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            _ = try await browser.signIn(ada, at: browser.begin(party))
+            let without = "&prompt=none&max_age=99999&scope=openid&claims=%7B%7D&acr_values=0"
+            let essential = #"{"id_token":{"acr":{"essential":true,"values":["2"]}}}"#
+            for (demand, step) in [(["prompt": "login"], "reauthenticate"), (["max_age": "0"], "reauthenticate")] {
+                let pushed = try await browser.open(place(push(party, demand), client: "web") + without)
+                #expect(pushed.step == step, "\(demand)")
+                for path in [pushed.path, try await browser.begin(party, demand).path] {
+                    let page = try await browser.open("\(path)?\(without)")
+                    #expect(page.step == step, "\(demand)")
+                    let posted = try await browser.submit(
+                        "password", ["password": "wrong", "prompt": "none"], of: page)
+                    #expect(posted.step == step && posted.code == nil, "\(demand)")
+                }
+                // The same request again, after a proof in another one.
+                _ = try await browser.submit("password", ["password": ada.password], of: pushed)
+                #expect(try await browser.begin(party, demand).step == step, "\(demand)")
+            }
+            let level = try await browser.open(place(push(party, ["claims": essential]), client: "web") + without)
+            #expect(level.returnedError == "unmet_authentication_requirements")
+        }
+    }
+
     @Test func `a form that brings a pushed request is answered by a redirect, which comes with the cookies`()
         async throws
     {

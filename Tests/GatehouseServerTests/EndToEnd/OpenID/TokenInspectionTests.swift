@@ -45,6 +45,49 @@ struct TokenInspectionTests {
         }
     }
 
+    @Test func `every secret of a client authenticates it, whatever bytes it has`() async throws {
+        let (odd, other) = ("a+b%2Bc:d%e=f&g h \u{E9} \"i\" and so on", "the second one: with 32 bytes + 100%")
+        let configuration = RelyingParty.configuration.replacing(
+            "    app:\n",
+            with: """
+                    odd:
+                      name: Odd
+                      secrets: ['\(odd)', '\(other)']
+                      redirectURIs: ["https://odd.example/cb"]
+                    app:
+
+                """)
+        try await TestServer.with(application: configuration) { server in
+            let party = RelyingParty(server)
+            func status(_ headers: [String], form: [String: String] = [:]) async throws -> Int {
+                let fields = HTTPHeaders(headers.map { ("authorization", $0) })
+                let form = form.merging(["token": "x"]) { $1 }
+                return try await party.post("/oauth/introspect", form, isAuthenticated: false, headers: fields).status
+            }
+            func basic(_ secret: String, scheme: String = "Basic") -> String {
+                "\(scheme) " + Data("odd:\(secret)".utf8).base64EncodedString()
+            }
+            for secret in [odd, other] {
+                for sent in [secret, secret.formEncoded] {
+                    #expect(try await status([basic(sent)]) == 200, "\(sent)")
+                    #expect(try await status([basic(sent, scheme: "bAsIc")]) == 200, "\(sent)")
+                    #expect(try await status([basic(sent), basic(sent)]) >= 400, "two fields")
+                    #expect(try await status([basic(sent)], form: ["client_id": "web"]) == 400)
+                }
+                #expect(try await status([], form: ["client_id": "odd", "client_secret": secret]) == 200)
+                #expect(try await status([], form: ["client_id": "odd", "client_secret": secret.formEncoded]) == 401)
+                #expect(try await status([basic(secret + "x")]) == 401)
+            }
+            let right = basic(odd).dropFirst("Basic ".count)
+            for header in [
+                "", "Basic", "Basic ", "Bearer \(right)", "Basic \(right),Basic \(right)", "Basic \(right) x",
+            ] {
+                let status = try await status([header])
+                #expect(status == 401, "\(header)")
+            }
+        }
+    }
+
     @Test func `a client sees its own tokens, and those for audiences that it inspects`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
