@@ -19,7 +19,8 @@ package struct OpenIDUseCases: Sendable {
         store: any OpenIDStore, accounts: UseCases, jwts: any ApplicationJWTs, access: any AccessTokens,
         opaque: any OpaqueTokens, keys: any TokenVerifying, revocations: any Revocations, time: any TimeSource
     ) {
-        authentication = ClientAuthentication(store: store, keys: keys, time: time)
+        authentication = ClientAuthentication(
+            store: store, keys: keys, refusals: accounts.refusals, time: time)
         let issuing = TokenIssuing(jwts: jwts, opaque: opaque, time: time)
         authorization = Authorization(
             store: store, validation: RequestValidation(jwts: jwts), opaque: opaque)

@@ -6,6 +6,8 @@ package struct AuditEntry: Sendable {
     package enum Event: String, Sendable {
         /// A proof was invalid, or the linking rules refused it.
         case signInRefused = "sign-in.refused"
+        /// An OpenID client could not be authenticated.
+        case clientRefused = "client.refused"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.

@@ -154,7 +154,8 @@ struct OAuthOperations: Sendable {
             let credentials = ClientCredentials(authorization: form.authorization, parameters: parameters)
             let client: OAuthClient
             do {
-                client = try await useCases.authentication.client(by: credentials, at: issuer)
+                client = try await useCases.authentication.client(
+                    by: credentials, from: context.client, at: issuer)
             } catch let error as OAuthError where error.code == .invalidClient {
                 try await limits.spend(.token, of: guesses, in: application)
                 throw error

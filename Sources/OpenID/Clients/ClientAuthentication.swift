@@ -1,4 +1,4 @@
-internal import Accounts
+package import Accounts
 internal import Foundation
 internal import ProviderKit
 
@@ -22,11 +22,26 @@ package struct ClientAuthentication: Sendable {
 
     let store: any SingleUseStore
     let keys: any TokenVerifying
+    let refusals: RefusalAudit
     let time: any TimeSource
 
-    /// The client that the credentials belong to.
+    /// The client that the credentials belong to; a refusal is counted in the audit.
     /// - Throws: `invalid_request` for two ways at once, otherwise `invalid_client`.
-    package func client(by credentials: ClientCredentials, at issuer: Issuer) async throws -> OAuthClient {
+    package func client(
+        by credentials: ClientCredentials, from connection: Client, at issuer: Issuer
+    ) async throws -> OAuthClient {
+        do {
+            return try await client(by: credentials, at: issuer)
+        } catch let error as OAuthError where error.code == .invalidClient {
+            var entry = AuditEntry(.clientRefused)
+            // Only the name of a configured client, because anybody can send others.
+            entry.details["client"] = issuer.settings.name(in: credentials).map { .string($0) }
+            try await refusals.record(entry, from: connection, in: issuer.application)
+            throw error
+        }
+    }
+
+    private func client(by credentials: ClientCredentials, at issuer: Issuer) async throws -> OAuthClient {
         let ways = [credentials.authorization, credentials.clientSecret, credentials.assertion].compactMap { $0 }
         guard ways.count <= 1 else {
             throw OAuthError.invalidRequest("The client is authenticated in two ways at once")
@@ -68,7 +83,7 @@ package struct ClientAuthentication: Sendable {
     }
 
     /// The `sub` of an assertion that is not verified yet, by which its client is found.
-    private static func subject(of assertion: String) -> String? {
+    fileprivate static func subject(of assertion: String) -> String? {
         let parts = assertion.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, assertion.utf8.count <= 8192 else { return nil }
         var text = String(Substring(parts[1])).replacing("-", with: "+").replacing("_", with: "/")
@@ -102,6 +117,13 @@ extension OpenIDSettings {
             return client
         }
         throw .invalidClient
+    }
+
+    /// The id of the configured client that the credentials name.
+    fileprivate func name(in credentials: ClientCredentials) -> String? {
+        var ids = credentials.authorization.map { Self.basic($0).map(\.id) } ?? []
+        ids += [credentials.clientID, credentials.assertion.flatMap(ClientAuthentication.subject)].compactMap { $0 }
+        return ids.lazy.compactMap { try? client($0).id }.first
     }
 
     /// The readings of a Basic header: decoded, and as it is; empty for another scheme.

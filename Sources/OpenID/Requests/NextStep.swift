@@ -6,8 +6,8 @@ package struct BrowserSession: Sendable, Equatable {
     package var id, uid: UUID
     /// The accounts that were merged into this one, as far as they were asked for.
     package var absorbed: [UUID] = []
-    /// How long ago the person authenticated by the database's clock: the difference of the whole seconds, as clients
-    /// compute it of `auth_time`.
+    /// How long ago the person authenticated by the database's clock, as the difference of whole seconds: what a client
+    /// computes from `auth_time`.
     package var age: Int
     package var isGuest = false
     /// Whether an admin requires a new password.

@@ -24,10 +24,20 @@ package struct RefusalsTable: Sendable {
                    'route', route, 'network', encode(network, 'hex'), 'minute', rfc3339(minute), 'count', sum(count),
                    'refusals', jsonb_object_agg(refusal, count))
           FROM over
+         WHERE refusal NOT LIKE 'client.refused %'
          GROUP BY application_id, minute, network, route
+        UNION ALL
+        SELECT application_id, 'client.refused',
+               jsonb_strip_nulls(
+                   jsonb_build_object(
+                       'client', nullif(substr(refusal, 16), ''), 'network', encode(network, 'hex'),
+                       'minute', rfc3339(minute), 'count', sum(count)))
+          FROM over
+         WHERE refusal LIKE 'client.refused %'
+         GROUP BY application_id, minute, network, refusal
         """)
 
-    /// Writes one event for each network, route and minute that is over.
+    /// Writes one event for each network, route and minute that is over, and one for each refused client and network.
     package func moveToAudit() async throws {
         _ = try await translatingErrors { try await database.execute(Self.moveToAudit) }
     }

@@ -51,6 +51,7 @@ extension SQLStore: AuditTrail {
 extension AuditEntry {
     /// The value of `refusals.refusal` under which the entry is counted.
     fileprivate var refusal: String {
-        (details["rule"] ?? details["code"])?.string ?? event.rawValue
+        if event == .clientRefused { return "\(event.rawValue) \(details["client"]?.string ?? "")" }
+        return (details["rule"] ?? details["code"])?.string ?? event.rawValue
     }
 }

@@ -58,6 +58,28 @@ struct RefusalCountTests {
         }
     }
 
+    @Test func `one event for each client that was not authenticated, and network and minute`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            var party = RelyingParty(server)
+            party.secret = "not the secret of this client, but as long"
+            for client in ["web", "web", "loose", "nobody", "somebody"] {
+                party.client = client
+                for path in ["/oauth/token", "/oauth/introspect"] {
+                    #expect(try await party.post(path, ["token": "x"]).isOAuthError(401, "invalid_client"))
+                }
+            }
+            try await server.age("refusals", "minute", by: "1 minute")
+            try await RefusalsTable(database: server.backend.database).moveToAudit()
+            var counts: [String: Int64] = [:]
+            for event in try await server.audited() where event.event == "client.refused" {
+                counts[event.details["client"].string ?? "", default: 0] += event.details["count"].integer ?? 0
+                #expect(event.account == nil && event.details["network"].string?.isEmpty == false)
+            }
+            #expect(counts == ["web": 4, "loose": 2, "": 4], "names that no client has are not recorded")
+            #expect(try await counted(at: server).isEmpty)
+        }
+    }
+
     @Test func `replicas count together`() async throws {
         try await Replicas.with { replicas in
             let (first, second) = replicas.clients

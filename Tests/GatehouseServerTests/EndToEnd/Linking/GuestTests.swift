@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -63,6 +64,31 @@ struct GuestTests {
             #expect(try await client.link(.somebody("ada"), bearer: guest.accessToken).status == 200)
             #expect(try await server.liveSessions(of: guest.uid) == 1)
             #expect(try await server.count("SELECT count(*) FROM sessions WHERE end_reason = 'guestUpgraded'") == 1)
+        }
+    }
+
+    @Test func `a recycled number leaves its identity to a browser that is signed in by it`() async throws {
+        try await TestServer.with { server in
+            for (isSignedIn, guests) in [(true, 1), (false, 0)] {
+                let person = try await APIClient(server).register(at: server)
+                let uid = try #require(UUID(uuidString: person.uid))
+                let (id, number) = (UUID(), try #require(PhoneNumber("+4930123456\(guests)")))
+                try await server.execute(
+                    """
+                    INSERT INTO identities (application_id, id, uid, provider, provider_uid, phone, phone_verified)
+                    SELECT application_id, $3, uid, 'phone', $2, $2, true FROM accounts WHERE uid = $1
+                    """, [.uuid(uid), .text(number.value), .uuid(id)])
+                if isSignedIn {
+                    _ = try await RelyingParty(server).browser(of: person)
+                    try await server.execute(
+                        "UPDATE sessions SET identity_id = $1 WHERE kind = 'browser'", [.uuid(id)])
+                }
+                let owner = AddressOwner(address: .phone(number), uid: uid, status: .live)
+                _ = try await server.backend.store.displace(owner, application: server.application().id)
+                #expect(
+                    try await server.count(
+                        "SELECT count(*) FROM identities WHERE uid = $1 AND is_guest", [.uuid(uid)]) == guests)
+            }
         }
     }
 
