@@ -47,9 +47,9 @@ extension StepPage {
         values["cancel"] = cancel
         if let problem {
             let minutes = problem.retryAfter.map { max(1, ($0 + 59) / 60) }
-            let text =
-                templates?.render("problem.\(problem.code)", ["minutes": minutes ?? 1])
-                ?? templates?.render("problem.other", [:])
+            let names = [problem.rule.map { "\(problem.code).\($0)" }, problem.code, "other"].compactMap { $0 }
+            let shown: [String: Any] = ["minutes": minutes ?? 1, "application": application]
+            let text = names.lazy.compactMap { templates?.render("problem.\($0)", shown) }.first
             values["problem"] = ["code": problem.code, "text": text ?? ""]
         }
         return values.merging(stepValues) { $1 }

@@ -72,11 +72,14 @@ package struct StepPage: Sendable {
 
     /// Why a form was refused.
     package struct Problem: Sendable {
-        /// The code of the REST interface.
+        /// The code of the REST interface, and the rule that refuses.
         package let code: String
+        package let rule: String?
         package let retryAfter: Int?
 
-        package init(code: String, retryAfter: Int? = nil) { (self.code, self.retryAfter) = (code, retryAfter) }
+        package init(code: String, rule: String? = nil, retryAfter: Int? = nil) {
+            (self.code, self.rule, self.retryAfter) = (code, rule, retryAfter)
+        }
     }
 
     package let step: Step

@@ -93,6 +93,27 @@ struct StepPageTests {
         #expect(Self.page(.signIn(Self.ways), in: .en).page.html.contains("Wait 2 min"))
     }
 
+    @Test func `a refusal says what its rule asks of the person, if it has a text of its own`() {
+        func shown(_ code: String, rule: String?) -> String? {
+            var page = StepPage(.signIn(Self.ways), in: .en, of: Self.hostile)
+            page.problem = .init(code: code, rule: rule)
+            return page.page.html.firstMatch(of: /id="problem"[^>]*>([^<]*)</).map { String($0.output.1) }
+        }
+        let texts = PageTemplates.texts(of: .en)
+        for rule in ["identity.quarantined", "number.idle"] {
+            let text = texts["problem.SECOND_PROOF_REQUIRED.\(rule)"]
+            #expect(text != nil && shown("SECOND_PROOF_REQUIRED", rule: rule) == text)
+        }
+        for rule in [nil, "account.new"] {
+            #expect(shown("SECOND_PROOF_REQUIRED", rule: rule) == texts["problem.SECOND_PROOF_REQUIRED"])
+        }
+        for rule in ["provider.off", "provider.link-only", "provider.no-sign-up"] {
+            #expect(texts["problem.PROVIDER_DISABLED.\(rule)"] != nil)
+        }
+        #expect(shown("PROVIDER_DISABLED", rule: "provider.off")?.contains("&lt;script&gt;") == true)
+        #expect(shown("NEW_CODE", rule: "provider.off") == texts["problem.other"])
+    }
+
     @Test func `the first available language of the preferences is used`() {
         #expect(PageLanguage(preferences: [nil, "xx", "fr-CA"]) == .fr)
         #expect(PageLanguage(preferences: ["de", "fr"]) == .de)

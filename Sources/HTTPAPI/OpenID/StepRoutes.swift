@@ -92,7 +92,9 @@ extension Response {
             of: issuer.application.name)
         page.client = step.client.name(in: language)
         page.formToken = step.formToken
-        page.problem = problem.map { .init(code: $0.code.rawValue, retryAfter: $0.retryAfter) }
+        page.problem = problem.map {
+            .init(code: $0.code.rawValue, rule: $0.details?["rule"]?.string, retryAfter: $0.retryAfter)
+        }
         page.cancel = "\(issuer.application.issuer)/signin/\(id)/cancel"
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
         let status: HTTPResponse.Status =

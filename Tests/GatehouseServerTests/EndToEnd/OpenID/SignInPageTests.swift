@@ -124,6 +124,7 @@ struct SignInPageTests {
             let first = try await api.sentCode(to: number, at: server, other: known)
             view = try await browser.submit("verify", ["code": first], of: view)
             #expect(view.status == 400 && view.step == "signin" && view.problem == "SECOND_PROOF_REQUIRED")
+            #expect(view.text.contains("may have a new owner"), "the text of the rule number.idle")
             let mailed = codes(to: address)
             view = try await browser.submit("code", ["identifier": address], of: view)
             let second = try await api.sentCode(to: address, at: server, other: mailed)
