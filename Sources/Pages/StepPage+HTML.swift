@@ -52,6 +52,8 @@ extension StepPage {
             let text = names.lazy.compactMap { templates?.render("problem.\($0)", shown) }.first
             values["problem"] = ["code": problem.code, "text": text ?? ""]
         }
+        values["links"] = shownLinks
+        values["hasLinks"] = !shownLinks.isEmpty
         return values.merging(stepValues) { $1 }
     }
 
@@ -60,6 +62,16 @@ extension StepPage {
         switch step {
         case .return, .formPost, .signedOut, .error: false
         case .signIn, .code, .reauthenticate, .accounts, .confirm, .consent, .signOut: true
+        }
+    }
+
+    /// The operator's pages, with their relations in HTML.
+    private var shownLinks: [[String: Any]] {
+        [
+            ("privacy", "privacy-policy", links.privacy), ("terms", "terms-of-service", links.terms),
+            ("support", "help", links.support),
+        ].compactMap { name, relation, url in
+            url.map { ["url": $0, "relation": relation, "text": templates?.render("link.\(name)", [:]) ?? name] }
         }
     }
 

@@ -82,10 +82,20 @@ package struct StepPage: Sendable {
         }
     }
 
+    /// The URLs of the operator's own pages.
+    package struct Links: Sendable {
+        package var privacy, terms, support: String?
+
+        package init(privacy: String? = nil, terms: String? = nil, support: String? = nil) {
+            (self.privacy, self.terms, self.support) = (privacy, terms, support)
+        }
+    }
+
     package let step: Step
     package let language: PageLanguage
-    /// The name of the application, whose accounts these are.
+    /// What the application is called, whose accounts these are.
     package let application: String
+    package var links = Links()
     /// The name of the client that asks.
     package var client: String?
     /// The hidden field of the page's forms.

@@ -32,6 +32,7 @@ struct StepPageTests {
         var page = StepPage(step, in: language, of: hostile)
         (page.client, page.formToken, page.cancel) = (hostile, hostile, "r/cancel")
         page.problem = .init(code: "RATE_LIMITED", retryAfter: 90)
+        page.links = .init(privacy: "https://a.example/\(hostile)", terms: "https://a.example/t")
         return page
     }
 
@@ -91,6 +92,18 @@ struct StepPageTests {
             #expect(html.matches(of: /autofocus/).count <= 1, "\(step.name)")
         }
         #expect(Self.page(.signIn(Self.ways), in: .en).page.html.contains("Wait 2 min"))
+    }
+
+    @Test(arguments: PageLanguage.allCases)
+    func `every page links to the operator's pages, in the person's language`(language: PageLanguage) throws {
+        let texts = PageTemplates.texts(of: language)
+        for step in Self.steps {
+            let html = Self.page(step, in: language).page.html
+            let footer = try #require(html.firstMatch(of: /<footer>(.*)<\/footer>/)?.output.1)
+            #expect(footer.contains("rel=\"privacy-policy noopener\">\(texts["link.privacy"] ?? "-")</a>"))
+            #expect(footer.contains("href=\"https://a.example/t\"") && !footer.contains("rel=\"help"))
+        }
+        #expect(!StepPage(.signOut([]), in: language, of: "a").page.html.contains("<footer>"))
     }
 
     @Test func `a refusal says what its rule asks of the person, if it has a text of its own`() {

@@ -37,7 +37,9 @@ extension Issuer {
             "require_pushed_authorization_requests": .bool(false),
             "authorization_response_iss_parameter_supported": .bool(true),
         ]
-        return Array(try JSONEncoder.stable.encode(JSONValue.object(members)))
+        let links = ["op_policy_uri": settings.pages.privacy, "op_tos_uri": settings.pages.terms]
+            .compactMapValues { $0.map { JSONValue.string($0) } }
+        return Array(try JSONEncoder.stable.encode(JSONValue.object(members.merging(links) { $1 })))
     }
 
     private static let claims = [

@@ -37,8 +37,10 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
                 let accounts = sessions.map {
                     StepPage.Account(id: $0.id.text, name: $0.name, address: $0.address, isSignedIn: true)
                 }
+                let application = context.scope.application
                 var page = StepPage(
-                    .signOut(accounts), in: PageLanguage(of: context.request.request), of: context.application.name)
+                    .signOut(accounts), in: PageLanguage(of: context.request.request, at: application),
+                    of: application)
                 page.formToken = token
                 var response = Response.page(page.page, status: .ok)
                 response.headers[.setCookie] = issuer.setCookie("browser", to: flow)

@@ -21,16 +21,18 @@ extension Response {
     static func step(
         _ step: StepPage.Step, status: HTTPResponse.Status = .ok, context: OperationContext
     ) -> Response {
-        let language = PageLanguage(of: context.request.request)
-        return .page(StepPage(step, in: language, of: context.application.name).page, status: status)
+        let application = context.scope.application
+        let language = PageLanguage(of: context.request.request, at: application)
+        return .page(StepPage(step, in: language, of: application).page, status: status)
     }
 
     /// The same for a request that no operation has taken.
     static func step(
         _ step: StepPage.Step, status: HTTPResponse.Status, to request: Request, context: APIRequestContext
     ) -> Response {
-        let application = context.scope?.application.application.name ?? ""
-        return .page(StepPage(step, in: PageLanguage(of: request), of: application).page, status: status)
+        let application = context.scope?.application
+        let language = PageLanguage(of: request, at: application)
+        return .page(StepPage(step, in: language, of: application).page, status: status)
     }
 
     /// The page of an error at a route that people see; `nil` if the application has no such route.
@@ -46,9 +48,9 @@ extension Response {
             reason = "server_error"
             context.log.error("Request failed", metadata: ["error": "\(error)"])
         }
+        let application = context.scope?.application
         let page = StepPage(
-            .error(reason: reason, url: nil), in: PageLanguage(of: request),
-            of: context.scope?.application.application.name ?? "")
+            .error(reason: reason, url: nil), in: PageLanguage(of: request, at: application), of: application)
         var response = Response.page(page.page, status: .init(code: known?.status ?? 500))
         response.headers[.retryAfter] = known?.retryAfter.map(String.init)
         response.headers[.allow] = known?.allowed
@@ -56,12 +58,24 @@ extension Response {
     }
 }
 
+extension StepPage {
+    /// A page with what the application's configuration says about its pages.
+    init(_ step: Step, in language: PageLanguage, of application: ServedApplication?) {
+        let settings = application?.openID?.settings.pages
+        self.init(step, in: language, of: settings?.name ?? application?.application.name ?? "")
+        links = Links(privacy: settings?.privacy, terms: settings?.terms, support: settings?.support)
+    }
+}
+
 extension PageLanguage {
     /// The language that a link of the page has chosen, else the client's (`ui_locales`, which may be in the URL), the
-    /// account's or the browser's.
-    init(of request: Request, client: [String] = [], account: String? = nil) {
+    /// account's, the browser's or the application's.
+    init(
+        of request: Request, client: [String] = [], account: String? = nil, at application: ServedApplication?
+    ) {
         let query = try? FormFields(request.uri.query ?? "")
         let asked = client.isEmpty ? query?["ui_locales"]?.split(separator: " ").map(String.init) ?? [] : client
-        self.init(preferences: [query?["lang"]] + asked + [account, request.headers[.acceptLanguage]])
+        let own = application?.openID?.settings.pages.language
+        self.init(preferences: [query?["lang"]] + asked + [account, request.headers[.acceptLanguage], own])
     }
 }

@@ -86,10 +86,12 @@ extension Response {
     ) -> Response {
         let problem = step.problem.flatMap { APIError(any: $0) }
         let request = context.request.request
-        let language = PageLanguage(of: request, client: step.request.locales, account: step.account?.locale)
+        let application = context.scope.application
+        let language = PageLanguage(
+            of: request, client: step.request.locales, account: step.account?.locale, at: application)
         var page = StepPage(
             .init(step, in: language, at: issuer, repeating: problem != nil), in: language,
-            of: issuer.application.name)
+            of: application)
         page.client = step.client.name(in: language)
         page.formToken = step.formToken
         page.problem = problem.map {

@@ -26,9 +26,22 @@ package struct OpenIDSettings: Sendable, Equatable {
         package init() {}
     }
 
+    /// What pages show of the operator.
+    package struct Pages: Sendable, Equatable {
+        /// What pages call the application; `nil` for the application's name.
+        package var name: String?
+        /// The language of pages for people whose own is unknown or not available.
+        package var language = "en"
+        /// The URLs of the privacy policy, the terms of service, and help.
+        package var privacy, terms, support: String?
+
+        package init() {}
+    }
+
     package var clients: [String: OAuthClient]
     package var resources: [String: Resource]
     package var browserSessions = BrowserSessions()
+    package var pages = Pages()
     /// How long a person may take to answer the pages of one authorization request.
     package var requestLifetime: Duration = .seconds(1800)
 

@@ -131,6 +131,14 @@ struct ConfigurationProblemTests {
             "redirectURIs: [\"https://x/#f\"]",
             "5: applications.demo.redirectURIs[0]: expected an absolute URI without a fragment"
         ),
+        (
+            "openid: { pages: { logo: \"file:logo.svg\" } }",
+            "5: applications.demo.openid.pages.logo: unknown key, expected one of name, language, links"
+        ),
+        (
+            "openid: { pages: { links: { terms: \"http://a.example/\" } } }",
+            "5: applications.demo.openid.pages.links.terms: expected an https URL without user"
+        ),
     ])
     func `in an application`(lines: String, problem: String) {
         #expect(Fixture.problems(Fixture.application(lines)) == ["gatehouse.yaml:\(problem)"])

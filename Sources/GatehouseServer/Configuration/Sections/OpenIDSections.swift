@@ -6,6 +6,7 @@ struct OpenIDSection: SettingsSection {
     let clients: [String: ClientSection]
     let resources: [String: ResourceSection]
     let sso: BrowserSessionsSection
+    let pages: PagesSection
     let requestLifetime: Duration
 
     static let settings = [
@@ -13,6 +14,7 @@ struct OpenIDSection: SettingsSection {
         Setting(
             "resources", .resources, default: [:], help: "The services that take access tokens, by URI (RFC 8707)."),
         Setting("sso", .section(BrowserSessionsSection.self), default: [:], help: "How long browsers stay signed in."),
+        Setting("pages", .section(PagesSection.self), default: [:], help: "What pages show of the operator."),
         Setting(
             "requestLifetime", .duration(.seconds(60) ... .seconds(86_400)), default: "30m",
             help: "How long a person may take to answer the pages of one authorization request."),
@@ -41,6 +43,7 @@ struct OpenIDSection: SettingsSection {
         settings.browserSessions.idle = sso.idle
         settings.browserSessions.lifetime = sso.lifetime
         settings.browserSessions.remember = sso.remember
+        settings.pages = pages.value
         settings.requestLifetime = requestLifetime
         return settings
     }

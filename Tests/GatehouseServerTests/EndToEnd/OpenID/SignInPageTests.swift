@@ -99,6 +99,32 @@ struct SignInPageTests {
         }
     }
 
+    @Test func `pages have the name, the language and the links of the configuration`() async throws {
+        let pages = """
+
+              pages:
+                name: Photo Club
+                language: fr
+                links: { privacy: "https://club.example/privacy#data", support: "https://club.example/help" }
+            """
+        try await TestServer.with(application: RelyingParty.configuration + pages) { server in
+            var browser = PageBrowser(server)
+            let views = [
+                try await browser.begin(RelyingParty(server)), try await browser.open("/oauth/logout"),
+                try await browser.open("/oauth/authorize"), try await browser.open("/signin/unknown"),
+            ]
+            #expect(views.map(\.step) == ["signin", "signout", "error", "error"])
+            for view in views {
+                #expect(view.text.contains("<html lang=\"fr\">") && view.text.contains(" · Photo Club</title>"))
+                #expect(view.text.contains("<p class=\"brand\">Photo Club</p>"))
+                #expect(view.text.contains("<a href=\"https://club.example/privacy#data\""))
+                #expect(view.text.contains("<a href=\"https://club.example/help\""))
+            }
+            browser.headers.add(name: "accept-language", value: "pl, de;q=0.5")
+            #expect(try await browser.open(views[0].path).text.contains("<html lang=\"de\">"))
+        }
+    }
+
     @Test func `a number that was idle for long needs a second proof, which the request remembers`() async throws {
         try await TestServer.with(application: RelyingParty.configuration, providers: "phone: { enabled: true }") {
             server in

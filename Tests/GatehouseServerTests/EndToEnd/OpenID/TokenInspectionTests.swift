@@ -183,7 +183,9 @@ struct TokenInspectionTests {
                 audience: photos-app
                 tokens: { algorithm: ES256 }
                 providers: { anonymous: { enabled: true } }
-                openid: {}
+                openid:
+                  pages:
+                    links: { privacy: "https://photos.example/privacy", terms: "https://photos.example/terms" }
             """
         try await TestServer.with(application: RelyingParty.configuration, others: photos) { server in
             let api = APIClient(server)
@@ -192,12 +194,15 @@ struct TokenInspectionTests {
             #expect(document.headers.first(name: "access-control-allow-origin") == "*")
             #expect(document.headers.first(name: "cache-control") == "public, max-age=300")
             #expect(document["scopes_supported"].array?.contains("read") == true)
+            #expect(document["op_policy_uri"] == .null && document["op_tos_uri"] == .null)
             #expect(document["id_token_signing_alg_values_supported"] == ["ES256"])
             for path in [
                 "/apps/photos/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/apps/photos",
             ] {
                 let other = try await api.send(.GET, path)
                 #expect(other["issuer"] == "http://127.0.0.1:1/apps/photos", "\(path)")
+                #expect(other["op_policy_uri"] == "https://photos.example/privacy")
+                #expect(other["op_tos_uri"] == "https://photos.example/terms")
             }
             let preflight = try await api.send(
                 .OPTIONS, "/oauth/token",
