@@ -3,6 +3,8 @@ import HTTPAPI
 import NIOHTTP1
 import Testing
 
+@testable import GatehouseServer
+
 /// Checks that the pages of the repository match its files, errors, metrics and log lines.
 struct DocumentationTests {
     private static let root = URL(filePath: #filePath)
@@ -37,6 +39,16 @@ struct DocumentationTests {
         for path in paths {
             #expect(FileManager.default.fileExists(atPath: Self.root.appending(path: path).path), "\(page): \(path)")
         }
+    }
+
+    @Test func `the configuration in the page about OpenID is accepted`() throws {
+        let block = try Self.text("docs/openid.md").firstMatch(of: /(?s)```yaml\n(.*?)```/)
+        let directory = try TemporaryDirectory()
+        try directory.write(String(repeating: "s", count: 32), to: "photos.secret")
+        let path = try directory.write(Fixture.required + (try #require(block).output.1))
+        let configuration = try Configuration.load(path: path, environment: [:], installed: Fixture.installed)
+        let photos = try #require(configuration.application(named: "photos"))
+        #expect(photos.url == "https://id.example" && photos.openID != nil)
     }
 
     @Test func `the server logs the lines that operations lists`() throws {
