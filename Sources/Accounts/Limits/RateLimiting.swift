@@ -5,7 +5,7 @@ package protocol RateLimiting: Sendable {
 
     /// Counts nothing.
     /// - Throws: `AccountsError.rateLimited` if this replica knows that the subject has no calls left.
-    func requireLeft(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
+    func requireCallsLeft(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
 
     /// Counts a call of the subject at this replica only, without the database.
     /// - Throws: `AccountsError.rateLimited`.

@@ -37,8 +37,10 @@ package final class OAuthMetrics: Sendable {
     /// Counts an answer of the token endpoint; grants that the server does not know share one label.
     func countGrant(_ name: String?, in application: Application, error: (any Error)?) {
         let grant = name.flatMap { OAuthClient.Grant(rawValue: $0) }?.rawValue ?? "unknown"
-        let outcome = error.map { ($0 as? OAuthError)?.code.rawValue ?? "server_error" } ?? "success"
-        let key = Grant(application: application.name, grant: grant, outcome: outcome)
+        let outcome = error.map { error -> OAuthError.Code in
+            (error as? OAuthError)?.code ?? (APIError(any: error) == nil ? .serverError : .temporarilyUnavailable)
+        }
+        let key = Grant(application: application.name, grant: grant, outcome: outcome?.rawValue ?? "success")
         state.withLock { $0.grants[key, default: 0] += 1 }
     }
 

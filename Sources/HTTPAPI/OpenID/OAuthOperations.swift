@@ -147,7 +147,7 @@ struct OAuthOperations: Sendable {
     ) async throws -> Output {
         let (issuer, application) = (try context.issuer, context.application)
         let guesses = RateSubject(context.client, route: "client authentication")
-        try limits.requireLeft(.token, of: guesses, in: application)
+        try limits.requireCallsLeft(.token, of: guesses, in: application)
         var isCounted = false
         do {
             let parameters = try form.parameters.get()

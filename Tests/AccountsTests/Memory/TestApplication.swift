@@ -190,6 +190,6 @@ private struct PlainAccessTokens: AccessTokens {
 
 private struct NoLimits: RateLimiting {
     func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
-    func requireLeft(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
+    func requireCallsLeft(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
     func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
 }
