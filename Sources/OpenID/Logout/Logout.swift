@@ -98,8 +98,9 @@ package struct Logout: Sendable {
 
     // MARK: - Requests of people
 
-    /// Ends the chosen session of the browser, without a choice the one it used last, or all of its sessions, by the form
-    /// of this server's page.
+    /// Ends the chosen session of the browser, without a choice the one it used last, or all of its sessions.
+    ///
+    /// Only the form of this server's page may ask for it.
     package func signOut(
         of browser: Authorization.Browser, account: String?, all: Bool, formToken token: String, at issuer: Issuer
     ) async throws -> Answer {

@@ -157,6 +157,13 @@ extension SQLStore: AuthorizationStore {
              WHERE application_id = $1 AND hash = $2 AND client_id = $5 AND issuer = $6 AND browser_hash IS NULL
                AND expires_at > now()
             RETURNING issuer, sealed
+        ), closed AS (
+            UPDATE authorization_requests SET expires_at = now()
+             WHERE application_id = $1 AND EXISTS (SELECT 1 FROM brought) AND hash = ANY (ARRAY(
+                SELECT hash FROM authorization_requests
+                 WHERE application_id = $1 AND browser_hash = $3 AND hash <> $2 AND expires_at > now()
+                 ORDER BY created_at DESC
+                OFFSET 19))
         )
         SELECT issuer, sealed FROM brought
         UNION ALL

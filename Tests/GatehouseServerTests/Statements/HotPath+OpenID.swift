@@ -17,6 +17,11 @@ extension HotPath {
             let party = RelyingParty(stage.server)
             return { try await party.authorize(cookie: nil) }
         },
+        HotPath("authorize that asks, signed in", 2, because: "it reads who is signed in, then stores the request") {
+            stage in
+            let (party, cookie, _) = try await stage.signedIn()
+            return { try await party.authorize(["prompt": "login"], cookie: cookie) }
+        },
         HotPath("a page", 1) { stage in
             var browser = PageBrowser(stage.server)
             let path = try await browser.begin(RelyingParty(stage.server)).path
@@ -70,6 +75,16 @@ extension HotPath {
         HotPath("revocation", 1) { stage in
             let (party, _, tokens) = try await stage.signedIn()
             return { try await party.post("/oauth/revoke", ["token": tokens["refresh_token"].string ?? ""]) }
+        },
+        HotPath(
+            "sign-out by a client", 3,
+            because: "it finds the browser's session and ends it, then ends what clients opened while it waited"
+        ) { stage in
+            let (party, cookie, tokens) = try await stage.signedIn()
+            let hint = tokens["id_token"].string ?? ""
+            return {
+                try await party.api.send(.GET, "/oauth/logout?id_token_hint=\(hint)", headers: ["cookie": cookie])
+            }
         },
         HotPath("what clients are given", 1) { stage in
             let person = try await stage.client.register(at: stage.server)
