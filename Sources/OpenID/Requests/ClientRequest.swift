@@ -18,13 +18,9 @@ package struct ClientRequest: Sendable, Codable, Equatable {
     package var maxAge: Int?
     /// The subject, as the client knows it, that an ID token or `claims` names; no other account may sign in.
     package var subject: String?
-    /// The session that the ID token of `id_token_hint` names.
-    package var hintedSession: String?
     package var loginHint: String?
     package var locales: [String] = []
     package var claims = RequestedClaims()
-    /// The provider whose pages the person is sent to at once.
-    package var provider: String?
 
     package init(clientID: String, returnAddress: ReturnAddress, scopes: [String]) {
         (self.clientID, self.returnAddress, self.scopes) = (clientID, returnAddress, scopes)
@@ -37,7 +33,6 @@ package struct ClientRequest: Sendable, Codable, Equatable {
     }
 
     package var isSilent: Bool { prompts.contains(.none) }
-    package var wantsRefreshToken: Bool { scopes.contains(StandardScope.offlineAccess.rawValue) }
 
     /// The scopes for which a third-party client needs consent, also those of single claims.
     package var consentScopes: Set<String> { Set(scopes).union(claims.scopes) }

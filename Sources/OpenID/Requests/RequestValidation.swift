@@ -71,7 +71,6 @@ package struct RequestValidation: Sendable {
         request.maxAge = try Self.maxAge(parameters) ?? client.defaultMaxAge
         request.loginHint = parameters["login_hint"]
         request.locales = parameters.words("ui_locales").prefix(20).filter { $0.utf8.count <= 35 }
-        request.provider = parameters["provider"].flatMap { $0.utf8.count <= 63 ? $0 : nil }
         try await addHints(of: parameters, to: &request, client: client, allowing: available, in: application)
         return request
     }
@@ -180,6 +179,6 @@ package struct RequestValidation: Sendable {
         guard request.subject?.hasSameBytes(as: hint.subject) ?? true else {
             throw OAuthError.invalidRequest("id_token_hint and claims name different accounts")
         }
-        (request.subject, request.hintedSession) = (hint.subject, hint.session)
+        request.subject = hint.subject
     }
 }
