@@ -130,8 +130,13 @@ struct OAuthRoutes {
                 method == .post ? [.init("access_token", help: "The access token, unless Authorization has it.")] : [],
                 hasBody: method == .post),
             returns: ResponseShape(
-                responses: [.init(contentType: "application/json")]
-                    + .oauthErrors.filter { $0.status != .tooManyRequests }, writesError: Response.oauthError
+                responses: [
+                    .init(contentType: "application/json"),
+                    .init(
+                        status: .unauthorized,
+                        description: "The access token is not valid; without a body, none was sent"),
+                ] + .oauthErrors.filter { ![.tooManyRequests, .unauthorized].contains($0.status) },
+                writesError: Response.oauthError
             ) { claims, _ in
                 guard let claims else {
                     return Response(

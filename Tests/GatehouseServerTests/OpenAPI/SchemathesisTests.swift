@@ -34,7 +34,9 @@ import Testing
         expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429"]
         """
 
+    /// `Host` is that of the issuer, whose pages are at no other place.
     private static let options = [
+        "--header", "Host: 127.0.0.1:1",
         "--checks", "all", "--max-examples", "100", "--generation-deterministic", "--continue-on-failure", "--no-color",
         "--warnings", "off",
     ]
