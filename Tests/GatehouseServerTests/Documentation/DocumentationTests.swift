@@ -47,8 +47,8 @@ struct DocumentationTests {
         try directory.write(String(repeating: "s", count: 32), to: "photos.secret")
         let path = try directory.write(Fixture.required + (try #require(block).output.1))
         let configuration = try Configuration.load(path: path, environment: [:], installed: Fixture.installed)
-        let photos = try #require(configuration.application(named: "photos"))
-        #expect(photos.url == "https://id.example" && photos.openID != nil)
+        let club = try #require(configuration.application(named: "club"))
+        #expect(club.url == "https://id.example" && club.openID != nil)
     }
 
     @Test func `the server logs the lines that operations lists`() throws {
