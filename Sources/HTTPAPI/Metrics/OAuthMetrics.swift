@@ -1,4 +1,4 @@
-package import Accounts
+internal import Accounts
 internal import OpenID
 internal import Synchronization
 

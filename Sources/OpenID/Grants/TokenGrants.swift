@@ -1,4 +1,4 @@
-package import Accounts
+internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
