@@ -30,8 +30,8 @@ package enum FileDescriptors {
     /// The number of clients that may be connected at the same time.
     ///
     /// Further clients wait until one disconnects. Some descriptors must stay free, because libdispatch ends the
-    /// process if it can't open a file. `webhooks` is the number at the start, with the clients that get logout tokens; those that
-    /// a reload adds share the reserve.
+    /// process if it can't open a file. `webhooks` is the number of receivers of events and logout tokens at the start;
+    /// those that a reload adds share the reserve.
     static func clients(
         besides databaseConnections: Int, webhooks: Int, cores: Int = ProcessInfo.processInfo.activeProcessorCount,
         limit: Int = limit

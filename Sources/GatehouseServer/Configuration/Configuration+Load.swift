@@ -119,7 +119,7 @@ private struct Assembly {
             entry.value["publicURL"]?.text
                 ?? (entry.key == defaultApplication ? publicURL : "\(publicURL)/apps/\(entry.key)")
         }
-        refuseConfusion(ofIssuers: urls)
+        refuseAmbiguousNames(issuers: urls)
         return zip(configuredApplications, urls).compactMap { entry, url in
             if let own = entry.value["publicURL"]?.text, own.hasPrefix("http:"), server?.development != true {
                 reader.report("plain http needs server.development", at: entry.value.place(of: "publicURL"))
@@ -130,8 +130,10 @@ private struct Assembly {
         }
     }
 
-    /// Reports names that would mean two things in a token: an issuer, a client, a resource and an audience differ.
-    private func refuseConfusion(ofIssuers urls: [String]) {
+    /// Reports names that a token could use in two senses: issuers, client ids, resources and audiences must differ.
+    ///
+    /// Also reports `introspects` that name neither a resource nor the application's audience.
+    private func refuseAmbiguousNames(issuers urls: [String]) {
         func audience(of application: ConfigurationNode.Entry) -> String {
             application.value["audience"]?.text ?? application.key
         }

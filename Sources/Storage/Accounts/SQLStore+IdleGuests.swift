@@ -7,10 +7,10 @@ extension SQLStore: IdleGuestStore {
     /// Selects the next guest identities whose recorded activity is older than the retention, and checks whether they
     /// are idle.
     ///
-    /// Recent activity is the last use of the identity, or the last token refresh or use by a browser or client of a
-    /// session that has not ended; it is stored in `seen_at`. A guest identity counts as active if its account is deleted or merged into another, or also
-    /// has an identity that is not a guest. The lookups are made row by row, because the planner doesn't know how few
-    /// rows are selected.
+    /// Recent activity is the last use of the identity, the last token refresh of a session that has not ended, or the
+    /// last use of such a session by a browser or client; it is stored in `seen_at`. A guest identity counts as active
+    /// if its account is deleted or merged into another, or also has an identity that is not a guest. The lookups are
+    /// made row by row, because the planner doesn't know how few rows are selected.
     private static let lookAtGuests = Statement(
         .write,
         """

@@ -17,8 +17,8 @@ package struct ExpiredRows: Sendable {
     // one. A refresh token is kept while an older one of its session could still be presented, because reuse of the
     // older token is detected by the existence of its successor.
     //
-    // A browser's expired session is kept for a month, so that its pages can name the account. Requests of OpenID clients
-    // are kept for a day after their end, so that their pages can say that they are over.
+    // A browser's expired session is kept for a month, so that its pages can name the account. Requests of OpenID
+    // clients are kept for a day after their end, so that their pages can say that they are over.
     //
     // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
     // month. The data to undo a merge is removed when the merge can no longer be undone.

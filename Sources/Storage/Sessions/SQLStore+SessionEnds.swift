@@ -3,9 +3,10 @@ package import Foundation
 package import Postgres
 
 extension SQLStore: SessionEndStore {
-    /// Tells the clients of the sessions `concerned`, and records the sessions `ended` in the audit and at every replica.
+    /// Queues logout tokens for the clients of the sessions `concerned`, and records the sessions `ended` in the audit
+    /// and at every replica.
     ///
-    /// `$7` and `$8` are the clients that are told, and where.
+    /// `$7` and `$8` are the ids of the clients with a back-channel logout URI, and their lanes in the queue.
     static let announceEnds: StaticString = """
         ), told AS (
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
@@ -31,17 +32,18 @@ extension SQLStore: SessionEndStore {
 
     /// Ends the sessions that match the conditions.
     ///
-    /// With a browser session, the sessions of its clients end that do not outlive it; a session that is spared is so
-    /// with its browser session and that one's clients.
+    /// With a browser session end its client sessions, except those that outlive it. If a client session is spared, so
+    /// are its browser session and the other client sessions of that.
     ///
-    /// Each client whose session ends is told so, and also each client whose session outlives the browser session that
-    /// ends. With `$9`, the browser session has ended already, and those clients of it are told that were not.
+    /// A logout token is queued for each client session that ends, and for each that outlives the browser session that
+    /// ends. With `$9`, the browser session ended in an earlier statement, and only the client sessions that outlive it
+    /// and have no logout token yet get one.
     ///
-    /// If all sessions of the account may end, this also deletes the tickets to merge or sign in to the account. If
-    /// several sessions may end, it locks the account; otherwise it locks the session before those of its clients, as a
-    /// redemption of a code does. No index serves `IS NOT DISTINCT FROM`: with `uid = $2` in the
-    /// update, PostgreSQL would read all sessions of the account to end one, because its plan does not depend on the
-    /// values.
+    /// If all sessions of the account may end, the tickets to merge or sign in to the account are deleted, too. If
+    /// several sessions may end, the account is locked; otherwise the session is locked before its client sessions, in
+    /// the order in which a redemption of a code locks them. No index serves `IS NOT DISTINCT FROM`: with `uid = $2` in
+    /// the update, PostgreSQL would read all sessions of the account to end one, because its plan does not depend on
+    /// the values.
     package static let endSessions = Statement(
         .write,
         """

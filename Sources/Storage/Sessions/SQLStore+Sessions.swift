@@ -8,8 +8,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     ///
     /// The successor's row shows that the token was presented, and when; the row of the successor's own successor shows
     /// that the successor was presented. A repeated rotation changes nothing. If the session is renewed at the same
-    /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not suit
-    /// what the client asks for is not rotated.
+    /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not
+    /// allow what the client asks for is not rotated.
     package static let rotate = Statement(
         .write,
         """
@@ -99,7 +99,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         return .unsuitable(scopes: scope.scopes, resources: scope.resources)
     }
 
-    /// Whether a client's token with the columns `scopes` and `resources` suits what the client asks for (`TokenTarget`).
+    /// Whether a client's token with the columns `scopes` and `resources` allows what the client asks for
+    /// (`TokenTarget`).
     static let suitsTarget: StaticString = """
         $11::text[] <@ scopes
         AND EXISTS (
@@ -188,7 +189,8 @@ extension Row {
             profile: try JSONValue(jsonText: next()).object ?? [:])
     }
 
-    /// The next four columns, `scopes`, `resources`, `claims` and `is_guest`; `nil` for a session of the REST interface.
+    /// The next four columns: `scopes`, `resources`, `claims` and `is_guest`; `nil` for a session of the REST
+    /// interface.
     mutating func nextClientScope() throws -> ClientScope? {
         let scopes: [String]? = try next()
         let resources: [String]? = try next()

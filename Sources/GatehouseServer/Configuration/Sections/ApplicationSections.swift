@@ -174,7 +174,8 @@ struct ApplicationSettings: SettingsSection {
 extension ApplicationPolicy.Tokens: SettingsSection {
     static let settings = [
         Setting(
-            "algorithm", .choice(SigningAlgorithm.allCases), default: "RS256", help: "How access tokens are signed."),
+            "algorithm", .choice(SigningAlgorithm.allCases), default: "RS256",
+            help: "How access tokens, ID tokens and logout tokens are signed."),
         Setting("rsaBits", .choice(["2048", "3072", "4096"]), default: "3072", help: "The size of new RS256 keys."),
         Setting(
             "accessLifetime", .duration(.seconds(1)...longestAccessLifetime), default: "1h",

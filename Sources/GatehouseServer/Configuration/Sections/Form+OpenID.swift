@@ -42,7 +42,7 @@ extension Form {
     static let clients = Form(description: "a mapping of ids", children: (".ID.", ClientSection.settings)) {
         node, reader in
         table(node, reader, of: .section(ClientSection.self)) { id in
-            guard (1...64).contains(id.utf8.count), UUID(uuidString: id) == nil, !id.hasPrefix("dyn~"),
+            guard (1...64).contains(id.utf8.count), UUID(uuidString: id) == nil,
                 id.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "._-".utf8.contains($0) })
             else { return "an id is 1 to 64 of A-Z, a-z, 0-9, ., _ and -, and no UUID" }
             return nil

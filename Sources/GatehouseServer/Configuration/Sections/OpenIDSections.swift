@@ -66,7 +66,8 @@ struct OpenIDSection: SettingsSection {
 
         static let settings = [
             Setting(
-                "idle", .positiveDuration, default: "12h", help: "How long a browser that is not remembered may pause."),
+                "idle", .positiveDuration, default: "12h",
+                help: "How long a browser that is not remembered may stay unused."),
             Setting(
                 "lifetime", .positiveDuration, default: "30d", help: "How long a remembered browser stays signed in."),
             Setting(
@@ -124,7 +125,9 @@ struct ClientSection: SettingsSection {
         Setting("public", .flag, default: "false", help: "The client cannot keep a secret, as an app or a web page."),
         Setting(
             "redirectURIs", .list(of: .clientRedirectURI), default: [],
-            help: "Where answers may go, compared byte for byte. A loopback URI without a port matches every port."),
+            help:
+                "Where answers may go, compared byte for byte. `http://127.0.0.1/…` and `http://[::1]/…` without a port match every port."
+        ),
         Setting(
             "postLogoutRedirectURIs", .list(of: .clientRedirectURI), default: [],
             help: "Where people may go after they have signed out, compared as `redirectURIs`."),
@@ -149,8 +152,12 @@ struct ClientSection: SettingsSection {
         Setting(
             "introspects", .list(of: .text), default: [],
             help: "The resources whose tokens it may inspect, and the audience, for those of the API."),
-        Setting("pkce", .choice(Requirement.allCases), default: "required", help: "Whether codes need a proof key."),
-        Setting("par", .choice(Requirement.allCases), default: "optional", help: "Whether it must push its requests."),
+        Setting(
+            "pkce", .choice(Requirement.allCases), default: "required",
+            help: "Whether requests must have a PKCE code challenge (RFC 7636)."),
+        Setting(
+            "par", .choice(Requirement.allCases), default: "optional",
+            help: "Whether requests must be pushed (RFC 9126)."),
         Setting(
             "subject", .choice(OAuthClient.SubjectType.allCases), default: "public",
             help: "Whether `sub` is the account's uid, or differs by the host of the client's redirect URIs."),
