@@ -3,10 +3,6 @@ package protocol RateLimiting: Sendable {
     /// - Throws: `AccountsError.rateLimited`, or the counter's error; in both cases the call is not allowed.
     func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) async throws
 
-    /// Counts nothing.
-    /// - Throws: `AccountsError.rateLimited` if this replica knows that the subject has no calls left.
-    func requireCallsLeft(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
-
     /// Counts a call of the subject at this replica only, without the database.
     /// - Throws: `AccountsError.rateLimited`.
     func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws

@@ -23,7 +23,8 @@ package struct SessionRefresh: Sendable {
         guard let presented = tokens.opaque.parse(text) else { throw AccountsError.invalidRefreshToken }
         let successor = tokens.opaque.successor(of: presented)
         let rotation = Rotation(
-            of: presented, to: successor, by: tokens.opaque, policy: application.policy.tokens)
+            of: presented, to: successor, then: tokens.opaque.successor(of: successor),
+            policy: application.policy.tokens)
         // A conflict is possible if the account is erased concurrently, together with the session.
         switch try await retryingOnConflict({ try await store.rotate(rotation, application: application.id) }) {
         case .succeeded(let grant): return try await tokens.pair(for: grant, refreshToken: successor, in: application)
@@ -46,12 +47,12 @@ package struct Rotation: Sendable {
 
     /// The rotation of a token by the application's policy; `lifetime` is that of the successor.
     package init(
-        of presented: OpaqueToken, to successor: OpaqueToken, by opaque: any OpaqueTokens,
+        of presented: OpaqueToken, to successor: OpaqueToken, then afterSuccessor: OpaqueToken,
         policy: ApplicationPolicy.Tokens, lifetime: Duration? = nil
     ) {
         self.presented = presented.hash
         self.successor = successor.hash
-        afterSuccessor = opaque.successor(of: successor).hash
+        self.afterSuccessor = afterSuccessor.hash
         reuseInterval = policy.refreshReuseInterval
         recovery = policy.refreshRecovery
         self.lifetime = lifetime ?? policy.refreshLifetime

@@ -139,27 +139,17 @@ struct OAuthOperations: Sendable {
     /// Authenticates the client and runs the body.
     ///
     /// Calls of public clients and failures count toward the limit `token`; a confidential client that succeeds is not
-    /// limited. Failed authentications also have a count of their own: once that is used up, a guess is refused before
-    /// it is known to be right.
+    /// limited, so that no neighbour in its network can stop it.
     private func authenticated<Output>(
         _ form: OAuthForm, _ context: OperationContext,
         _ body: (RequestParameters, OAuthClient, Issuer) async throws -> Output
     ) async throws -> Output {
         let (issuer, application) = (try context.issuer, context.application)
-        let guesses = RateSubject(context.client, route: "client authentication")
-        try limits.requireCallsLeft(.token, of: guesses, in: application)
         var isCounted = false
         do {
             let parameters = try form.parameters.get()
             let credentials = ClientCredentials(authorization: form.authorization, parameters: parameters)
-            let client: OAuthClient
-            do {
-                client = try await useCases.authentication.client(
-                    by: credentials, from: context.client, at: issuer)
-            } catch let error as OAuthError where error.code == .invalidClient {
-                try await limits.spend(.token, of: guesses, in: application)
-                throw error
-            }
+            let client = try await useCases.authentication.client(by: credentials, from: context.client, at: issuer)
             if client.isPublic {
                 isCounted = true
                 try await limits.spend(.token, of: RateSubject(context.client), in: application)

@@ -40,7 +40,8 @@ package struct TokenGrants: Sendable {
         let policy = issuer.application.policy.tokens
         let use = CodeUse(
             code: code.hash, client: client, issuer: issuer.url, redirectURI: parameters["redirect_uri"] ?? "",
-            codeChallenge: Self.challenge(of: parameters["code_verifier"]), refreshToken: issuing.opaque.make(),
+            codeChallenge: Self.challenge(of: parameters["code_verifier"]),
+            refreshToken: issuing.opaque.make().ofClient,
             refreshLifetime: client.refreshLifetime ?? policy.refreshLifetime, sessionLifetime: policy.sessionLifetime,
             target: Self.target(parameters, of: client, settings: issuer.settings), tolerance: Self.tolerance)
         let outcome = try await retryingOnConflict { try await store.use(use, application: issuer.application.id) }
@@ -87,13 +88,14 @@ package struct TokenGrants: Sendable {
     private func refresh(
         _ parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
-        guard let presented = issuing.opaque.parse(try parameters.required("refresh_token")) else {
+        let opaque = issuing.opaque
+        guard let presented = opaque.parse(try parameters.required("refresh_token")) else {
             throw OAuthError.invalidGrant
         }
-        let successor = issuing.opaque.successor(of: presented)
+        let successor = opaque.successor(of: presented)
         var rotation = Rotation(
-            of: presented, to: successor, by: issuing.opaque, policy: issuer.application.policy.tokens,
-            lifetime: client.refreshLifetime)
+            of: presented.ofClient, to: successor.ofClient, then: opaque.successor(of: successor).ofClient,
+            policy: issuer.application.policy.tokens, lifetime: client.refreshLifetime)
         rotation.client = (client.id, issuer.url)
         rotation.target = Self.target(parameters, of: client, settings: issuer.settings)
         rotation.target.scopes = parameters.words("scope")
@@ -219,4 +221,12 @@ extension TokenAnswer {
             accessToken: access.text, expiresIn: access.token.expiresAt - access.token.issuedAt,
             scope: access.token.scope, identityToken: nil, refreshToken: refreshToken)
     }
+}
+
+extension OpaqueToken {
+    /// The token with the hash by which a client's refresh token is stored.
+    ///
+    /// It differs from that of the REST interface's tokens. A server of the version before clients, which can't tell them
+    /// apart, therefore finds no client's token.
+    var ofClient: OpaqueToken { OpaqueToken(text: text, hash: Digest.sha256(of: "client\n\(text)")) }
 }

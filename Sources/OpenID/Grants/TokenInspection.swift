@@ -91,7 +91,8 @@ package struct TokenInspection: Sendable {
         _ token: OpaqueToken, by client: OAuthClient, at issuer: Issuer
     ) async throws -> [String: JSONValue]? {
         let session = try await store.clientSession(
-            ofRefreshToken: token.hash, unlessRotatedTo: issuing.opaque.successor(of: token).hash, issuer: issuer.url,
+            ofRefreshToken: token.ofClient.hash, unlessRotatedTo: issuing.opaque.successor(of: token).ofClient.hash,
+            issuer: issuer.url,
             application: issuer.application.id)
         guard let session, session.clientID.hasSameBytes(as: client.id) else { return nil }
         return [
@@ -107,7 +108,7 @@ package struct TokenInspection: Sendable {
     package func revoke(_ text: String, by client: OAuthClient, at issuer: Issuer) async throws {
         var (hash, session): ([UInt8]?, UUID?)
         if let refreshToken = issuing.opaque.parse(text) {
-            hash = refreshToken.hash
+            hash = refreshToken.ofClient.hash
         } else {
             let verified = try? await ClientAccessToken.verified(
                 text, of: issuer, by: issuing.jwts, at: issuing.time.now())

@@ -18,7 +18,7 @@ package struct ExpiredRows: Sendable {
     // older token is detected by the existence of its successor.
     //
     // A browser's expired session is kept for a month, so that its pages can name the account. Requests of OpenID
-    // clients are kept for a day after their end, so that their pages can say that they are over.
+    // clients that a browser has are kept for an hour after their end, so that their pages can say that they are over.
     //
     // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
     // month. The data to undo a merge is removed when the merge can no longer be undone.
@@ -46,7 +46,8 @@ package struct ExpiredRows: Sendable {
             """
             DELETE FROM authorization_requests WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM authorization_requests
-                 WHERE application_id = $1 AND expires_at < now() - interval '1 day'
+                 WHERE application_id = $1 AND expires_at < now()
+                   AND (browser_hash IS NULL OR expires_at < now() - interval '1 hour')
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(

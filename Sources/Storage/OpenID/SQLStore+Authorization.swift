@@ -180,7 +180,10 @@ extension SQLStore: AuthorizationStore {
         let binds: [Bind] = [
             .application(application), .bytes(hash), .bytes(browser), .interval(lifetime), .text(client), .text(issuer),
         ]
-        guard var row = try await run(Self.bringRequest, binds).first else { return nil }
+        var rows = try await run(Self.bringRequest, binds)
+        // If the browser brings it twice at once, the statement that waited for the other sees neither case.
+        if rows.isEmpty { rows = try await run(Self.bringRequest, binds) }
+        guard var row = rows.first else { return nil }
         return try row.nextRequest(hash, of: browser, application: application, by: sealing)
     }
 }

@@ -66,7 +66,13 @@ extension SQLStore: SessionEndStore {
                                                 AND NOT outlives_parent)
                              END)
                AND coalesce(parent_id, id) <> ALL (ARRAY(SELECT id FROM spared))
-               AND ($6::uuid[] IS NULL OR identity_id = ANY ($6)) AND ($10::text IS NULL OR client_id = $10)
+               AND ($4 IS NULL OR id = $4 OR NOT outlives_parent)
+               AND ($6::uuid[] IS NULL OR identity_id = ANY ($6)
+                    OR NOT outlives_parent AND parent_id = ANY (ARRAY(
+                       SELECT id FROM sessions
+                        WHERE application_id = $1 AND uid = $2 AND kind = 'browser' AND ended_at IS NULL
+                          AND identity_id = ANY ($6))))
+               AND ($10::text IS NULL OR client_id = $10)
                AND (SELECT count(*) FROM account) >= 0 AND (SELECT count(*) FROM parent) >= 0
             RETURNING id, uid, end_reason, kind, client_id, issuer
         ), concerned AS MATERIALIZED (

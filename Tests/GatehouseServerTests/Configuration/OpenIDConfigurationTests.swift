@@ -42,6 +42,11 @@ struct OpenIDConfigurationTests {
             "clients: { \(web), resources: [\"https://a.example\"], scopes: [openid, write] } }, resources: { \"https://a.example\": { scopes: { read: See } } }",
             "openid.clients: web names the scope write, which does not exist"
         ),
+        (
+            "clients: { \(web), resources: [\"https://a.example\", \"https://b.example\"] } }, "
+                + "resources: { \"https://a.example\": { scopes: { read: A } }, \"https://b.example\": { scopes: { read: B } } }",
+            "openid.clients: web has two resources with the scope read"
+        ),
     ])
     func `a provider that is refused`(settings: String, problem: String) {
         #expect(problems("openid: { \(settings) }") == ["gatehouse.yaml:7: applications.demo.\(problem)"])

@@ -29,6 +29,14 @@ struct OpenIDSection: SettingsSection {
             let known = client.resources.reduce(into: Set(StandardScope.allCases.map(\.rawValue))) { known, resource in
                 known.formUnion(resources[resource]?.scopes.keys.map { $0 } ?? [])
             }
+            // Consent is kept as scopes and resources; a scope that two resources have would be consented to at both.
+            var names: Set<String> = []
+            for name in client.resources.flatMap({ resources[$0]?.scopes.keys.sorted() ?? [] }) where !client.firstParty
+            {
+                guard names.insert(name).inserted else {
+                    throw SettingsError(setting: "clients", reason: "\(id) has two resources with the scope \(name)")
+                }
+            }
             if let unknown = client.scopes?.first(where: { !known.contains($0) }) {
                 throw SettingsError(
                     setting: "clients", reason: "\(id) names the scope \(unknown), which does not exist")

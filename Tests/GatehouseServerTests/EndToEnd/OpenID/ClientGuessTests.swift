@@ -19,9 +19,8 @@ struct ClientGuessTests {
 
     private static let grant = ["grant_type": "client_credentials"]
 
-    @Test func `after too many wrong secrets the right one is refused, too`() async throws {
+    @Test func `wrong secrets are limited, and stop no client that authenticates`() async throws {
         try await with { jobs in
-            for _ in 0..<8 { #expect(try await jobs.post("/oauth/token", Self.grant).status == 200) }
             var impostor = jobs
             impostor.secret = "not the secret of this client, but as long"
             for client in ["jobs", "nobody", "web"] {
@@ -34,9 +33,8 @@ struct ClientGuessTests {
                 #expect(answer.isOAuthError(429, "temporarily_unavailable"), "\(client)")
                 #expect(answer.headers.first(name: "retry-after") != nil)
             }
-            for path in ["token", "introspect", "revoke"] {
-                #expect(try await jobs.post("/oauth/\(path)", Self.grant).status == 429, "\(path)")
-            }
+            // A neighbour in the network of an impostor goes on.
+            for _ in 0..<8 { #expect(try await jobs.post("/oauth/token", Self.grant).status == 200) }
         }
     }
 

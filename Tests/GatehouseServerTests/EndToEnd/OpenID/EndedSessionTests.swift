@@ -54,6 +54,22 @@ struct EndedSessionTests {
         },
     ]
 
+    @Test func `removing an identity ends the clients of its browser session, whatever opened them`() async throws {
+        try await TestServer.linking(application: RelyingParty.configuration) { server, api in
+            let party = RelyingParty(server)
+            let person = try await api.register(at: server)
+            _ = try await api.link(.somebody(person.uid), bearer: person.accessToken)
+            let id = try await api.identityID(of: "scripted", bearer: person.accessToken)
+            let cookie = try await party.browser(of: person)
+            let tokens = try await party.redeem(party.code(cookie: cookie))
+            // The person has proven the identity in the browser while the client's session was being opened.
+            try await server.execute(
+                "UPDATE sessions SET identity_id = $1 WHERE kind = 'browser'", [.uuid(UUID(uuidString: id))])
+            #expect(try await api.delete("/auth/identities/\(id)", bearer: person.accessToken).status == 200)
+            #expect(try await party.userInfo(tokens["access_token"].string ?? "").isOAuthError(401, "invalid_token"))
+        }
+    }
+
     /// The ends of the browser session alone, which a client with offline access survives.
     private static let endsOfBrowser: KeyValuePairs<String, End> = [
         "the browser session ended": { person, server in
