@@ -76,8 +76,8 @@ struct NextStepTests {
         #expect(count > 30_000)
         #expect(
             seen == [
-                "signin", "accounts", "reauthenticate", "confirm", "consent", "new-password", "finish 0", "finish 1",
-                "login_required", "interaction_required", "consent_required", "account_selection_required",
+                "signin", "accounts", "reauthenticate", "confirm", "consent", "finish 0", "finish 1", "login_required",
+                "interaction_required", "consent_required", "account_selection_required",
                 "unmet_authentication_requirements", "access_denied",
             ])
     }
@@ -189,7 +189,7 @@ private struct Rule: Sendable {
             guard let levels = example.levels else { return false }
             return !levels.contains(session(of: example) == .guest ? "0" : "1")
         },
-        Rule("new-password", silent: "interaction_required") { session(of: $0) == .mustChange },
+        Rule("interaction_required") { session(of: $0) == .mustChange },
         Rule("confirm", silent: "interaction_required") { $0.client == .native && $0.progress == .none },
         Rule("consent", silent: "consent_required") {
             if $0.progress == .consented { return false }

@@ -167,8 +167,6 @@ package struct Authorization: Sendable {
                 guard isIssued else { return .fault(.invalidRequestURI) }
             }
             return .code(code.text, to: request.returnAddress)
-        case .ask(.newPassword):
-            throw OAuthError(.interactionRequired, "The account needs a new password first")
         case .ask(let question):
             if let progress { return .page(question, request: progress.id.text, browser: progress.flow.text) }
             let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())

@@ -82,7 +82,6 @@ package enum NextStep: Sendable, Equatable {
     package enum Question: String, Sendable, CaseIterable {
         case signIn = "signin"
         case accounts, reauthenticate, confirm, consent
-        case newPassword = "new-password"
     }
 
     /// The person is asked by a page.
@@ -119,7 +118,7 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
     if let levels = request.claims.essentialLevels, !levels.contains(candidate.isGuest ? "0" : "1") {
         return .refuse(.unmetAuthenticationRequirements)
     }
-    if candidate.needsNewPassword { return situation.ask(.newPassword, or: .interactionRequired) }
+    if candidate.needsNewPassword { return .refuse(.interactionRequired) }
     if client.isNative(redirectingTo: request.returnAddress.redirectURI), client.asksToConfirm, !progress.hasActed {
         return situation.ask(.confirm, or: .interactionRequired)
     }

@@ -49,7 +49,7 @@ struct RequestState: Sendable {
         }
         if progress.wantsOther { return .signIn }
         return switch question {
-        case .signIn, .newPassword: .signIn
+        case .signIn: .signIn
         case .accounts: .accounts
         case .reauthenticate: .reauthenticate
         case .confirm: .confirm

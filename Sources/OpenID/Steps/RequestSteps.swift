@@ -58,9 +58,7 @@ package struct RequestSteps: Sendable {
         guard let flow = visit.browser.flow.flatMap(opaque.parse) else { return .fault(.notYours) }
         let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
         guard token.isValid(formToken) else { return .fault(.forged) }
-        guard case .ask(let question) = state.next, question != .newPassword else {
-            return try await settle(state, visit, cookie: nil)
-        }
+        guard case .ask(let question) = state.next else { return try await settle(state, visit, cookie: nil) }
         let step = state.step(asking: question)
         guard let action, token.isCurrent(formToken, showing: state.content(of: step)) else { return .reload(nil) }
         do {
@@ -141,7 +139,7 @@ package struct RequestSteps: Sendable {
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
     private func proceed(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
-        if case .ask(let question) = state.next, question != .newPassword {
+        if case .ask = state.next {
             _ = try await update(state, visit)
             return .reload(cookie)
         }
@@ -159,9 +157,6 @@ package struct RequestSteps: Sendable {
     /// Shows the step that a request is at, or ends the request.
     private func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
         switch state.next {
-        case .ask(.newPassword):
-            let error = OAuthError(.interactionRequired, "The account needs a new password first")
-            return try await end(state, with: error, cookie: cookie)
         case .ask(let question): return .page(page(state.step(asking: question), of: state, visit))
         case .refuse(let code):
             return try await end(
