@@ -141,11 +141,11 @@ package struct Authorization: Sendable {
     ) async throws -> Answer {
         let code = opaque.make()
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
-        let query = BrowserQuery(
-            browser: browser.sessions.flatMap(opaque.parse)?.hash, clientID: client.id, issuer: issuer.url,
-            hint: request.hintedAddress, needsAbsorbed: request.subject != nil, code: progress == nil ? new : nil)
-        var (sessions, isStored) = (query.browser == nil ? [] : [BrowserSession](), false)
-        if query.browser != nil {
+        var (sessions, isStored) = ([BrowserSession](), false)
+        if let cookie = browser.sessions.flatMap(opaque.parse) {
+            let query = BrowserQuery(
+                browser: cookie.hash, clientID: client.id, issuer: issuer.url, hint: request.hintedAddress,
+                needsAbsorbed: request.subject != nil, code: progress == nil ? new : nil)
             (sessions, isStored) = try await store.sessions(query, application: issuer.application.id)
         }
         var situation = RequestSituation(request: request, client: client)
@@ -161,7 +161,7 @@ package struct Authorization: Sendable {
         switch nextStep(for: situation) {
         case .refuse(let code): throw OAuthError(code, "The request cannot be answered without the person")
         case .finish(let session):
-            if !isStored || sessions.count != 1 {
+            if !isStored {
                 let isIssued = try await store.store(
                     new, of: session.id, finishing: progress?.stored.hash, application: issuer.application.id)
                 guard isIssued else { return .fault(.invalidRequestURI) }

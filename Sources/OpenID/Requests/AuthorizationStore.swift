@@ -4,8 +4,8 @@ package import ProviderKit
 
 /// The sessions of a browser, as an authorization request needs them.
 package struct BrowserQuery: Sendable {
-    /// SHA-256 of the cookie; `nil` if the browser sent none.
-    package let browser: [UInt8]?
+    /// SHA-256 of the cookie.
+    package let browser: [UInt8]
     package let clientID, issuer: String
     /// The address of `login_hint`, if it is one.
     package let hint: Address?
@@ -15,7 +15,7 @@ package struct BrowserQuery: Sendable {
     package let code: NewCode?
 
     package init(
-        browser: [UInt8]?, clientID: String, issuer: String, hint: Address?, needsAbsorbed: Bool, code: NewCode?
+        browser: [UInt8], clientID: String, issuer: String, hint: Address?, needsAbsorbed: Bool, code: NewCode?
     ) {
         (self.browser, self.clientID, self.issuer, self.hint) = (browser, clientID, issuer, hint)
         (self.needsAbsorbed, self.code) = (needsAbsorbed, code)
