@@ -7,6 +7,9 @@ package enum JWTKind: String, Sendable {
     /// A logout token (OpenID Connect Back-Channel Logout, 2.4).
     case logoutToken = "logout+jwt"
 
+    /// The lifetime of ID tokens; a retired key stays published at least as long.
+    package static let identityLifetime: Duration = .seconds(3600)
+
     /// The purpose of the key that signs tokens of this kind.
     package var purpose: SigningPurpose { self == .accessToken ? .accessTokens : .identityTokens }
 }

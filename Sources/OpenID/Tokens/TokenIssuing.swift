@@ -16,8 +16,6 @@ struct TokenIssuing: Sendable {
     let opaque: any OpaqueTokens
     let time: any TimeSource
 
-    static let identityLifetime = 3600
-
     /// Signs an access token of a session, for the scopes and the resource.
     func accessToken(
         of grant: SessionGrant, granted: ClientScope, scopes: [String], resource: String?, client: OAuthClient,
@@ -77,7 +75,7 @@ struct TokenIssuing: Sendable {
             writer.add("sub", token.subject)
             writer.add("aud", client.id)
             writer.add("iat", token.issuedAt)
-            writer.add("exp", token.issuedAt + Self.identityLifetime)
+            writer.add("exp", token.issuedAt + Int(JWTKind.identityLifetime.components.seconds))
             if let time = token.authenticatedAt { writer.add("auth_time", time) }
             if let nonce { writer.add("nonce", nonce) }
             if let level = token.level { writer.add("acr", level) }

@@ -10,8 +10,6 @@ package final class KeyRing: Sendable {
     static let coolDown: TimeInterval = 1
     /// How long a retired key stays published beyond its tokens: replicas may sign with it until `reloadAll`.
     static let overlapMargin: Duration = .seconds(600)
-    /// The lifetime of ID tokens.
-    static let identityLifetime: Duration = .seconds(3600)
 
     private struct Ring {
         var keys: KeySet?
@@ -67,7 +65,7 @@ package final class KeyRing: Sendable {
         try await store.installSigningKey(
             stored(key, for: purpose, in: application.id), replacing: expected,
             overlap: overlap
-                ?? max(application.policy.longestAccessLifetime, Self.identityLifetime) + Self.overlapMargin,
+                ?? max(application.policy.longestAccessLifetime, JWTKind.identityLifetime) + Self.overlapMargin,
             application: application.id)
         try await reload(application.id)
     }
