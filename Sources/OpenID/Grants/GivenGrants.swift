@@ -23,11 +23,14 @@ package struct GivenGrant: Sendable, Equatable {
     }
 }
 
-package protocol GrantStore: AccountLocks, AuthorizationStore, MessageOutbox, OwnerContactStore, SessionEndStore,
-    TransactionalStore
-{
+package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, SessionEndStore, TransactionalStore {
     /// The consents of the account, and the clients that have sessions of it.
     func grants(of uid: UUID, application: Application.ID) async throws -> [GivenGrant]
+    /// Adds to what a live account allows a client.
+    /// - Returns: Whether the account had allowed the client nothing before.
+    func grantConsent(
+        scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
+    ) async throws -> Bool
     /// Deletes the account's consent to a client, and records that.
     /// - Returns: `false` if there is neither a consent nor a live session of the client.
     func deleteConsent(of uid: UUID, to client: String, application: Application.ID) async throws -> Bool
@@ -63,7 +66,7 @@ package struct GivenGrants: Sendable {
         try await retryingOnConflict {
             try await store.transaction { store in
                 _ = try await store.lockAccount(uid, application: application)
-                let isNew = try await store.grant(
+                let isNew = try await store.grantConsent(
                     scopes: request.consentScopes.sorted(), resources: request.resources, to: request.clientID,
                     by: uid, application: application)
                 guard isNew, issuer.settings.clients[request.clientID]?.isFirstParty == false else { return }

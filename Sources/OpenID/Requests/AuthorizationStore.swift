@@ -57,12 +57,6 @@ package protocol AuthorizationStore: Sendable {
     /// - Returns: `false` if it had ended.
     func end(_ request: [UInt8], application: Application.ID) async throws -> Bool
 
-    /// Adds to what a live account allows a client.
-    /// - Returns: Whether the account had allowed the client nothing before.
-    func grant(
-        scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
-    ) async throws -> Bool
-
     /// Removes an expired session from the accounts of a browser.
     func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws
 }

@@ -97,46 +97,9 @@ extension SQLStore {
     }
 }
 
-// MARK: - Consents and accounts of a browser
+// MARK: - Accounts of a browser
 
 extension SQLStore {
-    /// Adds to a consent; if it already contains all of that, nothing changes or is recorded.
-    private static let grantConsent = Statement(
-        .write,
-        """
-        WITH account AS MATERIALIZED (
-            SELECT uid, audit_key FROM accounts
-             WHERE application_id = $1 AND uid = $2
-               AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
-               FOR SHARE
-        ), former AS MATERIALIZED (
-            SELECT scopes, resources FROM consents WHERE application_id = $1 AND uid = $2 AND client_id = $3
-        ), granted AS (
-            INSERT INTO consents AS c (application_id, uid, client_id, scopes, resources, granted_at)
-            SELECT $1, account.uid, $3, ARRAY(SELECT unnest($4::text[]) UNION SELECT unnest(former.scopes) ORDER BY 1),
-                   ARRAY(SELECT unnest($5::text[]) UNION SELECT unnest(former.resources) ORDER BY 1), now()
-              FROM account LEFT JOIN former ON true
-            ON CONFLICT (application_id, uid, client_id) DO UPDATE
-               SET scopes = excluded.scopes, resources = excluded.resources, granted_at = excluded.granted_at
-             WHERE NOT (c.scopes @> excluded.scopes AND c.resources @> excluded.resources)
-            RETURNING c.scopes, c.resources
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'consent.granted', sha256(account.audit_key || uuid_send(account.uid)),
-                   jsonb_build_object('client', $3::text, 'scopes', granted.scopes, 'resources', granted.resources)
-              FROM account, granted
-        )
-        SELECT NOT EXISTS (SELECT 1 FROM former) FROM granted
-        """)
-
-    package func grant(
-        scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
-    ) async throws -> Bool {
-        let binds: [Bind] = [.application(application), .uuid(uid), .text(client), .texts(scopes), .texts(resources)]
-        var row = try await run(Self.grantConsent, binds).first
-        return try row?.next() ?? false
-    }
-
     private static let forgetSession = Statement(
         .write,
         """
