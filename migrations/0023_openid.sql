@@ -78,7 +78,7 @@ CREATE TABLE authorization_codes (
 CREATE INDEX authorization_codes_of_account ON authorization_codes (application_id, uid);
 CREATE INDEX authorization_codes_expiring ON authorization_codes (application_id, expires_at);
 
--- What an account has allowed a client that the operator does not run.
+-- What an account has allowed a client; only third-party clients need it.
 CREATE TABLE consents (
     application_id int NOT NULL,
     uid            uuid NOT NULL,

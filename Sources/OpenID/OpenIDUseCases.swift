@@ -13,7 +13,7 @@ package struct OpenIDUseCases: Sendable {
     package let grants: TokenGrants
     package let inspection: TokenInspection
     package let logout: Logout
-    package let given: GivenGrants
+    package let clientGrants: ClientGrants
 
     package init(
         store: any OpenIDStore, accounts: UseCases, jwts: any ApplicationJWTs, access: any AccessTokens,
@@ -24,9 +24,9 @@ package struct OpenIDUseCases: Sendable {
         let issuing = TokenIssuing(jwts: jwts, opaque: opaque, time: time)
         authorization = Authorization(
             store: store, validation: RequestValidation(jwts: jwts), opaque: opaque)
-        given = GivenGrants(store: store)
+        clientGrants = ClientGrants(store: store)
         steps = RequestSteps(
-            store: store, given: given,
+            store: store, clientGrants: clientGrants,
             proofs: StepProofs(
                 signIn: accounts.signIn, codes: accounts.codes, limits: accounts.limits, opaque: opaque),
             opaque: opaque)

@@ -25,7 +25,7 @@ extension Configuration.Application {
     /// The configured providers except those that are off.
     var providersInUse: [ConfiguredProvider] { providers.all.filter { $0.mode != .off } }
 
-    /// The OpenID clients of others, which people may allow to receive their data.
+    /// The third-party OpenID clients, which people may allow to receive their data.
     fileprivate var clients: [Recipient] {
         let clients = openID?.clients.values.filter { !$0.isFirstParty && !$0.redirectURIs.isEmpty } ?? []
         return clients.sorted { $0.id < $1.id }.map { client in

@@ -112,7 +112,7 @@ struct OAuthRoutes {
     }
 
     private var grants: [Endpoint] {
-        let operations = GrantOperations(grants: operations.useCases.given)
+        let operations = GrantOperations(grants: operations.useCases.clientGrants)
         return [
             operations.list.at(
                 .get, "/auth/grants", "What the account has given OpenID clients",

@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// Shows and takes back what an account has given OpenID clients.
 struct GrantOperations: Sendable {
-    let grants: GivenGrants
+    let grants: ClientGrants
 
     var list: Operation<Void, GrantList> {
         Operation("grant.list", access: .bearer, limits: .none, errors: [.notFound]) { context, _ in
@@ -27,7 +27,7 @@ struct GrantOperations: Sendable {
 
 struct GrantList: ResponsePayload {
     struct Entry: ResponsePayload {
-        let grant: GivenGrant
+        let grant: ClientGrant
         let issuer: Issuer
 
         static let fields = ResponseFields<Self>("Grant") {

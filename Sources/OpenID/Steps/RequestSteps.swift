@@ -26,7 +26,7 @@ package struct RequestSteps: Sendable {
     typealias Store = AuthorizationStore & SessionEndStore
 
     let store: any Store
-    let given: GivenGrants
+    let clientGrants: ClientGrants
     let proofs: StepProofs
     let opaque: any OpaqueTokens
 
@@ -104,7 +104,7 @@ package struct RequestSteps: Sendable {
         case (.confirm, .proceed): state.progress.hasActed = true
         case (.consent, .allow):
             guard let account = state.account(at: step) else { break }
-            try await given.allow(state.request, of: account.session.uid, at: visit.issuer)
+            try await clientGrants.allow(state.request, of: account.session.uid, at: visit.issuer)
             (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
         case (.consent, .deny): return try await end(state, with: .denied, cookie: nil)
         default: return .reload(nil)

@@ -8,7 +8,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
     /// Consumes a code and, if everything fits, opens the client's session or moves the one that it has.
     ///
     /// It locks the code, then the account, then the browser session, which therefore cannot end before the client's
-    /// session exists. The account must still allow a client of others what the code is for.
+    /// session exists. The account must still allow a third-party client what the code is for.
     ///
     /// If two codes of one browser session are redeemed at once, a unique index refuses the second session, and the whole
     /// statement is repeated. The code records the session, so that a replay ends no other.

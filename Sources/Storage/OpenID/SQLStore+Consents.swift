@@ -26,9 +26,9 @@ extension SQLStore: GrantStore {
          ORDER BY 1
         """)
 
-    package func grants(of uid: UUID, application: Application.ID) async throws -> [GivenGrant] {
+    package func grants(of uid: UUID, application: Application.ID) async throws -> [ClientGrant] {
         try await run(Self.selectGrants, [.application(application), .uuid(uid)]).decoded { row in
-            GivenGrant(
+            ClientGrant(
                 clientID: try row.next(), scopes: try row.next(), resources: try row.next(), grantedAt: try row.next(),
                 lastUsedAt: try row.next(), lastAddress: try row.next(), isInUse: try row.next())
         }

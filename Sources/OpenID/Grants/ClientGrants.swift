@@ -2,8 +2,8 @@ package import Accounts
 package import Foundation
 internal import ProviderKit
 
-/// What an account has given a client: a consent, or a live session of a client of the operator.
-package struct GivenGrant: Sendable, Equatable {
+/// What a client may do with an account: by a consent, or as a first-party client with a session.
+package struct ClientGrant: Sendable, Equatable {
     package var clientID: String
     /// The scopes and resources of the consent; `nil` without one.
     package var scopes, resources: [String]?
@@ -25,7 +25,7 @@ package struct GivenGrant: Sendable, Equatable {
 
 package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, SessionEndStore, TransactionalStore {
     /// The consents of the account, and the clients that have sessions of it.
-    func grants(of uid: UUID, application: Application.ID) async throws -> [GivenGrant]
+    func grants(of uid: UUID, application: Application.ID) async throws -> [ClientGrant]
     /// Adds to what a live account allows a client.
     /// - Returns: Whether the account had allowed the client nothing before.
     func grantConsent(
@@ -36,12 +36,12 @@ package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, Ses
     func deleteConsent(of uid: UUID, to client: String, application: Application.ID) async throws -> Bool
 }
 
-/// Shows people what clients may do with their accounts, and takes it back.
-package struct GivenGrants: Sendable {
+/// Lists, extends and revokes the grants of an account.
+package struct ClientGrants: Sendable {
     let store: any GrantStore
 
-    /// The consents, and the clients of the operator that have a live session.
-    package func list(of uid: UUID, at issuer: Issuer) async throws -> [GivenGrant] {
+    /// The consents, and the first-party clients that have a live session.
+    package func list(of uid: UUID, at issuer: Issuer) async throws -> [ClientGrant] {
         try await store.grants(of: uid, application: issuer.application.id).compactMap { grant in
             guard grant.scopes == nil else { return grant }
             guard grant.isInUse, let client = issuer.settings.clients[grant.clientID], client.isFirstParty else {
@@ -54,7 +54,7 @@ package struct GivenGrants: Sendable {
         }
     }
 
-    /// Keeps that the account allows a client what a request asks for; the owner is told of a new client of others.
+    /// Stores consent to what a request asks for; notifies the owner if a third-party client is new.
     package func allow(_ request: ClientRequest, of uid: UUID, at issuer: Issuer) async throws {
         try await Self.allow(request, of: uid, in: store, at: issuer)
     }
