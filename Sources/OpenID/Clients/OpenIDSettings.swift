@@ -68,7 +68,12 @@ package struct OpenIDSettings: Sendable, Equatable {
 
     /// The scopes that the client may have, also those of its resources.
     package func scopes(of client: OAuthClient) -> Set<String> {
-        client.resources.reduce(into: client.scopes) { $0.formUnion(resources[$1]?.scopes.keys.map { $0 } ?? []) }
+        client.resources.reduce(into: client.scopes) { $0.formUnion(scopes(ofResource: $1)) }
+    }
+
+    /// The scopes of a resource; none if it is not configured.
+    func scopes(ofResource resource: String) -> [String] {
+        resources[resource].map { Array($0.scopes.keys) } ?? []
     }
 
     /// The scopes that discovery lists.

@@ -135,7 +135,7 @@ package struct TokenGrants: Sendable {
         var all = settings.scopes(of: client)
         if !client.grants.contains(.refreshToken) { all.remove(StandardScope.offlineAccess.rawValue) }
         for resource in [""] + client.resources {
-            let own = settings.resources[resource]?.scopes.keys.map { $0 } ?? []
+            let own = settings.scopes(ofResource: resource)
             let ofOthers = resource.isEmpty ? [] : settings.resources.values.flatMap(\.scopes.keys)
             let scopes = all.filter { own.contains($0) || !ofOthers.contains($0) }
             if !scopes.isEmpty { target.available[resource] = Array(scopes) }
@@ -155,7 +155,7 @@ package struct TokenGrants: Sendable {
         }
         let fitting = client.resources.filter { resource in
             if let name = named.first { return name.hasSameBytes(as: resource) }
-            let scopes = issuer.settings.resources[resource]?.scopes.keys.map { $0 } ?? []
+            let scopes = issuer.settings.scopes(ofResource: resource)
             return asked.isEmpty || asked.contains { scopes.containsBytes(of: $0) }
         }
         guard fitting.count == 1, let resource = fitting.first else {
@@ -163,7 +163,7 @@ package struct TokenGrants: Sendable {
                 ? OAuthError(.invalidScope, "The client may have none of the scopes")
                 : OAuthError(.invalidTarget, "The client has several resources; name one of them")
         }
-        let available = (issuer.settings.resources[resource]?.scopes.keys.map { $0 } ?? []).sorted()
+        let available = issuer.settings.scopes(ofResource: resource).sorted()
         let scopes = asked.isEmpty ? available : available.filter { asked.containsBytes(of: $0) }
         guard asked.isEmpty || !scopes.isEmpty else {
             throw OAuthError(.invalidScope, "The client may have none of the scopes")

@@ -117,9 +117,7 @@ package struct RequestValidation: Sendable {
             throw OAuthError(.invalidTarget, "A resource is not one of the client's")
         }
         guard named.isEmpty else { return client.resources.filter { named.containsBytes(of: $0) } }
-        return client.resources.filter {
-            !scopes.isDisjoint(with: settings.resources[$0]?.scopes.keys.map { $0 } ?? [])
-        }
+        return client.resources.filter { !scopes.isDisjoint(with: settings.scopes(ofResource: $0)) }
     }
 
     private static func challenge(
