@@ -55,16 +55,10 @@ extension SQLStore: SessionOpeningStore {
             SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
                    least(coalesce($17, now()), now()), $20
               FROM account, identity
-            RETURNING id, authenticated_at, expires_at
+            RETURNING id, authenticated_at, expires_at, kind
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, session.id),
-                   jsonb_build_object('provider', identity.provider, 'kind', 'api')
-              FROM account, identity, session
         """
 
     private static let browserSession: StaticString = """
@@ -83,7 +77,7 @@ extension SQLStore: SessionOpeningStore {
                    last_used_at = now()
               FROM previous, identity
              WHERE s.application_id = $1 AND s.id = previous.id
-            RETURNING s.id, s.authenticated_at, s.expires_at
+            RETURNING s.id, s.authenticated_at, s.expires_at, s.kind
         ), opened AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, authenticated_at, kind,
@@ -92,11 +86,11 @@ extension SQLStore: SessionOpeningStore {
                    least(coalesce($17, now()), now()), 'browser', $22, $24, now()
               FROM account, identity
              WHERE NOT EXISTS (SELECT 1 FROM previous)
-            RETURNING id, authenticated_at, expires_at
+            RETURNING id, authenticated_at, expires_at, kind
         ), session AS MATERIALIZED (
-            SELECT id, authenticated_at, expires_at FROM proven
+            SELECT id, authenticated_at, expires_at, kind FROM proven
             UNION ALL
-            SELECT id, authenticated_at, expires_at FROM opened
+            SELECT id, authenticated_at, expires_at, kind FROM opened
         ), followed AS (
             UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = proven.authenticated_at
               FROM proven
@@ -105,12 +99,6 @@ extension SQLStore: SessionOpeningStore {
             UPDATE sessions s SET browser_hash = CASE WHEN s.uid = $2 THEN NULL ELSE $22 END
               FROM session
              WHERE s.application_id = $1 AND s.browser_hash = $23 AND s.id <> session.id
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, session.id),
-                   jsonb_build_object('provider', identity.provider, 'kind', 'browser')
-              FROM account, identity, session
         """
 
     private static let openedSession: StaticString = """
@@ -134,6 +122,12 @@ extension SQLStore: SessionOpeningStore {
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT 1 FROM session)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
+                   session_pseudonym(account.audit_key, session.id),
+                   jsonb_build_object('provider', identity.provider, 'kind', session.kind)
+              FROM account, identity, session
         )
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
                a.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
