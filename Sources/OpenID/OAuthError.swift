@@ -41,6 +41,10 @@ extension OAuthError {
     static let unauthorizedClient = OAuthError(
         .unauthorizedClient, "The client may not use the authorization endpoint")
 
+    static let noScope = OAuthError(.invalidScope, "The client may have none of the scopes")
+    static let invalidToken = OAuthError(.invalidToken, "The access token is not valid")
+    static let otherClient = invalidRequest("client_id is not the authenticated client")
+
     package static let invalidGrant = OAuthError(
         .invalidGrant, "The code or token is unknown, expired, used, or of another client")
 }

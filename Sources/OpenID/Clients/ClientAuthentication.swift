@@ -112,7 +112,7 @@ extension OpenIDSettings {
         for (id, secret) in Self.basic(authorization) {
             guard let client = try? client(id), !client.isPublic, client.hasSecret(secret) else { continue }
             if let sent = credentials.clientID, !sent.hasSameBytes(as: client.id) {
-                throw .invalidRequest("client_id is not the authenticated client")
+                throw .otherClient
             }
             return client
         }

@@ -160,14 +160,12 @@ package struct TokenGrants: Sendable {
         }
         guard fitting.count == 1, let resource = fitting.first else {
             throw fitting.isEmpty
-                ? OAuthError(.invalidScope, "The client may have none of the scopes")
+                ? OAuthError.noScope
                 : OAuthError(.invalidTarget, "The client has several resources; name one of them")
         }
         let available = issuer.settings.scopes(ofResource: resource).sorted()
         let scopes = asked.isEmpty ? available : available.filter { asked.containsBytes(of: $0) }
-        guard asked.isEmpty || !scopes.isEmpty else {
-            throw OAuthError(.invalidScope, "The client may have none of the scopes")
-        }
+        guard asked.isEmpty || !scopes.isEmpty else { throw OAuthError.noScope }
         let token = try await issuing.ownToken(of: client, scopes: scopes, resource: resource, issuer: issuer)
         return TokenAnswer(token, refreshToken: nil)
     }
@@ -210,7 +208,7 @@ extension TokenTarget {
         let chosen = granted.filter { scope in
             applicable.containsBytes(of: scope) && (scopes.isEmpty || scopes.containsBytes(of: scope))
         }
-        guard !chosen.isEmpty else { throw OAuthError(.invalidScope, "The client may have none of the scopes") }
+        guard !chosen.isEmpty else { throw .noScope }
         return (chosen, target)
     }
 }

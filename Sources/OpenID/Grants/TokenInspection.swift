@@ -12,7 +12,6 @@ package struct TokenInspection: Sendable {
     /// The claims about the account of an access token (OpenID Connect Core, 5.3).
     /// - Throws: `OAuthError` with `invalid_token` or `insufficient_scope`.
     package func userInfo(_ text: String, at issuer: Issuer) async throws -> [String: JSONValue] {
-        let fault = OAuthError(.invalidToken, "The access token is not valid")
         let lacking = OAuthError(.insufficientScope, "The token lacks the scope openid")
         let token: ClientAccessToken
         do {
@@ -25,7 +24,7 @@ package struct TokenInspection: Sendable {
             try await !isEnded(token, in: issuer.application),
             let account = try await store.accountClaims(
                 ofSession: session, client: client.id, application: issuer.application.id)
-        else { throw fault }
+        else { throw OAuthError.invalidToken }
         var members = account.members(scopes: token.scopes, named: token.claims ?? [])
         members["sub"] = .string(token.subject)
         let former = account.absorbed.map { issuer.subject(of: $0, for: client, by: issuing.opaque) }

@@ -44,9 +44,7 @@ package struct Authorization: Sendable {
             throw OAuthError.invalidRequest("request_uri is not allowed here")
         }
         guard client.grants.contains(.authorizationCode) else { throw OAuthError.unauthorizedClient }
-        guard parameters["client_id"]?.hasSameBytes(as: client.id) ?? true else {
-            throw OAuthError.invalidRequest("client_id is not the authenticated client")
-        }
+        guard parameters["client_id"]?.hasSameBytes(as: client.id) ?? true else { throw OAuthError.otherClient }
         let uri = try parameters.required("redirect_uri")
         guard client.hasRedirectURI(uri) else { throw OAuthError.invalidRequest("redirect_uri is not registered") }
         var address = ReturnAddress(redirectURI: uri)

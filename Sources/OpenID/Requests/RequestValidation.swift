@@ -62,7 +62,7 @@ package struct RequestValidation: Sendable {
         let available = settings.scopes(of: client)
         var request = ClientRequest(
             clientID: client.id, returnAddress: address, scopes: Self.scopes(parameters, of: client, from: available))
-        guard !request.scopes.isEmpty else { throw OAuthError(.invalidScope, "The client may have none of the scopes") }
+        guard !request.scopes.isEmpty else { throw OAuthError.noScope }
         request.resources = try Self.resources(
             parameters, of: client, granting: Set(request.scopes), settings: settings)
         request.codeChallenge = try Self.challenge(parameters, isRequired: client.requiresPKCE)

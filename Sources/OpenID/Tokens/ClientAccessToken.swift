@@ -69,15 +69,14 @@ extension ClientAccessToken {
     static func verified(
         _ text: String, of issuer: Issuer, by jwts: any ApplicationJWTs, at time: Date
     ) async throws -> ClientAccessToken {
-        let fault = OAuthError(.invalidToken, "The access token is not valid")
         let token: ClientAccessToken?
         do {
             token = try await jwts.claims(of: text, as: .accessToken, for: issuer.application)
         } catch AccountsError.invalidToken {
-            throw fault
+            throw OAuthError.invalidToken
         }
         guard let token, token.issuer.hasSameBytes(as: issuer.url), token.expiresAt > Int(time.timeIntervalSince1970)
-        else { throw fault }
+        else { throw OAuthError.invalidToken }
         return token
     }
 }
