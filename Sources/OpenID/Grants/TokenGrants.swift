@@ -48,7 +48,7 @@ package struct TokenGrants: Sendable {
         switch outcome {
         case .opened(let opened): return try await answer(opened, to: use, for: client, by: issuer)
         case .refused:
-            // Without a redirect URI the code is used up, too.
+            // Without redirect_uri the error is invalid_request; the code is used up all the same.
             _ = try parameters.required("redirect_uri")
             throw OAuthError.invalidGrant
         case .unsuitable(let scopes, let resources):

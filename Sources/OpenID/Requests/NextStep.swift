@@ -6,8 +6,8 @@ package struct BrowserSession: Sendable, Equatable {
     package var id, uid: UUID
     /// The accounts that were merged into this one, as far as they were asked for.
     package var absorbed: [UUID] = []
-    /// How long ago the person authenticated by the database's clock, as the difference of whole seconds: what a client
-    /// computes from `auth_time`.
+    /// Seconds since the authentication by the database's clock, as the difference of whole seconds: the same number
+    /// that a client computes from `auth_time`.
     package var age: Int
     package var isGuest = false
     /// Whether an admin requires a new password.
@@ -60,7 +60,7 @@ package struct SentChallenge: Sendable, Codable, Equatable {
     package let kind, provider: String
     /// The address, as the person typed it.
     package let identifier: String
-    /// Whether the browser shall remember the account.
+    /// Whether the session is to be remembered after the browser closes.
     package let remember: Bool
 }
 

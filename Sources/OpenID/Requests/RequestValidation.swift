@@ -150,7 +150,7 @@ package struct RequestValidation: Sendable {
     private static func maxAge(_ parameters: RequestParameters) throws(OAuthError) -> Int? {
         guard let text = parameters["max_age"] else { return nil }
         guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let age = Int(text) else {
-            throw .invalidRequest("max_age is no number of seconds")
+            throw .invalidRequest("max_age is not a number of seconds")
         }
         return age
     }
@@ -165,7 +165,7 @@ package struct RequestValidation: Sendable {
             (request.claims, request.subject) = try RequestedClaims.parse(text, allowing: scopes)
         }
         guard let token = parameters["id_token_hint"] else { return }
-        let fault = OAuthError.invalidRequest("id_token_hint is no ID token of this client")
+        let fault = OAuthError.invalidRequest("id_token_hint is not an ID token of this client")
         let hint: IdentityTokenHint?
         do {
             hint = try await IdentityTokenHint.verified(token, by: jwts, in: application)

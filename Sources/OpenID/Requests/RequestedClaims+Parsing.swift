@@ -11,7 +11,7 @@ extension RequestedClaims {
     ) throws(OAuthError) -> (claims: RequestedClaims, subject: String?) {
         guard (try? JSONText.check(Array(text.utf8), limiting: nil)) != nil,
             case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
-        else { throw .invalidRequest("claims is no JSON object") }
+        else { throw .invalidRequest("claims is not a JSON object") }
         var claims = RequestedClaims()
         let allowed = { (members: [String: JSONValue]) in
             members.keys.filter { name in scope(of: name).map { scopes.contains($0.rawValue) } ?? false }.sorted()
@@ -28,7 +28,7 @@ extension RequestedClaims {
         return (claims, value)
     }
 
-    /// The texts of `value` or `values`; `nil` if neither is there, so that every value is right.
+    /// The texts of `value` or `values`; `nil` if neither is present, which accepts any value.
     private static func values(of member: [String: JSONValue]) -> [String]? {
         if case .string(let value)? = member["value"] { return [value] }
         guard case .array(let values)? = member["values"] else { return nil }

@@ -3,8 +3,8 @@ internal import ProviderKit
 
 /// Ties a form to the browser that got it, to its page, and to what the page showed.
 ///
-/// A form of another site, or of another browser, has no valid token. A form whose page has changed meanwhile has one,
-/// but shows something else, so that the browser gets the present page instead of an error.
+/// A form of another site or browser has no valid token. A token whose page has changed since is valid but not
+/// current; the browser then gets the present page instead of an error.
 struct FormToken: Sendable {
     let opaque: any OpaqueTokens
     let flow: OpaqueToken

@@ -4,8 +4,8 @@ internal import ProviderKit
 
 /// The pages of an authorization request, each of which shows the step that the request is at.
 ///
-/// A step is judged anew whenever its page is requested (`nextStep(for:)`), so that several tabs, the back button and
-/// repeated forms show what is asked now. Forms call the use cases of the REST interface.
+/// The step is decided at each request of a page (`nextStep(for:)`), so that several tabs, the back button and repeated
+/// forms show what is asked now. Forms call the use cases of the REST interface.
 package struct RequestSteps: Sendable {
     /// What a browser brings to a page.
     package struct Visit: Sendable {

@@ -57,7 +57,7 @@ package enum StepAnswer: Sendable {
     case fault(StepFault)
 }
 
-/// Why a page cannot be shown; the raw value names the reason for machines.
+/// Why the page of a request cannot be shown.
 package enum StepFault: Sendable, Equatable {
     /// The request is unknown, or of another browser.
     case notYours

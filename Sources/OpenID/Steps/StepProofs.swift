@@ -17,7 +17,7 @@ struct StepProofs: Sendable {
 
     /// Carries out an action that types a password, asks for a code, or types one.
     ///
-    /// With an account, the address is the account's, whatever was typed.
+    /// If the account is known, its own address is used and the typed one ignored.
     func present(
         _ action: StepAction, of account: BrowserAccount?, progress: RequestProgress, _ visit: RequestSteps.Visit
     ) async throws -> Outcome {

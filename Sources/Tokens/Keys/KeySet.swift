@@ -5,7 +5,7 @@ import ProviderKit
 final class KeySet: Sendable {
     /// The key that signs access tokens; `nil` only before the application's first start.
     let signing: SigningKey?
-    /// The key that signs ID tokens and logout tokens; `nil` if the application is no OpenID provider.
+    /// The key that signs ID tokens and logout tokens; `nil` if the application is not an OpenID provider.
     let identifying: SigningKey?
     /// The key that signs certificates of erasure; `nil` until the first certificate.
     let certifying: SigningKey?
