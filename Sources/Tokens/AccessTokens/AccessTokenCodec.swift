@@ -48,7 +48,7 @@ package struct AccessTokenCodec: AccessTokens {
     ) async throws -> VerifiedTokenCache<AccessTokenClaims>.Entry {
         guard let jws = CompactJWS(token) else { throw AccountsError.invalidToken }
         let key: SigningKey
-        if let kid = AccessTokenHeader.kid(of: jws.header, type: JWTKind.accessToken.rawValue) {
+        if let kid = JWTHeader.kid(of: jws.header, type: JWTKind.accessToken.rawValue) {
             guard let named = try await keys.key(kid, for: .accessTokens, of: application.id) else {
                 throw AccountsError.invalidToken
             }

@@ -45,19 +45,21 @@ struct AccessTokenPayload: Decodable {
         clientID == nil || scope?.split(separator: " ").contains { $0.hasSameBytes(as: "account") } == true
     }
 
-    /// `nil` if a claim is missing or an id is not a UUID; a token of the API itself has one audience, and its `sub` is
-    /// its `uid`.
+    /// `nil` if a claim is missing, an id is not a UUID, or the token is for another audience.
+    ///
+    /// A token of the API itself has one audience, and its `sub` is its `uid`.
     func claims(for audience: String) -> AccessTokenClaims? {
         guard let uid, let sid, let provider, let providerUid, let authTime, let amr, clientID != nil || sub == uid,
             let account = UUID(uuidString: uid), let session = UUID(uuidString: sid), let token = UUID(uuidString: jti)
         else { return nil }
-        let named: String? =
+        let audiences: [String] =
             switch aud {
-            case .one(let one): one
-            case .several(let several): clientID == nil ? nil : several.first { $0.hasSameBytes(as: audience) }
+            case .one(let one): [one]
+            case .several(let several): clientID == nil ? [] : several
             }
+        guard let named = audiences.first(where: { $0.hasSameBytes(as: audience) }) else { return nil }
         return AccessTokenClaims(
-            issuer: iss, audience: named ?? "", uid: account, sessionID: session, tokenID: token, issuedAt: iat,
+            issuer: iss, audience: named, uid: account, sessionID: session, tokenID: token, issuedAt: iat,
             expiresAt: exp, authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider,
             providerUid: providerUid, email: email, emailVerified: emailVerified, phone: phone,
             phoneVerified: phoneVerified)

@@ -23,7 +23,7 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
         as kind: JWTKind, for application: Application, _ payload: @Sendable (SigningAlgorithm) -> [UInt8]
     ) async throws -> String {
         let key = try await keys.signingKey(of: application.id, for: kind.purpose)
-        let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
+        let header = JWTHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
         let input = "\(header).\(Base64URL.encode(payload(key.algorithm)))"
         let token = "\(input).\(Base64URL.encode(try key.sign(Array(input.utf8))))"
         guard token.utf8.count <= Self.lengthLimit else { throw TokensError.oversizedToken }
@@ -40,11 +40,11 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
         {
             return claims
         }
-        guard let jws = CompactJWS(token), let kid = AccessTokenHeader.kid(of: jws.header, type: kind.rawValue) else {
+        guard let jws = CompactJWS(token), let kid = JWTHeader.kid(of: jws.header, type: kind.rawValue) else {
             throw AccountsError.invalidToken
         }
         guard let key = try await keys.key(kid, for: kind.purpose, of: application.id) else { return nil }
-        let header = AccessTokenHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
+        let header = JWTHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
         guard jws.header.elementsEqual(header.utf8), key.isValid(jws.signature, for: jws.signingInput),
             let claims = try? JSONDecoder().decode(Claims.self, from: Data(jws.payload))
         else { throw AccountsError.invalidToken }

@@ -202,7 +202,7 @@ extension KeyRing: PublishedKeys {
     func key(withHeader header: ArraySlice<UInt8>, of application: Application.ID) async throws -> SigningKey {
         let keys = try await keys(of: application)
         if let key = keys.key(withHeader: header) { return key }
-        guard let kid = AccessTokenHeader.kid(of: header), !keys.publishes(kid),
+        guard let kid = JWTHeader.kid(of: header), !keys.publishes(kid),
             let key = try await load(application, unlessWithin: Self.coolDown).key(withHeader: header)
         else { throw AccountsError.invalidToken }
         return key

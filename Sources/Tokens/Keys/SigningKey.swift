@@ -41,7 +41,7 @@ package struct SigningKey: Sendable {
             bits = 0
             publicKey = .ed25519(point: key.rawRepresentation)
         }
-        header = Array(AccessTokenHeader.encode(algorithm, kid: publicKey.thumbprint).utf8)
+        header = Array(JWTHeader.encode(algorithm, kid: publicKey.thumbprint).utf8)
     }
 
     // MARK: - Making and keeping

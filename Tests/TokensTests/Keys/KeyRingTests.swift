@@ -163,7 +163,7 @@ struct KeyRingTests {
 
     private func unknownHeader(_ number: Int) -> ArraySlice<UInt8> {
         let kid = Base64URL.encode(Array(repeating: UInt8(0), count: 24) + withUnsafeBytes(of: number) { Array($0) })
-        return Array(AccessTokenHeader.encode(.es256, kid: kid).utf8)[...]
+        return Array(JWTHeader.encode(.es256, kid: kid).utf8)[...]
     }
 
     @Test func aKeyThatAnotherReplicaMadeIsFound() async throws {

@@ -5,7 +5,7 @@ import ProviderKit
 ///
 /// A token's header must equal that of a key byte for byte. A token therefore cannot choose `alg`, point to keys with
 /// `jku`, `jwk` or `x5u`, or require extensions with `crit` (RFC 8725 sections 3.1 and 3.2).
-enum AccessTokenHeader {
+enum JWTHeader {
     static func encode(_ algorithm: SigningAlgorithm, kid: String, type: String = "JWT") -> String {
         Base64URL.encode(Array(#"{"alg":"\#(algorithm.rawValue)","kid":"\#(kid)","typ":"\#(type)"}"#.utf8))
     }
