@@ -13,6 +13,7 @@ package struct OpenIDUseCases: Sendable {
     package let grants: TokenGrants
     package let inspection: TokenInspection
     package let logout: Logout
+    package let logoutTokens: LogoutTokenIssuing
     package let clientGrants: ClientGrants
 
     package init(
@@ -33,5 +34,6 @@ package struct OpenIDUseCases: Sendable {
         grants = TokenGrants(store: store, issuing: issuing)
         inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)
         logout = Logout(store: store, issuing: issuing)
+        logoutTokens = LogoutTokenIssuing(issuing: issuing)
     }
 }

@@ -78,7 +78,7 @@ struct RunningServer {
         logoutWorker = QueueWorker(
             LogoutHandler(
                 queue: backend.events(), webhooks: backend.webhooks,
-                tokens: SiteLogoutTokens(site: site, logout: openID.logout), by: backend.posting),
+                tokens: SiteLogoutTokens(site: site, issuing: openID.logoutTokens), by: backend.posting),
             logger: backend.logger)
         try await backend.replayLedgers(of: scopes.value)
         ports.report(to: backend.logger)

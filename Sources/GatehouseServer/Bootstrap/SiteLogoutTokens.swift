@@ -5,10 +5,10 @@ internal import OpenID
 /// Signs logout tokens by the current configuration.
 struct SiteLogoutTokens: LogoutTokens {
     let site: LiveSite
-    let logout: Logout
+    let issuing: LogoutTokenIssuing
 
     func logoutToken(for delivery: TakenDelivery) async throws -> (uri: String, token: String)? {
         guard let issuer = site.current.applications[delivery.applicationName]?.openID else { return nil }
-        return try await logout.token(for: delivery, at: issuer)
+        return try await issuing.token(for: delivery, at: issuer)
     }
 }

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 internal import ProviderKit
 
-/// Signing out of a browser (OpenID Connect RP-Initiated Logout), and the tokens that tell clients about it.
+/// Signing out of a browser (OpenID Connect RP-Initiated Logout).
 package struct Logout: Sendable {
     package typealias Store = LogoutStore & SessionEndStore
 
@@ -23,12 +23,9 @@ package struct Logout: Sendable {
         /// The person is signed out; `others` says whether other accounts of the browser are not.
         case signedOut(others: Bool)
         /// The person must confirm, because the request does not prove that a client of the browser sent it.
-        case ask([SignedInBrowser], formToken: String, flow: String)
+        case ask([SignedInSession], formToken: String, flow: String)
         case fault(Fault)
     }
-
-    private static let tokenLifetime = 120
-    private static let event = "http://schemas.openid.net/event/backchannel-logout"
 
     let store: any Store
     let issuing: TokenIssuing
@@ -82,8 +79,8 @@ package struct Logout: Sendable {
 
     /// The browser's session that the token's session belongs to, or that is of the same account.
     private func session(
-        of hint: IdentityTokenHint, client: OAuthClient?, among sessions: [SignedInBrowser], at issuer: Issuer
-    ) -> SignedInBrowser? {
+        of hint: IdentityTokenHint, client: OAuthClient?, among sessions: [SignedInSession], at issuer: Issuer
+    ) -> SignedInSession? {
         sessions.first(where: \.hasClientSession)
             ?? sessions.first { session in
                 let subject = client.map { issuer.subject(of: session.uid, for: $0, by: issuing.opaque) }
@@ -91,7 +88,7 @@ package struct Logout: Sendable {
             }
     }
 
-    private func sessions(of browser: String?, client: UUID?, at issuer: Issuer) async throws -> [SignedInBrowser] {
+    private func sessions(of browser: String?, client: UUID?, at issuer: Issuer) async throws -> [SignedInSession] {
         guard let browser = browser.flatMap(issuing.opaque.parse) else { return [] }
         return try await store.signedIn(browser.hash, clientSession: client, application: issuer.application.id)
     }
@@ -119,36 +116,14 @@ package struct Logout: Sendable {
         FormToken(opaque: issuing.opaque, flow: flow, path: "/oauth/logout")
     }
 
-    private func end(_ session: SignedInBrowser, at issuer: Issuer) async throws {
+    private func end(_ session: SignedInSession, at issuer: Issuer) async throws {
         _ = try await store.endSession(
             session.id, of: session.uid, because: .signedOut, application: issuer.application.id)
-    }
-
-    // MARK: - Logout tokens
-
-    /// Signs the token that tells a client that its session has ended (OpenID Connect Back-Channel Logout, 2.4).
-    /// - Returns: `nil` if the client is not configured any more, or not with the delivery's URI.
-    package func token(for delivery: TakenDelivery, at issuer: Issuer) async throws -> (uri: String, token: String)? {
-        guard let client = delivery.details["client"]?.string.flatMap({ issuer.settings.clients[$0] }),
-            let uri = client.backchannelLogoutURI, LogoutDelivery.lane(of: uri) == delivery.webhook,
-            let url = delivery.details["issuer"]?.string
-        else { return nil }
-        let now = Int(issuing.time.now().timeIntervalSince1970)
-        var writer = JSONObjectWriter()
-        writer.add("iss", url)
-        writer.add("sub", issuer.subject(of: delivery.uid, for: client, by: issuing.opaque))
-        writer.add("aud", client.id)
-        writer.add("iat", now)
-        writer.add("exp", now + Self.tokenLifetime)
-        writer.add("jti", UUID.v7().text)
-        writer.add("sid", delivery.event.text)
-        writer.add("events", JSONValue.object([Self.event: .object([:])]))
-        return (uri, try await issuing.jwts.sign(writer.finished(), as: .logoutToken, for: issuer.application))
     }
 }
 
 /// A live session of a browser.
-package struct SignedInBrowser: Sendable {
+package struct SignedInSession: Sendable {
     package let id, uid: UUID
     /// Whether the client session that was asked for belongs to it.
     package let hasClientSession: Bool
@@ -164,5 +139,5 @@ package protocol LogoutStore: Sendable {
     /// The live sessions of the browser, the last used first.
     func signedIn(
         _ browser: [UInt8], clientSession: UUID?, application: Application.ID
-    ) async throws -> [SignedInBrowser]
+    ) async throws -> [SignedInSession]
 }

@@ -21,10 +21,10 @@ extension SQLStore: LogoutStore {
 
     package func signedIn(
         _ browser: [UInt8], clientSession: UUID?, application: Application.ID
-    ) async throws -> [SignedInBrowser] {
+    ) async throws -> [SignedInSession] {
         try await run(Self.selectSignedIn, [.application(application), .bytes(browser), .uuid(clientSession)])
             .decoded { row in
-                SignedInBrowser(
+                SignedInSession(
                     id: try row.next(), uid: try row.next(), hasClientSession: try row.next(), name: try row.next(),
                     address: try row.next())
             }
