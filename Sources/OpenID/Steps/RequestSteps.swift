@@ -217,3 +217,14 @@ package struct RequestSteps: Sendable {
 extension OAuthError {
     fileprivate static let denied = OAuthError(.accessDenied, "The person has not allowed it")
 }
+
+extension Error {
+    /// Whether a person who has sent a form can do something about the error, so that the form is shown with it.
+    fileprivate var isForPerson: Bool {
+        switch self {
+        case let error as AccountsError: if case .unreadableSecret = error { false } else { true }
+        case let error as ProviderError: if case .unavailable = error { false } else { true }
+        default: false
+        }
+    }
+}

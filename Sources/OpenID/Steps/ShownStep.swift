@@ -40,6 +40,24 @@ package enum StepAction: Sendable {
     case proceed, allow, deny
 }
 
+extension StepAction {
+    /// The typed address, which the page shows again after a refusal.
+    var identifier: String? {
+        switch self {
+        case .password(let identifier, _, _), .code(let identifier, _): identifier
+        case .verify, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
+        }
+    }
+
+    /// Whether the box to stay signed in was ticked; `nil` for forms without it.
+    var remembers: Bool? {
+        switch self {
+        case .password(_, _, let remember), .code(_, let remember): remember
+        case .verify, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
+        }
+    }
+}
+
 /// The cookie of a browser's sessions.
 package struct SessionCookie: Sendable {
     package let value: String

@@ -103,32 +103,3 @@ extension RequestProgress {
         (self.session, proven, hasActed) = (session, session, true)
     }
 }
-
-extension StepAction {
-    /// The typed address, which the page shows again after a refusal.
-    var identifier: String? {
-        switch self {
-        case .password(let identifier, _, _), .code(let identifier, _): identifier
-        case .verify, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
-        }
-    }
-
-    /// Whether the box to stay signed in was ticked; `nil` for forms without it.
-    var remembers: Bool? {
-        switch self {
-        case .password(_, _, let remember), .code(_, let remember): remember
-        case .verify, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
-        }
-    }
-}
-
-extension Error {
-    /// Whether a person who has sent a form can do something about the error, so that the form is shown with it.
-    var isForPerson: Bool {
-        switch self {
-        case let error as AccountsError: if case .unreadableSecret = error { false } else { true }
-        case let error as ProviderError: if case .unavailable = error { false } else { true }
-        default: false
-        }
-    }
-}

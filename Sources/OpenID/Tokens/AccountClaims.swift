@@ -1,5 +1,19 @@
-internal import Foundation
+package import Foundation
 internal import ProviderKit
+
+/// What clients may learn about an account.
+package struct AccountClaims: Sendable, Equatable {
+    package var uid: UUID
+    package var name, locale, email, phone: String?
+    package var updatedAt: Date
+    /// The accounts that were merged into it; userinfo alone needs them.
+    package var absorbed: [UUID] = []
+
+    package init(uid: UUID, name: String?, locale: String?, email: String?, phone: String?, updatedAt: Date) {
+        (self.uid, self.name, self.locale, self.email, self.phone) = (uid, name, locale, email, phone)
+        self.updatedAt = updatedAt
+    }
+}
 
 extension AccountClaims {
     /// The claims that any of the scopes gives, or that are named.
