@@ -110,10 +110,8 @@ extension OpenIDSettings {
             return client
         }
         for (id, secret) in Self.basic(authorization) {
-            guard let client = try? client(id), !client.isPublic, client.hasSecret(secret) else { continue }
-            if let sent = credentials.clientID, !sent.hasSameBytes(as: client.id) {
-                throw .otherClient
-            }
+            guard let client = try? client(id), client.hasSecret(secret) else { continue }
+            if let sent = credentials.clientID, !sent.hasSameBytes(as: client.id) { throw .otherClient }
             return client
         }
         throw .invalidClient

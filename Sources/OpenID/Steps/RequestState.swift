@@ -6,16 +6,11 @@ internal import ProviderKit
 struct RequestState: Sendable {
     let visit: RequestVisit
     let client: OAuthClient
-    let application: Application.ID
     var progress: RequestProgress
     let subject: @Sendable (UUID) -> String
 
-    init(
-        _ visit: RequestVisit, of client: OAuthClient, application: Application.ID,
-        subject: @escaping @Sendable (UUID) -> String
-    ) {
-        (self.visit, self.client, self.application) = (visit, client, application)
-        self.subject = subject
+    init(_ visit: RequestVisit, of client: OAuthClient, subject: @escaping @Sendable (UUID) -> String) {
+        (self.visit, self.client, self.subject) = (visit, client, subject)
         progress = visit.stored.progress
     }
 

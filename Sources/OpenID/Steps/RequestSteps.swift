@@ -42,7 +42,7 @@ package struct RequestSteps: Sendable {
     package func cancel(_ visit: Visit) async throws -> StepAnswer {
         switch try await load(visit) {
         case .fault(let fault): .fault(fault)
-        case .open(let state): try await end(state, with: .denied, cookie: nil)
+        case .open(let state): try await end(state, visit, with: .denied, cookie: nil)
         }
     }
 
@@ -106,7 +106,7 @@ package struct RequestSteps: Sendable {
             guard let account = state.account(at: step) else { break }
             try await clientGrants.allow(state.request, of: account.session.uid, at: visit.issuer)
             (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
-        case (.consent, .deny): return try await end(state, with: .denied, cookie: nil)
+        case (.consent, .deny): return try await end(state, visit, with: .denied, cookie: nil)
         default: return .reload(nil)
         }
         return try await proceed(state, visit, cookie: nil)
@@ -159,8 +159,8 @@ package struct RequestSteps: Sendable {
         switch state.next {
         case .ask(let question): return .page(page(state.step(asking: question), of: state, visit))
         case .refuse(let code):
-            return try await end(
-                state, with: OAuthError(code, "The person cannot answer the request"), cookie: cookie)
+            let error = OAuthError(code, "The person cannot answer the request")
+            return try await end(state, visit, with: error, cookie: cookie)
         case .finish(let session):
             let code = opaque.make()
             let new = NewCode(
@@ -174,9 +174,9 @@ package struct RequestSteps: Sendable {
     }
 
     private func end(
-        _ state: RequestState, with error: OAuthError, cookie: SessionCookie?
+        _ state: RequestState, _ visit: Visit, with error: OAuthError, cookie: SessionCookie?
     ) async throws -> StepAnswer {
-        guard try await store.end(state.visit.stored.hash, application: state.application) else {
+        guard try await store.end(state.visit.stored.hash, application: visit.issuer.application.id) else {
             return .reload(cookie)
         }
         return .ended(.error(error, to: state.request.returnAddress), of: state.client, cookie)
@@ -199,9 +199,7 @@ package struct RequestSteps: Sendable {
     }
 
     private func state(of visit: RequestVisit, of client: OAuthClient, at issuer: Issuer) -> RequestState {
-        RequestState(visit, of: client, application: issuer.application.id) {
-            issuer.subject(of: $0, for: client, by: opaque)
-        }
+        RequestState(visit, of: client) { issuer.subject(of: $0, for: client, by: opaque) }
     }
 
     private func page(_ step: ShownStep.Name, of state: RequestState, _ visit: Visit) -> ShownStep {
