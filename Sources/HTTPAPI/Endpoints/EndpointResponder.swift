@@ -21,15 +21,6 @@ struct EndpointResponder: HTTPResponder {
     }
 
     func respond(to request: Request, context: APIRequestContext) async throws -> Response {
-        do {
-            return try await serve(request, context: context)
-        } catch {
-            guard let response = endpoint.writesError?(error, request, context) else { throw error }
-            return response
-        }
-    }
-
-    private func serve(_ request: Request, context: APIRequestContext) async throws -> Response {
         guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
         try endpoint.requireProvider(in: scope)
         let application = scope.application.application

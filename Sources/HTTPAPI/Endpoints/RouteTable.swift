@@ -9,7 +9,7 @@ struct RouteTable {
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
-    /// An endpoint of each path that has a form of errors, callers or applications of its own.
+    /// One endpoint for each path whose error format, CORS rule or set of applications differs from the API's.
     var exceptions: [String: Endpoint] {
         let exceptions = endpoints.filter {
             $0.writesError != nil || $0.takes.origins != .listed || $0.takes.isOfOpenID
@@ -38,11 +38,9 @@ struct RouteTable {
             }
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
             for method in Self.methods where !served.contains(method) {
-                router.on(route, method: method) { request, context -> Response in
+                router.on(route, method: method) { _, context -> Response in
                     try group.first?.requireProvider(in: context.scope)
-                    let error = APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
-                    guard let response = group.first?.writesError?(error, request, context) else { throw error }
-                    return response
+                    throw APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
                 }
             }
         }
