@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import OpenID
@@ -22,13 +21,9 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
             switch answer {
             case .code, .error, .failure: return .leaving(by: answer, of: issuer, context: context)
             case .reload(let uri, let client):
-                let place = "\(issuer.application.issuer)/oauth/authorize"
-                return Response(
-                    status: .seeOther,
-                    headers: [
-                        .location: "\(place)?client_id=\(client.formEncoded)&request_uri=\(uri.formEncoded)",
-                        .cacheControl: "no-store",
-                    ])
+                let url = "\(issuer.application.issuer)/oauth/authorize"
+                    .addingQuery(["client_id": client, "request_uri": uri])
+                return Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
             case .fault(let fault):
                 return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
             case .page(_, let request, let browser):
@@ -59,24 +54,24 @@ extension Response {
         by answer: Authorization.Answer, of issuer: Issuer, client: OAuthClient? = nil, fromPage: Bool = false,
         context: OperationContext
     ) -> Response {
-        var parameters = ["iss": issuer.application.issuer]
+        var (code, error): (String?, OAuthError?)
         let address: ReturnAddress
         switch answer {
-        case .code(let code, let returned): (parameters["code"], address) = (code, returned)
-        case .error(let error, let returned), .failure(_, let error, let returned):
-            (parameters["error"], parameters["error_description"]) = (error.code.rawValue, error.description)
-            address = returned
+        case .code(let issued, let returned): (code, address) = (issued, returned)
+        case .error(let refusal, let returned), .failure(_, let refusal, let returned):
+            (error, address) = (refusal, returned)
         case .page, .reload, .fault:
             return .step(.error(reason: "other", url: nil), status: .badRequest, context: context)
         }
-        parameters["state"] = address.state
-        let sorted = parameters.sorted { $0.key < $1.key }
+        let parameters: KeyValuePairs<String, String?> = [
+            "code": code, "error": error?.code.rawValue, "error_description": error?.description,
+            "iss": issuer.application.issuer, "state": address.state,
+        ]
         if address.mode == .formPost {
-            return .step(
-                .formPost(sorted.map { ($0.key, $0.value) }, url: address.redirectURI), context: context)
+            let fields = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
+            return .step(.formPost(fields, url: address.redirectURI), context: context)
         }
-        let query = sorted.map { "\($0.key)=\($0.value.formEncoded)" }.joined(separator: "&")
-        let url = "\(address.redirectURI)\(address.redirectURI.contains("?") ? "&" : "?")\(query)"
+        let url = address.redirectURI.addingQuery(parameters)
         // The grammar of `form-action` has no IPv6 addresses.
         let isAllowed = client?.isNative(redirectingTo: address.redirectURI) != false && !url.hasPrefix("http://[")
         if fromPage, !isAllowed {
@@ -85,19 +80,5 @@ extension Response {
         return Response(
             status: .seeOther,
             headers: [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
-    }
-}
-
-extension String {
-    /// The text percent-encoded for a query; all characters but the unreserved ones (RFC 3986, 2.3).
-    var formEncoded: String {
-        utf8.reduce(into: "") { text, byte in
-            if byte.isASCIILetterOrDigit || "-._~".utf8.contains(byte) {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
     }
 }
