@@ -37,14 +37,6 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
     }
 }
 
-extension Issuer {
-    /// A cookie for the issuer's host, until the browser closes unless it has a lifetime.
-    func setCookie(_ purpose: String, to value: String, for lifetime: Duration? = nil) -> String {
-        let age = lifetime.map { "; Max-Age=\($0.components.seconds)" } ?? ""
-        return "\(cookie(purpose))=\(value); Path=/; \(isSecure ? "Secure; " : "")HttpOnly; SameSite=Lax\(age)"
-    }
-}
-
 extension Response {
     /// The answer of an authorization request that has ended (RFC 6749, 4.1.2), with `iss` (RFC 9207).
     ///

@@ -14,18 +14,11 @@ struct OAuthOperations: Sendable {
 
     typealias Claims = [String: JSONValue]
 
-    /// What a browser brings that a client has sent here.
-    struct Visit: Sendable {
+    /// The parameters with which a client has sent a browser here.
+    struct BrowserParameters: Sendable {
         let query: String
         /// What a form has sent, so that the browser may not have sent its cookies; `nil` if none has.
         let form: String?
-        let cookie: @Sendable (String) -> String?
-        let isFromPage: @Sendable (Issuer) -> Bool
-
-        func browser(at issuer: Issuer) -> Authorization.Browser {
-            Authorization.Browser(
-                sessions: cookie(issuer.cookie("sso")), flow: cookie(issuer.cookie("browser")))
-        }
 
         /// The parameters as they were sent: those of the form, if it has any.
         var text: String { form.flatMap { $0.isEmpty ? nil : $0 } ?? query }
@@ -39,19 +32,16 @@ struct OAuthOperations: Sendable {
         init(_ request: IncomingRequest) throws {
             query = request.request.uri.query ?? ""
             form = request.request.method == .post ? try request.form : nil
-            cookie = request.cookie
-            isFromPage = request.isFromPage
         }
     }
 
-    var authorize: Operation<Visit, (answer: Authorization.Answer, issuer: Issuer)> {
-        Operation("oauth.authorize", limits: .client(.authorize)) { context, visit in
+    var authorize: Operation<BrowserParameters, (answer: Authorization.Answer, issuer: Issuer)> {
+        Operation("oauth.authorize", limits: .client(.authorize)) { context, sent in
             let issuer = try context.issuer
             let parameters: RequestParameters
-            do { parameters = try visit.parameters() } catch { return (.fault(.invalidRequest), issuer) }
-            let browser = visit.browser(at: issuer)
+            do { parameters = try sent.parameters() } catch { return (.fault(.invalidRequest), issuer) }
             let answer = try await useCases.authorization.authorize(
-                parameters, asForm: visit.form != nil, in: browser, at: issuer)
+                parameters, asForm: sent.form != nil, in: issuer.browser(of: context.request), at: issuer)
             metrics.count(answer, in: context.application)
             if case .failure(let cause, _, _) = answer {
                 context.log.error("Request failed", metadata: ["error": "\(cause)"])
@@ -60,19 +50,19 @@ struct OAuthOperations: Sendable {
         }
     }
 
-    var logout: Operation<Visit, (answer: Logout.Answer, issuer: Issuer)> {
-        Operation("oauth.logout", limits: .client(.authorize)) { context, visit in
+    var logout: Operation<BrowserParameters, (answer: Logout.Answer, issuer: Issuer)> {
+        Operation("oauth.logout", limits: .client(.authorize)) { context, sent in
             let issuer = try context.issuer
             // Our page's form comes to the URL of the page, whose query does not count.
-            guard let parameters = try? RequestParameters(query: visit.text) else {
+            guard let parameters = try? RequestParameters(query: sent.text) else {
                 return (.fault(.invalidRequest), issuer)
             }
-            let browser = visit.browser(at: issuer)
-            guard visit.form != nil, parameters["action"]?.hasSameBytes(as: "signout") == true else {
-                if visit.form != nil, browser.sessions == nil { return (.reload(query: visit.text), issuer) }
+            let browser = issuer.browser(of: context.request)
+            guard sent.form != nil, parameters["action"]?.hasSameBytes(as: "signout") == true else {
+                if sent.form != nil, browser.sessions == nil { return (.reload(query: sent.text), issuer) }
                 return (try await useCases.logout.answer(parameters, from: browser, at: issuer), issuer)
             }
-            guard visit.isFromPage(issuer) else { return (.fault(.forged), issuer) }
+            guard context.request.isFromPage(of: issuer) else { return (.fault(.forged), issuer) }
             let answer = try await useCases.logout.signOut(
                 of: browser, account: parameters["account"], all: parameters["all"] != nil,
                 formToken: parameters["csrf"] ?? "", at: issuer)
@@ -173,15 +163,4 @@ extension OperationContext {
             return issuer
         }
     }
-}
-
-extension Issuer {
-    /// The name of a cookie of the issuer's pages.
-    ///
-    /// With plain HTTP, which only a development server uses, browsers refuse the prefix `__Host-`.
-    func cookie(_ purpose: String) -> String {
-        "\(isSecure ? "__Host-" : "")gatehouse-\(purpose)-\(application.name)"
-    }
-
-    var isSecure: Bool { application.issuer.hasPrefix("https:") }
 }

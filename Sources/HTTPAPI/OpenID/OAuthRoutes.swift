@@ -48,7 +48,7 @@ struct OAuthRoutes {
                     .init("code_challenge", help: "The client's proof key."),
                     .init("code_challenge_method", help: "S256."),
                     .init("request_uri", help: "A pushed request, instead of all others but client_id."),
-                ], OAuthOperations.Visit.init), returns: .authorization, answersHEAD: false)
+                ], OAuthOperations.BrowserParameters.init), returns: .authorization, answersHEAD: false)
     }
 
     private var push: Endpoint {
@@ -107,7 +107,7 @@ struct OAuthRoutes {
                     .init("client_id", help: "The client of the ID token."),
                     .init("post_logout_redirect_uri", help: "Where the person goes then; one of the client's."),
                     .init("state", help: "Returned unchanged."),
-                ], OAuthOperations.Visit.init),
+                ], OAuthOperations.BrowserParameters.init),
             returns: .logout, answersHEAD: false)
     }
 

@@ -1,6 +1,4 @@
 internal import Accounts
-internal import HTTPTypes
-internal import Hummingbird
 internal import Logging
 internal import OpenID
 internal import ProviderKit
@@ -11,13 +9,6 @@ struct StepOperations: Sendable {
     let refusals: RefusalAudit
 
     typealias Output = (answer: StepAnswer, request: String, issuer: Issuer)
-
-    /// A form that a page has posted.
-    struct Form: Sendable {
-        let fields: FormFields
-        /// Whether the browser says that the form is one of our pages.
-        let isOurs: @Sendable (Issuer) -> Bool
-    }
 
     var show: Operation<String, Output> {
         Operation("step.show", limits: .local) { context, request in
@@ -34,15 +25,16 @@ struct StepOperations: Sendable {
     }
 
     /// The use cases count the rate limits of the REST interface.
-    var submit: Operation<(request: String, form: Form), Output> {
+    var submit: Operation<(request: String, form: FormFields), Output> {
         Operation(
             "step.submit", limits: .local,
-            hashesPassword: { input, _ in input()?.form.fields["action"]?.hasSameBytes(as: "password") == true }
+            hashesPassword: { input, _ in input()?.form["action"]?.hasSameBytes(as: "password") == true }
         ) { context, input in
             let visit = try visit(input.request, context)
-            guard input.form.isOurs(visit.issuer) else { return (.fault(.forged), input.request, visit.issuer) }
-            let answer = try await steps.submit(
-                StepAction(input.form.fields), formToken: input.form.fields["csrf"] ?? "", visit)
+            guard context.request.isFromPage(of: visit.issuer) else {
+                return (.fault(.forged), input.request, visit.issuer)
+            }
+            let answer = try await steps.submit(StepAction(input.form), formToken: input.form["csrf"] ?? "", visit)
             if case .page(let step) = answer, let problem = step.problem {
                 try await record(problem, context)
             }
@@ -52,10 +44,8 @@ struct StepOperations: Sendable {
 
     private func visit(_ request: String, _ context: OperationContext) throws -> RequestSteps.Visit {
         let issuer = try context.issuer
-        let browser = Authorization.Browser(
-            sessions: context.request.cookie(issuer.cookie("sso")),
-            flow: context.request.cookie(issuer.cookie("browser")))
-        return RequestSteps.Visit(request: request, browser: browser, client: context.client, issuer: issuer)
+        return RequestSteps.Visit(
+            request: request, browser: issuer.browser(of: context.request), client: context.client, issuer: issuer)
     }
 
     /// Records a refusal that no use case has recorded, as `EndpointResponder` does for the REST interface.

@@ -2,7 +2,6 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 internal import OpenID
 internal import Pages
 internal import ProviderKit
@@ -20,9 +19,7 @@ struct StepRoutes {
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
             operations.submit.at(
                 .post, below: "", Self.path, "Takes the form of the page",
-                takes: .issuer(.post) { request in
-                    (request["request"], StepOperations.Form(fields: try request.fields(), isOurs: request.isFromPage))
-                }, returns: .step),
+                takes: .issuer(.post) { ($0["request"], try $0.fields()) }, returns: .step),
             operations.cancel.at(
                 .get, below: "", Self.path + "/cancel", "Ends an authorization request",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
