@@ -94,10 +94,8 @@ extension Page {
 ///
 /// The template engine's own type for HTML compares characters instead of Unicode scalars, so it would not escape a
 /// quote that is followed by a combining mark.
-package struct EscapedHTML: MustacheContentType {
-    package init() {}
-
-    package func escapeText(_ text: String) -> String {
+struct EscapedHTML: MustacheContentType {
+    func escapeText(_ text: String) -> String {
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {

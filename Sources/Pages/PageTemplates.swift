@@ -1,21 +1,26 @@
-internal import Mustache
+package import Mustache
+
+extension MustacheLibrary {
+    /// Parses templates by name; all values are escaped as HTML.
+    package static func pages(_ sources: [String: String]) -> MustacheLibrary {
+        MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
+        return MustacheLibrary(
+            templates: sources.compactMapValues { try? MustacheTemplate(string: "{{% CONTENT_TYPE:PAGE}}" + $0) })
+    }
+}
 
 /// The parsed templates and texts of one language.
 struct PageTemplates: Sendable {
     private let library: MustacheLibrary
 
-    static let all: [PageLanguage: PageTemplates] = {
-        MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
-        return Dictionary(uniqueKeysWithValues: PageLanguage.allCases.map { ($0, PageTemplates($0)) })
-    }()
+    static let all = Dictionary(uniqueKeysWithValues: PageLanguage.allCases.map { ($0, PageTemplates($0)) })
 
     private init(_ language: PageLanguage) {
         var sources = Self.texts(of: language)
         for (path, content) in EmbeddedFiles.all where path.hasPrefix("Templates/") {
             sources[String(path.dropFirst("Templates/".count).replacing(".html", with: ""))] = content
         }
-        library = MustacheLibrary(
-            templates: sources.compactMapValues { try? MustacheTemplate(string: "{{% CONTENT_TYPE:PAGE}}" + $0) })
+        library = .pages(sources)
     }
 
     /// Renders a template or a text; `nil` if there is none.

@@ -7,23 +7,16 @@ extension Page {
         let nonce = PageNonce()
         let values = values.merging(["nonce": nonce.text]) { $1 }
         self.init(
-            html: PageTemplates.library.render(values, withTemplate: template) ?? "", nonce: nonce,
-            allowing: permissions)
+            html: Self.templates.render(values, withTemplate: template) ?? "", nonce: nonce, allowing: permissions)
     }
-}
 
-/// The templates in the folder `Templates`: pages such as `verify-email`, and parts of pages.
-private enum PageTemplates {
-    static let library: MustacheLibrary = {
-        MustacheContentTypes.register(EscapedHTML(), named: "PAGE")
-        var templates: [String: MustacheTemplate] = [:]
+    /// The templates in the folder `Templates`: pages such as `verify-email`, and parts of pages.
+    private static let templates: MustacheLibrary = {
+        let folder = "Pages/Templates/"
+        var sources = ["page.css": style]
         for (path, content) in EmbeddedFiles.all where path.hasPrefix(folder) {
-            let name = String(path.dropFirst(folder.count).replacing(".html", with: ""))
-            templates[name] = try? MustacheTemplate(string: "{{% CONTENT_TYPE:PAGE}}" + content)
+            sources[String(path.dropFirst(folder.count).replacing(".html", with: ""))] = content
         }
-        templates["page.css"] = try? MustacheTemplate(string: Page.style)
-        return MustacheLibrary(templates: templates)
+        return .pages(sources)
     }()
-
-    private static let folder = "Pages/Templates/"
 }

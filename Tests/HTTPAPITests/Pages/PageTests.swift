@@ -139,7 +139,6 @@ struct PageTests {
             ("it's", "it&#39;s"), ("&lt;", "&amp;lt;"), ("é 👩‍👩‍👧 \u{301}", "é 👩‍👩‍👧 \u{301}"),
         ])
     func escapes(text: String, escaped: String) {
-        #expect(EscapedHTML().escapeText(text) == escaped)
         #expect(Page.resetPassword(pathPrefix: text).html.contains("data-action=\"\(escaped)/api/v1"))
     }
 }
