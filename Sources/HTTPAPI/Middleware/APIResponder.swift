@@ -155,11 +155,11 @@ package struct APIResponder: HTTPResponder {
             } else if known.code.status >= 500 {
                 context.log.warning("Request not served", metadata: ["error": "\(error)"])
             }
+            let application = context.scope?.application
             let isForPeople =
-                context.scope?.application.openID != nil
-                && !ApplicationLookup.ownPath(of: request).hasPrefix("/api/")
+                application?.openID != nil && !ApplicationLookup.ownPath(of: request).hasPrefix("/api/")
             if known.code == .notFound, isForPeople, request.headers[.accept]?.contains("text/html") == true {
-                return .step(.error(reason: "not_found", url: nil), status: .notFound, to: request, context: context)
+                return .step(.error(reason: "not_found", url: nil), status: .notFound, to: request, of: application)
             }
             return known.response()
         }

@@ -15,7 +15,8 @@ extension Issuer {
         guard !self.origin.hasSameBytes(as: Self.origin(of: origin)) else { return nil }
         guard request.method != .post else {
             return .step(
-                .error(reason: "invalid_request", url: nil), status: .badRequest, to: request, context: context)
+                .error(reason: "invalid_request", url: nil), status: .badRequest, to: request,
+                of: context.scope?.application)
         }
         return Response(
             status: .seeOther,

@@ -21,16 +21,13 @@ extension Response {
     static func step(
         _ step: StepPage.Step, status: HTTPResponse.Status = .ok, context: OperationContext
     ) -> Response {
-        let application = context.scope.application
-        let language = PageLanguage(of: context.request.request, at: application)
-        return .page(StepPage(step, in: language, of: application).page, status: status)
+        .step(step, status: status, to: context.request.request, of: context.scope.application)
     }
 
     /// The same for a request that no operation has taken.
     static func step(
-        _ step: StepPage.Step, status: HTTPResponse.Status, to request: Request, context: APIRequestContext
+        _ step: StepPage.Step, status: HTTPResponse.Status, to request: Request, of application: ServedApplication?
     ) -> Response {
-        let application = context.scope?.application
         let language = PageLanguage(of: request, at: application)
         return .page(StepPage(step, in: language, of: application).page, status: status)
     }
@@ -48,10 +45,9 @@ extension Response {
             reason = "server_error"
             context.log.error("Request failed", metadata: ["error": "\(error)"])
         }
-        let application = context.scope?.application
-        let page = StepPage(
-            .error(reason: reason, url: nil), in: PageLanguage(of: request, at: application), of: application)
-        var response = Response.page(page.page, status: .init(code: known?.status ?? 500))
+        var response = Response.step(
+            .error(reason: reason, url: nil), status: .init(code: known?.status ?? 500), to: request,
+            of: context.scope?.application)
         response.headers[.retryAfter] = known?.retryAfter.map(String.init)
         response.headers[.allow] = known?.allowed
         return response
