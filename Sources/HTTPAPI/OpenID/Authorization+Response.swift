@@ -22,14 +22,11 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
             case .code, .error, .failure: return .leaving(by: answer, of: issuer, context: context)
             case .reload(let uri, let client):
                 let url = "\(issuer.application.issuer)/oauth/authorize"
-                    .addingQuery(["client_id": client, "request_uri": uri])
-                return Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
+                return .seeOther(url.addingQuery(["client_id": client, "request_uri": uri]))
             case .fault(let fault):
                 return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
             case .page(_, let request, let browser):
-                var response = Response(
-                    status: .seeOther,
-                    headers: [.location: "\(issuer.application.issuer)/signin/\(request)", .cacheControl: "no-store"])
+                var response = Response.seeOther("\(issuer.application.issuer)/signin/\(request)")
                 response.headers[.setCookie] = issuer.setCookie("browser", to: browser)
                 return response
             }
@@ -69,8 +66,6 @@ extension Response {
         if fromPage, !isAllowed {
             return .step(.return(url: url), context: context)
         }
-        return Response(
-            status: .seeOther,
-            headers: [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
+        return .seeOther(url)
     }
 }

@@ -18,9 +18,7 @@ extension Issuer {
                 .error(reason: "invalid_request", url: nil), status: .badRequest, to: request,
                 of: context.scope?.application)
         }
-        return Response(
-            status: .seeOther,
-            headers: [.location: application.issuer + (request.head.path ?? "/"), .cacheControl: "no-store"])
+        return .seeOther(application.issuer + (request.head.path ?? "/"))
     }
 
     /// The origin of the issuer's pages, as browsers send it.

@@ -18,16 +18,8 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
         ) { output, context in
             let (answer, issuer) = output
             switch answer {
-            case .redirect(let uri):
-                return Response(
-                    status: .seeOther,
-                    headers: [.location: uri, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
-            case .reload(let query):
-                return Response(
-                    status: .seeOther,
-                    headers: [
-                        .location: "\(issuer.application.issuer)/oauth/logout?\(query)", .cacheControl: "no-store",
-                    ])
+            case .redirect(let uri): return .seeOther(uri)
+            case .reload(let query): return .seeOther("\(issuer.application.issuer)/oauth/logout?\(query)")
             case .signedOut(let others): return .step(.signedOut(others: others), context: context)
             case .fault(let fault):
                 return .step(

@@ -52,6 +52,12 @@ extension Response {
         response.headers[.allow] = known?.allowed
         return response
     }
+
+    /// Sends the browser to a URL by GET, without a `Referer`.
+    static func seeOther(_ url: String) -> Response {
+        Response(
+            status: .seeOther, headers: [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
+    }
 }
 
 extension StepPage {

@@ -48,13 +48,7 @@ extension ResponseShape<StepOperations.Output> {
             case .page(let step): return .step(step, of: request, at: issuer, context: context)
             case .reload(let cookie):
                 let query = context.request.request.uri.query.map { "?\($0)" } ?? ""
-                return Response(
-                    status: .seeOther,
-                    headers: [
-                        .location: "\(issuer.application.issuer)/signin/\(request)\(query)",
-                        .cacheControl: "no-store",
-                    ]
-                ).setting(cookie, of: issuer)
+                return .seeOther("\(issuer.application.issuer)/signin/\(request)\(query)").setting(cookie, of: issuer)
             case .ended(let answer, let client, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
                     .setting(cookie, of: issuer)
