@@ -1,6 +1,6 @@
 internal import Mustache
 
-/// A self-contained HTML page, which loads no other files.
+/// An HTML page that loads no other files, except the picture that its policy names.
 package struct Page: Sendable {
     package let html: String
     package let contentSecurityPolicy: String
@@ -58,7 +58,7 @@ extension Page {
 
     /// Creates a page of finished HTML, whose style and script have the nonce.
     ///
-    /// `formTargets` are places besides the server's own to which a form may lead the browser; `image` is the URL of the
+    /// `formTargets` are sources besides `'self'` to which a form may redirect the browser; `image` is the URL of the
     /// only picture that the page may load.
     package init(
         html: String, nonce: PageNonce, allowing permissions: Permissions = [], formTargets: [String] = [],

@@ -13,7 +13,7 @@ package final class ServedApplication: Sendable {
     package let origins: Set<String>
     /// The recipients of personal data, which exports list.
     package let recipients: [Recipient]
-    /// `nil` if the application is no OpenID provider.
+    /// `nil` if the application is not an OpenID provider.
     package let openID: Issuer?
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer

@@ -37,8 +37,8 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
 extension Response {
     /// The answer of an authorization request that has ended (RFC 6749, 4.1.2), with `iss` (RFC 9207).
     ///
-    /// After a form of a page (`fromPage`) a redirect would be held to the page's `form-action`, so that a page leads to
-    /// the web client; apps on devices are opened by redirects only.
+    /// After a page's form, `form-action` of the page also restricts redirects. A web client is therefore reached by a
+    /// page with a link (`fromPage`), and an app on a device by a redirect, the only way to open it.
     static func leaving(
         by answer: Authorization.Answer, of issuer: Issuer, client: OAuthClient? = nil, fromPage: Bool = false,
         context: OperationContext

@@ -154,7 +154,7 @@ struct OAuthOperations: Sendable {
 }
 
 extension OperationContext {
-    /// - Throws: 404 if the application is no OpenID provider.
+    /// - Throws: 404 if the application is not an OpenID provider.
     var issuer: Issuer {
         get throws {
             guard let issuer = scope.application.openID else {
