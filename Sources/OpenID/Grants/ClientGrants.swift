@@ -40,13 +40,11 @@ package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, Ses
 package struct ClientGrants: Sendable {
     let store: any GrantStore
 
-    /// The consents, and the first-party clients that have a live session.
+    /// The consents, and the other clients that have a live session: first-party ones, or those that were.
     package func list(of uid: UUID, at issuer: Issuer) async throws -> [ClientGrant] {
         try await store.grants(of: uid, application: issuer.application.id).compactMap { grant in
             guard grant.scopes == nil else { return grant }
-            guard grant.isInUse, let client = issuer.settings.clients[grant.clientID], client.isFirstParty else {
-                return nil
-            }
+            guard grant.isInUse, let client = issuer.settings.clients[grant.clientID] else { return nil }
             var grant = grant
             grant.scopes = issuer.settings.scopes(of: client).sorted()
             grant.resources = client.resources
