@@ -28,7 +28,8 @@ final class Chromium: Sendable {
         process.executableURL = URL(filePath: "/bin/sh")
         let port = URLComponents(string: server.url)?.port ?? 0
         let arguments = [
-            Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+            Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            "--remote-debugging-pipe",
             "--user-data-dir=\(profile.path)", "--explicitly-allowed-ports=1",
             "--host-resolver-rules=MAP 127.0.0.1:1 127.0.0.1:\(port), MAP *.example ~NOTFOUND", "about:blank",
         ]
