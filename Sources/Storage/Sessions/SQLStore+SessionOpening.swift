@@ -72,10 +72,11 @@ extension SQLStore: SessionOpeningStore {
                FOR UPDATE
         ), proven AS (
             UPDATE sessions s
-               SET identity_id = identity.id, methods = $5, device = $6, address = $7, expires_at = now() + $8::interval,
-                   authenticated_at = least(coalesce($17, now()), now()), browser_hash = $22, idle = $24,
-                   last_used_at = now()
-              FROM previous, identity
+               SET identity_id = identity.id, methods = $5, device = $6, address = $7,
+                   expires_at = clock.now + $8::interval,
+                   authenticated_at = least(coalesce($17, clock.now), clock.now), browser_hash = $22, idle = $24,
+                   last_used_at = clock.now
+              FROM previous, identity, (SELECT now() AS now) AS clock
              WHERE s.application_id = $1 AND s.id = previous.id
             RETURNING s.id, s.authenticated_at, s.expires_at, s.kind
         ), opened AS (

@@ -8,7 +8,8 @@ enum PortabilityFault: String, CaseIterable {
     case unscopedTable = "a table is not compared with the application's parameter itself"
     case unscopedLock = "rows are locked or limited in a subquery that is not restricted to one application"
     case lockJoinsPart = "a level that locks rows joins a common table expression; use EXISTS or IN"
-    case mutableFunction = "a function that is not immutable stands beside columns; join (SELECT now() AS now) AS clock"
+    case mutableFunction =
+        "a function that is not immutable stands beside columns or in CASE or COALESCE; join (SELECT now() AS now) AS clock"
     case mutableConflict = "DO UPDATE calls a function or adds an interval to a time that is not AT TIME ZONE 'UTC'"
     case returnedFunction = "RETURNING calls a function that is not immutable"
     case insertedSubquery = "VALUES or DO UPDATE contains a subquery"
@@ -115,20 +116,18 @@ struct Portability {
         }
     }
 
-    /// Whether a function that is not immutable is called with a column, or stands in a CASE or COALESCE with one.
+    /// Whether a function that is not immutable is called with a column, or stands in a CASE or COALESCE.
     private func mixesFunctions(_ tokens: [SQLToken]) -> Bool {
         for (index, token) in tokens.enumerated() {
             if token.keyword == "CASE" {
                 let end = tokens[index...].firstIndex { $0.keyword == "END" } ?? tokens.endIndex
                 let body = Array(tokens[index..<end])
-                if calls(mutableFunctions, in: body), namesColumn(body) { return true }
+                if calls(mutableFunctions, in: body) { return true }
             }
             guard let inside = token.inside, !SQLQuery.isQuery(inside) else { continue }
             let function = index > 0 ? tokens[index - 1].name : nil
-            if let function, namesColumn(inside) {
-                if mutableFunctions.contains(function) { return true }
-                if function == "coalesce", calls(mutableFunctions, in: inside) { return true }
-            }
+            if let function, mutableFunctions.contains(function), namesColumn(inside) { return true }
+            if function == "coalesce", calls(mutableFunctions, in: inside) { return true }
             if mixesFunctions(inside) { return true }
         }
         return false

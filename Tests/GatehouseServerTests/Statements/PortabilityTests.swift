@@ -53,6 +53,7 @@ struct PortabilityTests {
             [.mutableFunction]
         ),
         ("UPDATE outbox SET sent_at = coalesce(sent_at, now()) WHERE application_id = $1", [.mutableFunction]),
+        ("UPDATE outbox SET sent_at = coalesce($2, now()) WHERE application_id = $1", [.mutableFunction]),
         ("UPDATE proofs SET methods = $2 WHERE application_id = $1 AND rfc3339(expires_at) = $3", [.mutableFunction]),
         (
             "INSERT INTO proofs (application_id, hash) VALUES ($1, $2) ON CONFLICT (hash) DO UPDATE SET created_at = now()",
