@@ -73,7 +73,7 @@ extension SQLStore: SessionOpeningStore {
         ), proven AS (
             UPDATE sessions s
                SET identity_id = identity.id, methods = $5, device = $6, address = $7,
-                   expires_at = clock.now + $8::interval,
+                   expires_at = now() + $8::interval,
                    authenticated_at = least(coalesce($17, clock.now), clock.now), browser_hash = $22, idle = $24,
                    last_used_at = clock.now
               FROM previous, identity, (SELECT now() AS now) AS clock
