@@ -30,7 +30,7 @@ package struct OpenIDSettings: Sendable, Equatable {
     package struct Pages: Sendable, Equatable {
         /// What pages call the application; `nil` for the application's name.
         package var name: String?
-        /// The language of pages for people whose own is unknown or not available.
+        /// The language of pages if the person's language is unknown or not available.
         package var language = "en"
         /// The URLs of the privacy policy, the terms of service, and help.
         package var privacy, terms, support: String?

@@ -145,7 +145,7 @@ struct ClientSection: SettingsSection {
         Setting("uri", .clientURL, help: "The client's page."),
         Setting("logo", .clientLogo, help: "The client's picture, which browsers load to ask for consent."),
         Setting("policyURI", .clientURL, help: "The client's privacy policy, which the page of consent links to."),
-        Setting("tosURI", .clientURL, help: "The client's terms of service, likewise."),
+        Setting("tosURI", .clientURL, help: "The client's terms of service, which the page of consent links to."),
         Setting("firstParty", .flag, default: "false", help: "People need not consent: the operator runs the client."),
         Setting(
             "scopes", .list(of: .text),

@@ -41,7 +41,7 @@ extension PrivateCluster {
         /// The user as which PostgreSQL runs: the user of this process, unless that is root.
         ///
         /// PostgreSQL refuses to run as root, so root starts it as the owner of the directory `data`. If root owns that
-        /// directory, it starts PostgreSQL as the user `postgres`. If that user does not exist, it takes `nobody`.
+        /// directory, it starts PostgreSQL as the user `postgres`, or as the user `nobody` if there is no `postgres`.
         static func owning(_ data: String) throws -> Self {
             guard geteuid() == 0 else { return Self(id: geteuid(), group: getegid(), command: []) }
             if let attributes = try? FileManager.default.attributesOfItem(atPath: data),
