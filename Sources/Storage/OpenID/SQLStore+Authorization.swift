@@ -83,6 +83,7 @@ extension SQLStore: AuthorizationStore {
         (floor(extract(epoch FROM now())) - floor(extract(epoch FROM authenticated_at)))::int8
         """
 
+    /// `$14` is empty if no request ends: Citus refuses an UPDATE in a common table expression whose condition is null.
     private static let storeCode = Statement(
         .write,
         """
@@ -105,7 +106,7 @@ extension SQLStore: AuthorizationStore {
         SELECT $1, $2, $3, $6, $7, $8, $4, $9, $10, $11, $12, live.uid, live.id,
                now() + $13::interval
           FROM live
-         WHERE $14::bytea IS NULL OR EXISTS (SELECT 1 FROM finished)
+         WHERE $14 = '' OR EXISTS (SELECT 1 FROM finished)
         """)
 
     package func store(
@@ -115,7 +116,7 @@ extension SQLStore: AuthorizationStore {
             [
                 .application(application), .bytes(code.hash), .text(code.request.clientID), .text(code.issuer),
                 .uuid(session),
-            ] + code.request.binds + [.interval(code.lifetime), .bytes(request)]
+            ] + code.request.binds + [.interval(code.lifetime), .bytes(request ?? [])]
         return try await run(Self.storeCode, binds).affected == 1
     }
 

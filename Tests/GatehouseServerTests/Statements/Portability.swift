@@ -17,6 +17,7 @@ enum PortabilityFault: String, CaseIterable {
     case assignedElement = "an element of an array is assigned"
     case readingFunction = "a view or a function that reads tables is used"
     case remoteNotification = "a notification would be sent by the node that stores the rows"
+    case nullComparison = "UPDATE or DELETE compares a column with a parameter that the statement also tests for null"
     case insertingRecursion = "WITH RECURSIVE stands at the top of a statement that inserts rows"
 }
 
@@ -35,6 +36,10 @@ struct Portability {
         let inserts = statement.levels.contains { $0.kind == "INSERT" }
         if statement.isRecursive, inserts { faults.insert(.insertingRecursion) }
         let isDistributed = statement.levels.contains { !scoped($0).isEmpty }
+        let nullable = sql.matches(of: /(\$\d+)(?:::\w+(?:\[\])?)? IS (?:NOT )?NULL/).map { "= \($0.1) " }
+        for level in statement.levels where ["UPDATE", "DELETE"].contains(level.kind) {
+            if nullable.contains(where: level.conditions.contains) { faults.insert(.nullComparison) }
+        }
         for level in statement.levels where calls(["pg_notify"], in: level.clauses["SELECT"] ?? []) {
             if !scoped(level).isEmpty || isDistributed && !inserts { faults.insert(.remoteNotification) }
         }

@@ -86,6 +86,12 @@ struct PortabilityTests {
         ),
         (
             """
+            WITH ended AS (UPDATE sessions SET device = $2 WHERE application_id = $1 AND id = $3 RETURNING id)
+            SELECT id FROM ended WHERE $3::uuid IS NOT NULL
+            """, [.nullComparison]
+        ),
+        (
+            """
             WITH RECURSIVE family AS (SELECT $2 AS uid UNION SELECT uid FROM family)
             INSERT INTO ended_sessions (application_id, id) SELECT $1, uid FROM family
             """, [.insertingRecursion]
