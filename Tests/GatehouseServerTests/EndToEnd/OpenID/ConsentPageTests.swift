@@ -124,7 +124,7 @@ struct ConsentPageTests {
             // Another tab of the same request has signed somebody else in meanwhile.
             try await server.execute(
                 "UPDATE sessions SET uid = $1 WHERE kind = 'browser'", [.uuid(UUID(uuidString: ben.uid))])
-            try await server.execute("UPDATE sessions SET id = gen_random_uuid() WHERE kind = 'browser'", [])
+            try await server.execute("UPDATE sessions SET id = $1 WHERE kind = 'browser'", [.uuid(UUID())])
             let late = try await browser.submit("allow", of: consent)
             #expect(late.status == 200 && late.code == nil && late.step != "return", "\(late.text)")
             #expect(try await server.count("SELECT count(*) FROM consents") == 0)
