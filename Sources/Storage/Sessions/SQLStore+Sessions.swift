@@ -43,7 +43,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
             UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
               FROM presented p, successor
              WHERE is_reuse AND s.application_id = $1 AND s.id = p.session_id AND s.ended_at IS NULL
-            RETURNING s.id, s.uid, s.client_id, s.issuer
+            RETURNING s.id, s.uid, s.kind, s.client_id, s.issuer
         ), told AS (
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
             SELECT $1, id, $10, client_id, 'backchannel-logout', uid, jsonb_build_object('client', client_id, 'issuer', issuer)
@@ -53,9 +53,10 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0, leased_until = NULL,
                    acknowledged_at = NULL, failed_at = NULL, failure = NULL
         ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id)
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)),
-                   session_pseudonym(a.audit_key, e.id)
+                   session_pseudonym(a.audit_key, e.id),
+                   jsonb_strip_nulls(jsonb_build_object('kind', e.kind, 'client', e.client_id))
               FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
         )
         SELECT coalesce((SELECT is_reuse FROM successor), false),

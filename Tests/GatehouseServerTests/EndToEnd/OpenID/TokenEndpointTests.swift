@@ -225,6 +225,9 @@ struct TokenEndpointTests {
             try await server.letPass(.seconds(11))
             #expect(try await party.refresh(token).isOAuthError(400, "invalid_grant"))
             #expect(try await party.userInfo(third["access_token"].string ?? "").isOAuthError(401, "invalid_token"))
+            let audited = try await server.text(
+                "SELECT details::text FROM audit_events WHERE event = 'session.refresh-reused'")
+            #expect(audited == #"{"kind": "client", "client": "web"}"#)
         }
     }
 
