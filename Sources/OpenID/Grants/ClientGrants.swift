@@ -31,6 +31,8 @@ package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, Ses
     func grantConsent(
         scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
     ) async throws -> Bool
+    /// Deletes the codes of the account that the client has not redeemed.
+    func deleteCodes(of uid: UUID, to client: String, application: Application.ID) async throws
     /// Deletes the account's consent to a client, and records that.
     /// - Returns: `false` if there is neither a consent nor a live session of the client.
     func deleteConsent(of uid: UUID, to client: String, application: Application.ID) async throws -> Bool
@@ -74,7 +76,7 @@ package struct ClientGrants: Sendable {
         }
     }
 
-    /// Deletes the consent to a client, and ends the client's sessions of the account.
+    /// Deletes the consent to a client, and ends the client's codes and sessions of the account.
     /// - Returns: `false` if the account has given the client nothing.
     package func revoke(_ client: String, of uid: UUID, at issuer: Issuer) async throws -> Bool {
         try await Self.revoke(client, of: uid, in: store, application: issuer.application.id)
@@ -85,7 +87,9 @@ package struct ClientGrants: Sendable {
     ) async throws -> Bool {
         try await retryingOnConflict {
             try await store.transaction { store in
-                // A code that is being redeemed holds the account, so its session exists when the sessions end.
+                // Redemptions lock the code before the account, too. A code that is being redeemed holds both, so its
+                // session exists when the sessions end.
+                try await store.deleteCodes(of: uid, to: client, application: application)
                 _ = try await store.lockAccount(uid, application: application)
                 guard try await store.deleteConsent(of: uid, to: client, application: application) else { return false }
                 try await store.endSessions(

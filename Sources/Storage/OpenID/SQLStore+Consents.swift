@@ -71,6 +71,19 @@ extension SQLStore: GrantStore {
         return try row?.next() ?? false
     }
 
+    /// A code that only expired would be good for a redemption that began earlier and waits for it, because that
+    /// compares with the time when it began.
+    private static let deleteCodes = Statement(
+        .write,
+        """
+        DELETE FROM authorization_codes
+         WHERE application_id = $1 AND uid = $2 AND client_id = $3 AND redeemed_at IS NULL
+        """)
+
+    package func deleteCodes(of uid: UUID, to client: String, application: Application.ID) async throws {
+        try await write(Self.deleteCodes, [.application(application), .uuid(uid), .text(client)])
+    }
+
     private static let deleteConsent = Statement(
         .write,
         """
