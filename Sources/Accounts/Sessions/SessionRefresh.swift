@@ -67,6 +67,8 @@ package struct TokenTarget: Sendable {
     package var resource: String?
     /// The scopes that the client may have now at each of its resources, and under an empty name without a resource.
     package var available: [String: [String]] = [:]
+    /// Whether the account's consent must contain all that was granted.
+    package var needsConsent = false
 
     package init() {}
 }

@@ -129,6 +129,7 @@ package struct TokenGrants: Sendable {
         _ parameters: RequestParameters, of client: OAuthClient, settings: OpenIDSettings
     ) -> TokenTarget {
         var target = TokenTarget()
+        target.needsConsent = !client.isFirstParty
         let named = parameters.all("resource")
         // No resource has an empty name, so that several are refused like one that was not granted.
         target.resource = named.count > 1 ? "" : named.first

@@ -66,12 +66,13 @@ package struct RequestedClaims: Sendable, Codable, Equatable {
         Set((identityToken + userInfo).compactMap { name in Self.scope(of: name)?.rawValue })
     }
 
+    /// The claims that can be asked for by name, with their scopes.
+    package static let scopeOfEach: [(claim: String, scope: StandardScope)] = [
+        ("name", .profile), ("locale", .profile), ("updated_at", .profile), ("email", .email),
+        ("email_verified", .email), ("phone_number", .phone), ("phone_number_verified", .phone),
+    ]
+
     static func scope(of claim: String) -> StandardScope? {
-        switch claim {
-        case "name", "locale", "updated_at": .profile
-        case "email", "email_verified": .email
-        case "phone_number", "phone_number_verified": .phone
-        default: nil
-        }
+        scopeOfEach.first { $0.claim.hasSameBytes(as: claim) }?.scope
     }
 }

@@ -18,8 +18,11 @@ extension SQLStore: CodeStore, ClientSessionStore {
         WITH code AS MATERIALIZED (
             SELECT client_id, redirect_uri, code_challenge, nonce, issuer, scopes, resources, claims, token_claims, uid,
                    session_id, client_session, redeemed_at, redeemed_at IS NULL AND expires_at > now() AS is_live,
-                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($14) AS is_offline
-              FROM authorization_codes
+                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($14) AS is_offline,
+        """, consentScopes,
+        """
+                   AS consent_scopes
+              FROM authorization_codes t
              WHERE application_id = $1 AND hash = $2 AND ($3 OR client_id = $4)
                FOR UPDATE
         ), account AS MATERIALIZED (
@@ -36,7 +39,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
                FOR SHARE
         ), consent AS MATERIALIZED (
             SELECT scopes, resources FROM consents
-             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $4 AND $17
+             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $4 AND $15
                FOR SHARE
         ), granted AS MATERIALIZED (
             SELECT parent.id AS parent_id, parent.uid, parent.identity_id, parent.methods, parent.authenticated_at,
@@ -50,8 +53,8 @@ extension SQLStore: CodeStore, ClientSessionStore {
              WHERE i.application_id = $1 AND i.id = parent.identity_id
                AND code.is_live AND code.client_id = $4 AND code.issuer = $5 AND code.redirect_uri = $6
                AND code.code_challenge IS NOT DISTINCT FROM $7
-               AND (NOT $17 OR EXISTS (SELECT 1 FROM consent c
-                                        WHERE c.scopes @> code.scopes AND c.resources @> code.resources))
+               AND (NOT $15 OR EXISTS (SELECT 1 FROM consent c
+                                        WHERE c.scopes @> code.consent_scopes AND c.resources @> code.resources))
         ), existing AS MATERIALIZED (
             SELECT id FROM sessions
              WHERE application_id = $1 AND parent_id = (SELECT parent_id FROM granted) AND client_id = $4
@@ -87,7 +90,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
                     issuer)
-            SELECT $1, $10, session.id, session.generation, least(now() + $15::interval, session.expires_at),
+            SELECT $1, $10, session.id, session.generation, least(now() + $18::interval, session.expires_at),
                    granted.scopes, granted.resources, granted.claims, granted.token_claims, $5
               FROM granted, session
              WHERE granted.is_offline
@@ -98,7 +101,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
                    jsonb_build_object('kind', 'client', 'client', $4::text)
               FROM account, opened
         )
-        SELECT coalesce(code.redeemed_at < now() - $16::interval, false), former.id, former.uid, granted.scopes,
+        SELECT coalesce(code.redeemed_at < now() - $19::interval, false), former.id, former.uid, granted.scopes,
                granted.resources, session.id, granted.uid, granted.authenticated_at, session.expires_at,
                session.generation, granted.methods, granted.provider, granted.provider_uid,
         """, firstAddresses,
@@ -148,9 +151,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
                 .application(application), .bytes(code.code), .bool(!code.client.isPublic), .text(code.client.id),
                 .text(code.issuer), .text(code.redirectURI), .text(code.codeChallenge), .uuid(code.session),
                 .interval(code.sessionLifetime), .bytes(code.refreshToken.hash),
-            ] + code.target.binds + [
-                .interval(code.refreshLifetime), .interval(code.tolerance), .bool(!code.client.isFirstParty),
-            ]
+            ] + code.target.binds + [.interval(code.refreshLifetime), .interval(code.tolerance)]
         guard var row = try await run(Self.useCode, binds).first else { return .refused }
         let isLateReplay: Bool = try row.next()
         let former: UUID? = try row.next()

@@ -1,6 +1,7 @@
 package import Accounts
 package import Foundation
 package import Postgres
+internal import OpenID
 internal import ProviderKit
 
 extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
@@ -9,7 +10,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     /// The successor's row shows that the token was presented, and when; the row of the successor's own successor shows
     /// that the successor was presented. A repeated rotation changes nothing. If the session is renewed at the same
     /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not
-    /// allow what the client asks for is not rotated.
+    /// allow what the client asks for is not rotated, and one whose grant lacks the account's consent is refused.
     package static let rotate = Statement(
         .write,
         """
@@ -24,6 +25,13 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
              WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
                AND s.ended_at IS NULL AND s.expires_at > now() AND coalesce(t.generation, s.generation) = s.generation
                AND s.client_id IS NOT DISTINCT FROM $8 AND t.issuer IS NOT DISTINCT FROM $9
+               AND (NOT $15 OR EXISTS (
+                   SELECT 1 FROM consents c
+                    WHERE c.application_id = $1 AND c.uid = s.uid AND c.client_id = $8 AND c.resources @> t.resources
+                      AND c.scopes @> (
+        """, consentScopes,
+        """
+                      )))
         ), successor AS MATERIALIZED (
             SELECT s.created_at < now() - $5::interval
                    AND (s.created_at < now() - $7::interval
@@ -112,6 +120,13 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                         THEN NOT EXISTS (SELECT 1 FROM unnest(resources) AS other
                                           WHERE other <> target.resource AND other = ANY ($13))
                         ELSE target.resource = $12 END)
+        """
+
+    /// The scopes for which a grant `t` of a client needs consent, also those of single claims.
+    static let consentScopes: StaticString = """
+        t.scopes || ARRAY(
+            SELECT member.scope FROM unnest($16::text[], $17::text[]) AS member (claim, scope)
+             WHERE member.claim = ANY (t.claims || t.token_claims))
         """
 
     private static let selectSessions = Statement(
@@ -204,9 +219,12 @@ extension Row {
 }
 
 extension TokenTarget {
-    /// The binds `$11` to `$14` of the statements with `suitsTarget`.
+    /// The binds `$11` to `$17` of the statements with `suitsTarget` and `consentScopes`.
     var binds: [Bind] {
         let pairs = available.flatMap { resource, scopes in scopes.map { (resource, $0) } }
-        return [.texts(scopes), .text(resource), .texts(pairs.map(\.0)), .texts(pairs.map(\.1))]
+        return [
+            .texts(scopes), .text(resource), .texts(pairs.map(\.0)), .texts(pairs.map(\.1)), .bool(needsConsent),
+            .texts(RequestedClaims.scopeOfEach.map(\.claim)), .texts(RequestedClaims.scopeOfEach.map(\.scope.rawValue)),
+        ]
     }
 }

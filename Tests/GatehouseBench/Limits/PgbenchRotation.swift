@@ -17,7 +17,8 @@ struct PgbenchRotation: Sendable {
         1: ":application::int4", 2: "sha256(int8send(:token::int8))", 3: "sha256(int8send(:successor::int8))",
         4: "sha256(int8send(:after::int8))", 5: ":reuse::interval", 6: ":lifetime::interval",
         7: ":recovery::interval", 8: "NULL::text", 9: "NULL::text", 10: "NULL::text", 11: "'{}'::text[]",
-        12: "NULL::text", 13: "'{}'::text[]", 14: "'{}'::text[]",
+        12: "NULL::text", 13: "'{}'::text[]", 14: "'{}'::text[]", 15: "false", 16: "'{}'::text[]",
+        17: "'{}'::text[]",
     ]
 
     private let stage: Stage

@@ -60,7 +60,8 @@ extension Row {
                 6: "'\(RelyingParty.redirectURI)'::text", 7: "'\(RelyingParty.challenge)'::text",
                 8: "gen_random_uuid()", 9: "'30 days'::interval", 10: RelyingParty.hash("-:code"),
                 11: "'{}'::text[]", 12: "NULL::text", 13: "'{\"\"}'::text[]", 14: "'{openid}'::text[]",
-                15: "'30 days'::interval", 16: "'2 seconds'::interval", 17: "false",
+                15: "false", 16: "'{}'::text[]", 17: "'{}'::text[]", 18: "'30 days'::interval",
+                19: "'2 seconds'::interval",
             ], named: "code", codes: 100_000, stage: stage)
         return Row(
             name: "code redemption, ES256", aim: 0.7, gatehouse: gatehouse,

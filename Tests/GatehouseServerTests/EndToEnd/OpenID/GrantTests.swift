@@ -69,4 +69,27 @@ struct GrantTests {
             }
         }
     }
+
+    /// A client that the configuration makes a third party has sessions without consent, too.
+    @Test func `codes and refresh tokens need the consent of all their scopes and claims`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let spa = RelyingParty.public(server)
+            for kept in [["openid", "offline_access"], ["openid", "email"], []] {
+                let person = try await spa.api.register(at: server)
+                try await spa.consent(of: person)
+                try await server.execute("UPDATE consents SET scopes = '{openid,email,offline_access}'")
+                let cookie = try await spa.browser(of: person)
+                let offline = ["scope": "openid offline_access", "claims": #"{"id_token":{"email":null}}"#]
+                let codes = try await [spa.code(offline, cookie: cookie), spa.code(offline, cookie: cookie)]
+                let first = try await spa.redeem(codes[0])
+                #expect(try DecodedToken(first["id_token"].string ?? "").claims["email"].string == person.email)
+                let second = try await spa.refresh(first["refresh_token"].string ?? "")
+                #expect(second.status == 200, "\(second.text)")
+                try await server.execute("UPDATE consents SET scopes = $1", [.texts(kept)])
+                if kept.isEmpty { try await server.execute("DELETE FROM consents") }
+                let late = try await [spa.redeem(codes[1]), spa.refresh(second["refresh_token"].string ?? "")]
+                #expect(late.allSatisfy { $0.isOAuthError(400, "invalid_grant") }, "\(kept): \(late.map(\.text))")
+            }
+        }
+    }
 }
