@@ -76,3 +76,14 @@ package struct StoredRequest: Sendable {
         (self.hash, self.issuer, self.request) = (hash, issuer, request)
     }
 }
+
+extension StoredRequest {
+    /// The addresses that the client or the person has typed.
+    package var addresses: [Address] {
+        [request.loginHint, progress.identifier, progress.challenge?.identifier]
+            .compactMap { $0.flatMap(Address.init(typed:)) }
+    }
+
+    /// The sessions that the person has chosen, proven or consented with.
+    package var sessions: [UUID] { [progress.session, progress.proven, progress.consented].compactMap { $0 } }
+}

@@ -27,10 +27,7 @@ package struct ClientRequest: Sendable, Codable, Equatable {
     }
 
     /// The address that `login_hint` names; `nil` if the hint is none, and therefore only fills in the page.
-    var hintedAddress: Address? {
-        guard let loginHint else { return nil }
-        return EmailAddress(loginHint).map { .email($0) } ?? PhoneNumber(loginHint).map { .phone($0) }
-    }
+    var hintedAddress: Address? { loginHint.flatMap(Address.init(typed:)) }
 
     package var isSilent: Bool { prompts.contains(.none) }
 
@@ -74,5 +71,14 @@ package struct RequestedClaims: Sendable, Codable, Equatable {
 
     static func scope(of claim: String) -> StandardScope? {
         scopeOfEach.first { $0.claim.hasSameBytes(as: claim) }?.scope
+    }
+}
+
+extension Address {
+    /// The address that a person or a client has typed; `nil` if the text is none.
+    init?(typed text: String) {
+        guard let address = EmailAddress(text).map({ Address.email($0) }) ?? PhoneNumber(text).map({ .phone($0) })
+        else { return nil }
+        self = address
     }
 }

@@ -98,7 +98,7 @@ enum Timestamp {
 }
 
 extension UUID {
-    var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
+    package var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 }
 
 extension FixedWidthInteger {

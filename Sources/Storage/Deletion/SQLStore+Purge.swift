@@ -152,6 +152,9 @@ extension SQLStore: ErasureStore {
                         OR linking_session = ANY (ARRAY(SELECT id FROM session)))
                    FOR UPDATE SKIP LOCKED))
             RETURNING 1
+        ), requests_gone AS (
+            DELETE FROM authorization_requests
+             WHERE application_id = $1 AND marks && ($10 || ARRAY(SELECT uuid_send(id) FROM session))
         )
         SELECT (SELECT count(*) FROM proofs_gone), (SELECT count(*) FROM registrations_gone),
                (SELECT count(*) FROM failures_gone) + (SELECT count(*) FROM guesses_gone)

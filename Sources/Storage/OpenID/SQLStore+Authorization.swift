@@ -135,8 +135,8 @@ extension SQLStore: AuthorizationStore {
                 OFFSET 19))
         )
         INSERT INTO authorization_requests
-               (application_id, hash, client_id, issuer, sealed, browser_hash, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, now() + $7::interval)
+               (application_id, hash, client_id, issuer, sealed, browser_hash, expires_at, marks)
+        VALUES ($1, $2, $3, $4, $5, $6, now() + $7::interval, nullif($8::bytea[], '{}'))
         """)
 
     package func store(_ request: StoredRequest, for lifetime: Duration, application: Application.ID) async throws {
@@ -145,7 +145,7 @@ extension SQLStore: AuthorizationStore {
             Self.storeRequest,
             [
                 .application(application), .bytes(request.hash), .text(request.request.clientID), .text(request.issuer),
-                .bytes(sealed), .bytes(request.browser), .interval(lifetime),
+                .bytes(sealed), .bytes(request.browser), .interval(lifetime), marks(of: request),
             ])
     }
 

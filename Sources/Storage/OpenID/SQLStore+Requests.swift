@@ -67,7 +67,7 @@ extension SQLStore {
     private static let updateRequest = Statement(
         .write,
         """
-        UPDATE authorization_requests SET sealed = $3
+        UPDATE authorization_requests SET sealed = $3, marks = nullif($5::bytea[], '{}')
          WHERE application_id = $1 AND hash = $2 AND sealed = $4 AND expires_at > now()
         """)
 
@@ -75,6 +75,7 @@ extension SQLStore {
         let sealed = try sealed(request, application: application)
         let binds: [Bind] = [
             .application(application), .bytes(request.hash), .bytes(sealed), .bytes(request.sealed),
+            marks(of: request),
         ]
         return try await run(Self.updateRequest, binds).affected == 1
     }
@@ -94,6 +95,13 @@ extension SQLStore {
         let content = RequestContent(request: request.request, progress: request.progress)
         return try sealing.seal(
             Array(JSONEncoder().encode(content)), at: .request(request.hash, application: application))
+    }
+}
+
+extension SQLStore {
+    /// By what an erasure finds the request.
+    func marks(of request: StoredRequest) -> Bind {
+        .bytesArray(request.addresses.map { sealing.mark(of: $0.value) } + request.sessions.map(\.bytes))
     }
 }
 

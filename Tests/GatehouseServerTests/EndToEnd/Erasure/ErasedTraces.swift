@@ -17,7 +17,6 @@ struct ErasedTraces: Sendable {
     static let staying = [
         "applications": "no person's", "root_key": "no person's", "signing_keys": "no person's",
         "erasure_keys": "no person's", "identity_keys": "no person's",
-        "authorization_requests": "sealed parameters of browsers, for half an hour",
         "gatehouse_migrations": "no person's",
         "audit_partitions": "no person's",
         "audit_batches": "digests of events alone", "text_budget": "counts of ranges of numbers",
@@ -97,11 +96,18 @@ struct ErasedTraces: Sendable {
         try #require(linking.status == 200, "\(linking.text)")
     }
 
-    /// Leaves a consent, and a code that an OpenID client has not redeemed.
+    /// Leaves a consent, a code that an OpenID client has not redeemed, and three requests: one that names the person,
+    /// one that waits for the code that was sent to them, and one that waits for their consent.
     private func useClient(_ person: Person, at server: TestServer) async throws {
-        let party = RelyingParty(server)
+        let (party, spa) = (RelyingParty(server), RelyingParty.public(server))
         try await party.consent(of: person)
         _ = try await party.code(cookie: party.browser(of: person))
+        var browser = PageBrowser(server)
+        _ = try await browser.begin(party, ["login_hint": person.email.uppercased()])
+        let asked = try await browser.submit("code", ["identifier": person.email], of: browser.begin(party))
+        try #require(asked.step == "code", "\(asked.text)")
+        let consent = try await browser.signIn(person, at: browser.begin(spa))
+        try #require(consent.step == "consent", "\(consent.text)")
     }
 
     /// Leaves counters, unsent messages and pending requests about the person's addresses.
