@@ -83,6 +83,8 @@ extension SQLStore: AuthorizationStore {
         (floor(extract(epoch FROM now())) - floor(extract(epoch FROM authenticated_at)))::int8
         """
 
+    /// The request's end is set back, so that it is over also for a call that began earlier and waits for it.
+    ///
     /// `$14` is empty if no request ends: Citus refuses an UPDATE in a common table expression whose condition is null.
     private static let storeCode = Statement(
         .write,
@@ -92,7 +94,7 @@ extension SQLStore: AuthorizationStore {
              WHERE application_id = $1 AND id = $5 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
                AND (idle IS NULL OR last_used_at > now() - idle)
         ), finished AS (
-            UPDATE authorization_requests SET expires_at = now()
+            UPDATE authorization_requests SET expires_at = now() - interval '1 minute'
              WHERE application_id = $1 AND hash = $14 AND expires_at > now() AND EXISTS (SELECT 1 FROM live)
             RETURNING hash
         ), noted AS (

@@ -80,10 +80,11 @@ extension SQLStore {
         return try await run(Self.updateRequest, binds).affected == 1
     }
 
+    /// Sets the end back as `storeCode` does.
     private static let endRequest = Statement(
         .write,
         """
-        UPDATE authorization_requests SET expires_at = now()
+        UPDATE authorization_requests SET expires_at = now() - interval '1 minute'
          WHERE application_id = $1 AND hash = $2 AND expires_at > now()
         """)
 
