@@ -11,6 +11,13 @@ extension UUID {
         return withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
+    /// A UUID of version 8 (RFC 9562) from the first 16 bytes of a hash.
+    package static func v8(of hash: [UInt8]) -> UUID {
+        var bytes = Array(hash.prefix(16))
+        (bytes[6], bytes[8]) = (bytes[6] & 0x0F | 0x80, bytes[8] & 0x3F | 0x80)
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
     /// Lower case, as in every response and token.
     package var text: String { uuidString.lowercased() }
 }

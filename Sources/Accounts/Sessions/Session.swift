@@ -42,13 +42,16 @@ package struct BrowserCookie: Sendable, Equatable {
     package let hash: [UInt8]
     /// SHA-256 of the value that the browser sent, if any.
     package let replaced: [UInt8]?
+    /// The id of the session that is opened, unless it is taken; two calls with the same cookie cannot both use it.
+    package let session: UUID
     /// The lifetime of the session that is opened.
     package let lifetime: Duration
     /// How long that session may stay unused; `nil` if the browser remembers it.
     package let idle: Duration?
 
-    package init(hash: [UInt8], replacing replaced: [UInt8]?, lifetime: Duration, idle: Duration?) {
-        (self.hash, self.replaced, self.lifetime, self.idle) = (hash, replaced, lifetime, idle)
+    package init(hash: [UInt8], replacing replaced: [UInt8]?, session: UUID, lifetime: Duration, idle: Duration?) {
+        (self.hash, self.replaced, self.session) = (hash, replaced, session)
+        (self.lifetime, self.idle) = (lifetime, idle)
     }
 }
 

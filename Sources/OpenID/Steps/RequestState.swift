@@ -17,6 +17,8 @@ struct RequestState: Sendable {
     var request: ClientRequest { visit.stored.request }
     var live: [BrowserAccount] { visit.accounts.filter(\.isLive) }
 
+    var over: StepFault { .over(clientURI: client.uri) }
+
     var next: NextStep { nextStep(for: situation) }
 
     private var situation: RequestSituation {

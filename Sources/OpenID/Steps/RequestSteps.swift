@@ -34,6 +34,7 @@ package struct RequestSteps: Sendable {
     package func show(_ visit: Visit) async throws -> StepAnswer {
         switch try await load(visit) {
         case .fault(let fault): .fault(fault)
+        case .over(let state): .fault(state.over)
         case .open(let state): try await settle(state, visit, cookie: nil)
         }
     }
@@ -42,28 +43,36 @@ package struct RequestSteps: Sendable {
     package func cancel(_ visit: Visit) async throws -> StepAnswer {
         switch try await load(visit) {
         case .fault(let fault): .fault(fault)
+        case .over(let state): .fault(state.over)
         case .open(let state): try await end(state, visit, with: .denied, cookie: nil)
         }
     }
 
     /// Carries out a form's action, unless the form shows another step than the present one.
     ///
-    /// A refusal that the person can do something about is shown with the form.
+    /// A refusal that the person can do something about is shown with the form. A form that has proven an account may
+    /// come again before the browser has got the cookie, as after a double click; it is answered like the first time.
     package func submit(_ action: StepAction?, formToken: String, _ visit: Visit) async throws -> StepAnswer {
         let state: RequestState
         switch try await load(visit) {
         case .fault(let fault): return .fault(fault)
-        case .open(let open): state = open
+        case .open(let loaded), .over(let loaded): state = loaded
         }
         guard let flow = visit.browser.flow.flatMap(opaque.parse) else { return .fault(.notYours) }
         let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
-        guard token.isValid(formToken) else { return .fault(.forged) }
+        guard token.isValid(formToken) else { return .fault(state.visit.isOpen ? .forged : state.over) }
+        guard state.visit.isOpen else {
+            return try await repeated(action, formToken, of: state, visit) ?? .fault(state.over)
+        }
         guard case .ask(let question) = state.next else { return try await settle(state, visit, cookie: nil) }
         let step = state.step(asking: question)
-        guard let action, token.isCurrent(formToken, showing: state.content(of: step)) else { return .reload(nil) }
+        guard let action, token.isCurrent(formToken, showing: state.content(of: step)) else {
+            return try await repeated(action, formToken, of: state, visit) ?? .reload(nil)
+        }
         do {
-            return try await perform(action, at: step, of: state, visit)
+            return try await perform(action, formToken, at: step, of: state, visit)
         } catch let problem where problem.isForPerson {
+            if let answer = try await repeated(action, formToken, of: state, visit) { return answer }
             var state = state
             if case AccountsError.secondProofRequired(let ticket, _) = problem {
                 (state.progress.ticket, state.progress.challenge) = (ticket, nil)
@@ -79,17 +88,20 @@ package struct RequestSteps: Sendable {
     // MARK: - Actions
 
     private func perform(
-        _ action: StepAction, at step: ShownStep.Name, of state: RequestState, _ visit: Visit
+        _ action: StepAction, _ formToken: String, at step: ShownStep.Name, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
         var state = state
         switch (step, action) {
         case (.signIn, .password), (.reauthenticate, .password), (.signIn, .code), (.reauthenticate, .code),
             (.code, .verify), (.code, .resend):
             let account = step == .reauthenticate ? state.account(at: step) : nil
-            switch try await proofs.present(action, of: account, progress: state.progress, visit) {
+            let outcome = try await proofs.present(
+                action, of: account, progress: state.progress, formToken: formToken, visit)
+            switch outcome {
             case .sent(let challenge): state.progress.challenge = challenge
-            case .proven(let session, let cookie, let hash):
-                return try await proceed(state, as: session, visit, cookie: cookie, hash: hash)
+            case .proven(let session, let cookie):
+                guard let now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+                return try await proceed(now, as: session, visit, cookie: cookie)
             }
         case (.code, .back): state.progress.challenge = nil
         case (.signIn, .back): (state.progress.wantsOther, state.progress.identifier) = (false, nil)
@@ -114,27 +126,35 @@ package struct RequestSteps: Sendable {
 
     /// Goes on with the session that a proof has opened.
     private func proceed(
-        _ state: RequestState, as session: UUID, _ visit: Visit, cookie value: String, hash: [UInt8]
+        _ state: RequestState, as session: UUID, _ visit: Visit, cookie: OpaqueToken
     ) async throws -> StepAnswer {
         let application = visit.issuer.application
-        var state = state
-        state.progress = RequestProgress(provenBy: session)
-        guard let flow = state.visit.stored.browser,
-            let now = try await store.visit(
-                state.visit.stored.hash, browser: flow, sessions: hash, application: application.id)
-        else { return .fault(.notYours) }
-        let others = now.accounts.filter { $0.isLive && $0.session.id != session }
+        let others = state.live.filter { $0.session.id != session }
         for surplus in others.sorted(by: { $0.lastUsedAt > $1.lastUsedAt }).dropFirst(Self.mostAccounts - 1) {
             _ = try await store.endSession(
                 surplus.session.id, of: surplus.session.uid, because: .signedOut, application: application.id)
         }
-        let isRemembered = now.accounts.contains { $0.isLive && $0.isRemembered }
+        let isRemembered = state.live.contains(where: \.isRemembered)
         let cookie = SessionCookie(
-            value: value, lifetime: isRemembered ? visit.issuer.settings.browserSessions.lifetime : nil)
-        var proven = self.state(of: now, of: state.client, at: visit.issuer)
-        proven.progress = state.progress
-        guard now.isOpen else { return .reload(cookie) }
+            value: cookie.text, lifetime: isRemembered ? visit.issuer.settings.browserSessions.lifetime : nil)
+        var proven = state
+        proven.progress = RequestProgress(provenBy: session)
         return try await proceed(proven, visit, cookie: cookie)
+    }
+
+    /// Answers a form again that has proven an account already; `nil` if it has not, or not lately.
+    ///
+    /// Only the form that has proven an account yields the cookie under which that account's session is.
+    private func repeated(
+        _ action: StepAction?, _ formToken: String, of state: RequestState, _ visit: Visit
+    ) async throws -> StepAnswer? {
+        guard let cookie = action.flatMap({ proofs.cookie(after: $0, formToken: formToken, visit) }),
+            let now = try await reload(state, visit, under: cookie)
+        else { return nil }
+        let proven = now.live.filter { .seconds($0.session.age) <= Authorization.codeLifetime }
+            .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
+        guard let proven else { return nil }
+        return try await proceed(now, as: proven.session.id, visit, cookie: cookie)
     }
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
@@ -166,8 +186,13 @@ package struct RequestSteps: Sendable {
             let new = NewCode(
                 hash: code.hash, request: state.request, issuer: visit.issuer.url,
                 lifetime: Authorization.codeLifetime)
-            let isIssued = try await store.store(
-                new, of: session.id, finishing: state.visit.stored.hash, application: visit.issuer.application.id)
+            let application = visit.issuer.application.id
+            var isIssued = try await store.store(
+                new, of: session.id, finishing: state.visit.stored.hash, application: application)
+            if !isIssued, cookie != nil {
+                // The same form has finished the request, but a browser shows only the answer that it got last.
+                isIssued = try await store.store(new, of: session.id, finishing: nil, application: application)
+            }
             guard isIssued else { return .reload(cookie) }
             return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
         }
@@ -176,15 +201,14 @@ package struct RequestSteps: Sendable {
     private func end(
         _ state: RequestState, _ visit: Visit, with error: OAuthError, cookie: SessionCookie?
     ) async throws -> StepAnswer {
-        guard try await store.end(state.visit.stored.hash, application: visit.issuer.application.id) else {
-            return .reload(cookie)
-        }
+        let isEnded = try await store.end(state.visit.stored.hash, application: visit.issuer.application.id)
+        guard isEnded || cookie != nil else { return .reload(nil) }
         return .ended(.error(error, to: state.request.returnAddress), of: state.client, cookie)
     }
 
     // MARK: - State
 
-    private enum Loaded { case open(RequestState), fault(StepFault) }
+    private enum Loaded { case open(RequestState), over(RequestState), fault(StepFault) }
 
     private func load(_ visit: Visit) async throws -> Loaded {
         guard let id = opaque.parse(visit.request), let flow = visit.browser.flow.flatMap(opaque.parse),
@@ -194,8 +218,18 @@ package struct RequestSteps: Sendable {
             stored.stored.issuer.hasSameBytes(as: visit.issuer.url),
             let client = visit.issuer.settings.client(of: stored.stored.request)
         else { return .fault(.notYours) }
-        guard stored.isOpen else { return .fault(.over(clientURI: client.uri)) }
-        return .open(state(of: stored, of: client, at: visit.issuer))
+        let state = state(of: stored, of: client, at: visit.issuer)
+        return stored.isOpen ? .open(state) : .over(state)
+    }
+
+    /// The request as it is now, with the accounts that the browser has under a new cookie.
+    private func reload(
+        _ state: RequestState, _ visit: Visit, under cookie: OpaqueToken
+    ) async throws -> RequestState? {
+        guard let flow = state.visit.stored.browser else { return nil }
+        let now = try await store.visit(
+            state.visit.stored.hash, browser: flow, sessions: cookie.hash, application: visit.issuer.application.id)
+        return now.map { self.state(of: $0, of: state.client, at: visit.issuer) }
     }
 
     private func state(of visit: RequestVisit, of client: OAuthClient, at issuer: Issuer) -> RequestState {

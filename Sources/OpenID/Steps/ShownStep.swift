@@ -49,6 +49,15 @@ extension StepAction {
         }
     }
 
+    /// What was typed to prove an account; `nil` for actions that prove none.
+    var proof: String? {
+        switch self {
+        case .password(let identifier, let password, _): "\(identifier ?? "")\n\(password ?? "")"
+        case .verify(let code): code
+        case .code, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
+        }
+    }
+
     /// Whether the box to stay signed in was ticked; `nil` for forms without it.
     var remembers: Bool? {
         switch self {

@@ -7,7 +7,7 @@ struct StepProofs: Sendable {
     enum Outcome {
         case sent(SentChallenge)
         /// A session of the browser was opened or proven, and all are kept under a new cookie.
-        case proven(session: UUID, cookie: String, hash: [UInt8])
+        case proven(session: UUID, cookie: OpaqueToken)
     }
 
     let signIn: ProofSignIn
@@ -19,13 +19,15 @@ struct StepProofs: Sendable {
     ///
     /// If the account is known, its own address is used and the typed one ignored.
     func present(
-        _ action: StepAction, of account: BrowserAccount?, progress: RequestProgress, _ visit: RequestSteps.Visit
+        _ action: StepAction, of account: BrowserAccount?, progress: RequestProgress, formToken: String,
+        _ visit: RequestSteps.Visit
     ) async throws -> Outcome {
+        let cookie = cookie(after: action, formToken: formToken, visit) ?? opaque.make()
         switch action {
         case .password(let identifier, let password, let remember):
             try await limits.spend(.login, of: RateSubject(visit.client), in: visit.issuer.application)
             let typed = try TypedPassword(email: account?.passwordAddress ?? identifier, password: password)
-            return try await prove(progress.ticket, remember: remember, visit) { ticket, client in
+            return try await prove(progress.ticket, under: cookie, remember: remember, visit) { ticket, client in
                 try await signIn.signIn(
                     with: typed, ticket: ticket, from: client, in: visit.issuer.application)
             }
@@ -42,7 +44,7 @@ struct StepProofs: Sendable {
             let route = "POST /api/v1/auth/\(sent.kind)/otp/verify"
             try await limits.spend(.general, of: RateSubject(visit.client, route: route), in: visit.issuer.application)
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
-            return try await prove(progress.ticket, remember: sent.remember, visit) { ticket, client in
+            return try await prove(progress.ticket, under: cookie, remember: sent.remember, visit) { ticket, client in
                 try await signIn.signIn(
                     with: presented, ofKind: sent.kind, named: sent.provider, ticket: ticket, by: nil, from: client,
                     in: visit.issuer.application)
@@ -50,6 +52,17 @@ struct StepProofs: Sendable {
         case .back, .choose, .other, .forget, .proceed, .allow, .deny:
             throw AccountsError.missingParameter("action")
         }
+    }
+
+    /// The browser's cookie after an action that proves an account; `nil` for other actions.
+    ///
+    /// A form that is sent twice gives the browser the same cookie twice. Each time that a form is shown, each former
+    /// cookie and each typed secret gives another, and all are unpredictable without the key of the server.
+    func cookie(after action: StepAction, formToken: String, _ visit: RequestSteps.Visit) -> OpaqueToken? {
+        guard let proof = action.proof else { return nil }
+        let former = visit.browser.sessions.flatMap(opaque.parse)?.text ?? ""
+        let value = opaque.pseudonym(of: "\(formToken)\n\(former)\n\(proof)", purpose: "cookie after a form")
+        return opaque.parse(Digest.base64URL(value))
     }
 
     /// Sends a code by the provider of the address's kind.
@@ -71,7 +84,7 @@ struct StepProofs: Sendable {
 
     /// Signs in under a new cookie of the browser, with the ticket of an earlier refusal if it has not expired.
     private func prove(
-        _ ticket: String?, remember: Bool, _ visit: RequestSteps.Visit,
+        _ ticket: String?, under cookie: OpaqueToken, remember: Bool, _ visit: RequestSteps.Visit,
         by signIn: (_ ticket: String?, _ client: Client) async throws -> SignedIn
     ) async throws -> Outcome {
         let settings = visit.issuer.settings.browserSessions
@@ -81,10 +94,10 @@ struct StepProofs: Sendable {
             case .always: true
             case .never: false
             }
-        let cookie = opaque.make()
         var client = visit.client
         client.cookie = BrowserCookie(
             hash: cookie.hash, replacing: visit.browser.sessions.flatMap(opaque.parse)?.hash,
+            session: .v8(of: opaque.pseudonym(of: cookie.text, purpose: "session of a cookie")),
             lifetime: settings.lifetime, idle: isRemembered ? nil : settings.idle)
         let signedIn: SignedIn
         do {
@@ -92,7 +105,7 @@ struct StepProofs: Sendable {
         } catch AccountsError.invalidToken where ticket != nil {
             signedIn = try await signIn(nil, client)
         }
-        return .proven(session: signedIn.session.grant.sessionID, cookie: cookie.text, hash: cookie.hash)
+        return .proven(session: signedIn.session.grant.sessionID, cookie: cookie)
     }
 }
 

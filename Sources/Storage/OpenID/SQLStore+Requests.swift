@@ -16,7 +16,7 @@ extension SQLStore {
             SELECT issuer, sealed, client_id, expires_at > now() AS is_open FROM authorization_requests
              WHERE application_id = $1 AND hash = $2 AND browser_hash = $3
         ), browser AS MATERIALIZED (
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.last_used_at, a.display_name, a.locale,
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at, a.display_name, a.locale,
         """, absorbed,
         """
                    AS absorbed, s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle) AS is_live
@@ -46,7 +46,7 @@ extension SQLStore {
                       WHERE d.application_id = $1 AND d.uid = b.uid AND d.kind = 'phone'
                       ORDER BY d.verified_at, d.address)
           FROM request LEFT JOIN browser b ON true
-         ORDER BY b.id
+         ORDER BY b.created_at, b.id
         """)
 
     package func visit(

@@ -20,6 +20,8 @@ extension SQLStore: SessionOpeningStore {
     /// Opens a browser's session in the same way, or proves again the one that this browser has of the account.
     ///
     /// It replaces the cookie for all sessions of the browser; an expired one of the same account leaves the browser.
+    /// The same call again finds the session under the new cookie. If both run at once, they conflict by the id of the
+    /// session, and the repetition of the later one finds it.
     package static let openBrowserSession = Statement(
         .write, provenIdentity, browserSession, openedSession, JoinedUsers.users, ofAccount)
 
@@ -64,7 +66,7 @@ extension SQLStore: SessionOpeningStore {
     private static let browserSession: StaticString = """
         ), previous AS MATERIALIZED (
             SELECT id FROM sessions
-             WHERE application_id = $1 AND browser_hash = $23 AND uid = $2 AND ended_at IS NULL
+             WHERE application_id = $1 AND browser_hash IN ($22, $23) AND uid = $2 AND ended_at IS NULL
                AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                AND EXISTS (SELECT 1 FROM identity)
              ORDER BY id
@@ -83,8 +85,10 @@ extension SQLStore: SessionOpeningStore {
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, authenticated_at, kind,
                     browser_hash, idle, last_used_at)
-            SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval,
-                   least(coalesce($17, now()), now()), 'browser', $22, $24, now()
+            SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE application_id = $1 AND id = $25) THEN $4
+                            ELSE $25 END,
+                   account.uid, identity.id, $5, $6, $7, now() + $8::interval, least(coalesce($17, now()), now()),
+                   'browser', $22, $24, now()
               FROM account, identity
              WHERE NOT EXISTS (SELECT 1 FROM previous)
             RETURNING id, authenticated_at, expires_at, kind
@@ -154,7 +158,7 @@ extension SQLStore: SessionOpeningStore {
                     .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
                     .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
                     .bool(identity.isQuarantined),
-                ] + (cookie?.binds ?? []))
+                ] + (cookie.map { $0.binds + [.uuid($0.session)] } ?? []))
         let user = try row.nextUser()
         let providerUid: String = try row.next()
         let identityCreatedAt: Date = try row.next()
@@ -183,6 +187,6 @@ extension NewSession {
 }
 
 extension BrowserCookie {
-    /// The last three binds of the statements that open a browser's session.
+    /// The binds that the statements that open a browser's session have in common.
     var binds: [Bind] { [.bytes(hash), .bytes(replaced), .interval(idle)] }
 }

@@ -72,28 +72,6 @@ struct BrowserAttackTests {
         }
     }
 
-    @Test func `a form that is posted twice at once finishes the request once`() async throws {
-        try await TestServer.with(application: RelyingParty.configuration) { server in
-            let party = RelyingParty(server)
-            let person = try await party.api.register(at: server)
-            var begun = PageBrowser(server)
-            let (page, browser) = (try await begun.begin(party), begun)
-            let views = try await withThrowingTaskGroup(of: PageBrowser.View.self) { group in
-                for _ in 0..<4 {
-                    group.addTask {
-                        var browser = browser
-                        return try await browser.signIn(person, at: page)
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(views.filter { $0.code != nil }.count == 1, "\(views.map { ($0.status, $0.step) })")
-            #expect(views.allSatisfy { $0.status < 500 }, "\(views.map(\.status))")
-            let code = try #require(views.compactMap(\.code).first)
-            #expect(try await party.redeem(code).status == 200)
-        }
-    }
-
     @Test func `a planted cookie is replaced at sign-in, and names nothing`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
