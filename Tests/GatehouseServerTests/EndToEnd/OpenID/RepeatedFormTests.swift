@@ -13,6 +13,8 @@ struct RepeatedFormTests {
     enum Proof: CaseIterable { case password, code, firstCode }
     enum Order: CaseIterable { case inSequence, atOnce }
 
+    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
+
     /// Sends a form several times with the cookies that the browser has now, and returns each answer with its cookies.
     private func send(
         _ fields: [String: String], _ action: String, of page: PageBrowser.View, _ browser: PageBrowser,
@@ -104,6 +106,34 @@ struct RepeatedFormTests {
             #expect(try await server.count("SELECT count(*) FROM sessions WHERE kind = 'browser'") == 1)
             var last = try #require(answers.last)
             #expect(try await last.browser.submit("allow", of: last.view).code != nil)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `two proofs at the same moment open one session, or prove one again`(isSignedIn: Bool) async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let (ada, ben) = (try await party.api.register(at: server), try await party.api.register(at: server))
+            var begun = PageBrowser(server)
+            for person in isSignedIn ? [ada, ben] : [ben] {
+                var page = try await begun.begin(party, ["prompt": "select_account"])
+                if page.accepts("other") { page = try await begun.submit("other", of: page) }
+                #expect(try await begun.signIn(person, at: page).code != nil)
+            }
+            let chosen = try await begun.begin(party, ["prompt": "select_account"])
+            let page = try await begun.submit("other", of: chosen)
+            let (browser, fields) = (begun, ["identifier": ada.email, "password": ada.password])
+            let task = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAccount, .uuid(UUID(uuidString: ada.uid)))
+                let task = Task { try await send(fields, "password", of: page, browser, .atOnce) }
+                try await server.awaitBlocked(2)
+                return task
+            }
+            for (view, after) in try await task.value {
+                #expect(view.code != nil, "\(view.status) \(view.text)")
+                #expect(try await sessions(after, server) == 2, "one of each account")
+            }
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE kind = 'browser'") == 2)
         }
     }
 
