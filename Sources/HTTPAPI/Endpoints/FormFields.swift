@@ -46,19 +46,18 @@ struct FormFields: Sendable {
 
     /// Reads up to the `&`, or to the `=` after a name.
     private static func decode(_ bytes: [UInt8], from position: inout Int, isName: Bool) throws -> String {
+        var encoded = bytes[position...].prefix { $0 != UInt8(ascii: "&") && (!isName || $0 != UInt8(ascii: "=")) }
+        position = encoded.endIndex
         var decoded: [UInt8] = []
-        while position < bytes.count {
-            let byte = bytes[position]
-            guard byte != 0x26, !isName || byte != 0x3D else { break }
-            position += 1
+        decoded.reserveCapacity(encoded.count)
+        while let byte = encoded.popFirst() {
             switch byte {
-            case 0x25:
-                guard position + 2 <= bytes.count, let high = bytes[position].hexDigitValue,
-                    let low = bytes[position + 1].hexDigitValue
-                else { throw malformed }
+            case UInt8(ascii: "%"):
+                guard let high = encoded.popFirst()?.hexDigitValue, let low = encoded.popFirst()?.hexDigitValue else {
+                    throw malformed
+                }
                 decoded.append(high << 4 | low)
-                position += 2
-            case 0x2B: decoded.append(0x20)
+            case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             default: decoded.append(byte)
             }
         }

@@ -142,7 +142,7 @@ struct OAuthRoutes {
                     return Response(
                         status: .unauthorized, headers: [.wwwAuthenticate: "Bearer", .cacheControl: "no-store"])
                 }
-                return try .oauth(claims)
+                return .oauth(claims)
             })
     }
 }
@@ -155,15 +155,14 @@ extension ResponseShape {
         Self(
             responses: [.init(status: status, contentType: "application/json")] + .oauthErrors,
             writesError: Response.oauthError
-        ) { output, _ in try Response.oauth(members(output), status: status) }
+        ) { output, _ in .oauth(members(output), status: status) }
     }
 }
 
 extension Response {
-    fileprivate static func oauth(
-        _ members: [String: JSONValue], status: HTTPResponse.Status = .ok
-    ) throws -> Response {
-        let json = try JSONEncoder.stable.encode(JSONValue.object(members))
-        return .json(written: ByteBuffer(bytes: json), status: status)
+    fileprivate static func oauth(_ members: [String: JSONValue], status: HTTPResponse.Status = .ok) -> Response {
+        var writer = JSONObjectWriter()
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
+        return .json(written: ByteBuffer(bytes: writer.finished()), status: status)
     }
 }

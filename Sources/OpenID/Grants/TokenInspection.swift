@@ -48,11 +48,12 @@ package struct TokenInspection: Sendable {
             else { return nil }
             return Self.members(of: token)
         }
-        guard
-            token.clientID.hasSameBytes(as: client.id)
-                || client.introspects.contains(where: token.audience.containsBytes),
-            (try? issuer.settings.client(token.clientID)) != nil, try await !isEnded(token, in: issuer.application)
-        else { return nil }
+        if !token.clientID.hasSameBytes(as: client.id) {
+            guard client.introspects.contains(where: token.audience.containsBytes),
+                (try? issuer.settings.client(token.clientID)) != nil
+            else { return nil }
+        }
+        guard try await !isEnded(token, in: issuer.application) else { return nil }
         var members: [String: JSONValue] = [
             "active": .bool(true), "scope": .string(token.scope), "client_id": .string(token.clientID),
             "token_type": .string("Bearer"), "exp": .integer(Int64(token.expiresAt)),

@@ -6,7 +6,10 @@ package struct RequestParameters: Sendable {
 
     /// Creates parameters from all values of each name; an empty value counts as absent (RFC 6749, 3.1).
     package init(_ values: [String: [String]]) {
-        self.values = values.mapValues { $0.filter { !$0.isEmpty } }.filter { !$0.value.isEmpty }
+        self.values = values.compactMapValues { all in
+            let present = all.filter { !$0.isEmpty }
+            return present.isEmpty ? nil : present
+        }
     }
 
     /// The only value; `nil` if it is absent or sent more than once.

@@ -2,13 +2,17 @@
 ///
 /// `==`, `switch` and `hash(into:)` of `String` normalise, which takes a third of a second for 60 KB of combining marks.
 /// Text from outside is therefore compared as bytes.
+///
+/// The comparisons are `@inlinable`, so that other modules specialize them: unspecialized, each byte costs several calls.
 extension StringProtocol {
     /// Whether both texts have the same bytes in UTF-8.
+    @inlinable
     public func hasSameBytes(as other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
     /// Whether both texts have the same bytes, ignoring the case of ASCII letters.
+    @inlinable
     public func hasSameBytes(ignoringCaseAs other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
     }
@@ -26,6 +30,7 @@ extension StringProtocol {
 
 extension Sequence where Element: StringProtocol {
     /// Whether one of the texts has the same bytes in UTF-8.
+    @inlinable
     public func containsBytes(of text: some StringProtocol) -> Bool { contains { $0.hasSameBytes(as: text) } }
 }
 
@@ -45,5 +50,6 @@ extension UInt8 {
         }
     }
 
-    fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+    @usableFromInline
+    var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }
