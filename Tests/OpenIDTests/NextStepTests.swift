@@ -82,6 +82,13 @@ struct NextStepTests {
             ])
     }
 
+    @Test func `a request that always asks does so whatever the browser's sessions are`() {
+        let situations = Self.examples.filter { $0.progress == .none }.map(Self.situation).filter(\.request.alwaysAsks)
+        #expect(situations.count > 1000)
+        let silent = situations.filter { if case .ask = nextStep(for: $0) { false } else { true } }
+        #expect(silent.isEmpty)
+    }
+
     private static func id(_ index: Int) -> UUID {
         UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(index)))
     }

@@ -25,7 +25,7 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
                 return .seeOther(url.addingQuery(["client_id": client, "request_uri": uri]))
             case .fault(let fault):
                 return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
-            case .page(_, let request, let browser):
+            case .page(let request, let browser):
                 var response = Response.seeOther("\(issuer.application.issuer)/signin/\(request)")
                 response.headers[.setCookie] = issuer.setCookie("browser", to: browser)
                 return response

@@ -19,7 +19,7 @@ package struct Authorization: Sendable {
         /// The server has failed; `cause` is for the log.
         case failure(_ cause: any Error, OAuthError, to: ReturnAddress)
         /// The person is asked at a page; `browser` is the flow cookie's new or unchanged value.
-        case page(NextStep.Question, request: String, browser: String)
+        case page(request: String, browser: String)
         /// The browser must ask again for the stored request, with its cookies.
         case reload(requestURI: String, clientID: String)
         case fault(AuthorizationFault.PageFault)
@@ -140,7 +140,7 @@ package struct Authorization: Sendable {
         let code = opaque.make()
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
         var (sessions, isStored) = ([BrowserSession](), false)
-        if let cookie = browser.sessions.flatMap(opaque.parse) {
+        if progress != nil || !request.alwaysAsks, let cookie = browser.sessions.flatMap(opaque.parse) {
             let query = BrowserQuery(
                 browser: cookie.hash, clientID: client.id, issuer: issuer.url, hint: request.hintedAddress,
                 needsAbsorbed: request.subject != nil, code: progress == nil ? new : nil)
@@ -165,13 +165,13 @@ package struct Authorization: Sendable {
                 guard isIssued else { return .fault(.invalidRequestURI) }
             }
             return .code(code.text, to: request.returnAddress)
-        case .ask(let question):
-            if let progress { return .page(question, request: progress.id.text, browser: progress.flow.text) }
+        case .ask:
+            if let progress { return .page(request: progress.id.text, browser: progress.flow.text) }
             let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
             var stored = StoredRequest(hash: id.hash, issuer: issuer.url, request: request)
             stored.browser = flow.hash
             try await store.store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
-            return .page(question, request: id.text, browser: flow.text)
+            return .page(request: id.text, browser: flow.text)
         }
     }
 }

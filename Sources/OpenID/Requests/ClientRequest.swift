@@ -31,6 +31,11 @@ package struct ClientRequest: Sendable, Codable, Equatable {
 
     package var isSilent: Bool { prompts.contains(.none) }
 
+    /// Whether a new request asks the person in any case, so that the browser's sessions need not be read.
+    package var alwaysAsks: Bool {
+        !isSilent && (maxAge == 0 || !prompts.isDisjoint(with: [.login, .create, .selectAccount]))
+    }
+
     /// The scopes for which a third-party client needs consent, also those of single claims.
     package var consentScopes: Set<String> { Set(scopes).union(claims.scopes) }
 }

@@ -17,10 +17,15 @@ extension HotPath {
             let party = RelyingParty(stage.server)
             return { try await party.authorize(cookie: nil) }
         },
-        HotPath("authorize that asks, signed in", 2, because: "it reads who is signed in, then stores the request") {
-            stage in
+        HotPath("authorize that asks in any case, signed in", 1) { stage in
             let (party, cookie, _) = try await stage.signedIn()
             return { try await party.authorize(["prompt": "login"], cookie: cookie) }
+        },
+        HotPath(
+            "authorize that asks, signed in", 2, because: "it depends on who is signed in whether the request is stored"
+        ) { stage in
+            let (party, cookie, _) = try await stage.signedIn()
+            return { try await party.authorize(["prompt": "consent"], cookie: cookie) }
         },
         HotPath("a page", 1) { stage in
             var browser = PageBrowser(stage.server)
